@@ -38,7 +38,6 @@ IDS = 5
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
 _ALIASES = {"kappa": "cohen_kappa", "ac1": AC1}
-_BASE = "base rate alone"
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,12 +194,11 @@ def checked(sheet: Sheet, said: Columns, chosen: Choices) -> JudgeCheck:
     if not any(np.isfinite(one).any() for one in given.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
     made, shown = tables(given, chosen)
-    lines = [line for one in shown for line in _unmet_lines(one, chosen)]
     return JudgeCheck(
         made,
         tuple(_board(made, shown)),
         tuple(_answer(given, made, shown, chosen)),
-        tuple(lines),
+        tuple(line for one in shown for line in _unmet_lines(one, chosen)),
         tuple(_notes(given)),
         {**given.columns._asdict(), **chosen._asdict(), "file": sheet.name},
     )
@@ -213,12 +211,13 @@ def _several(names: str | Sequence[str]) -> tuple[str, ...]:
 def _required(chosen: Choices, mark: str) -> dict[str, float]:
     """The requirements by the card's names; raises BadInput for what is none, and other choices."""
     problems = [
-        f"{mark}{name} {value:g}: write a number above 0 and below 1"
-        for name, value in (("confidence", chosen.confidence), ("width", chosen.width))
-        if not 0 < value < 1
+        f"{mark}{name} {value:g}: write a number above {above} and below 1"
+        for name, value, above in (
+            *(("confidence", chosen.confidence, 0), ("width", chosen.width, 0)),
+            ("epsilon", chosen.epsilon, "or at 0"),
+        )
+        if not 0 < value < 1 and (name != "epsilon" or value != 0)
     ]
-    if not 0 <= chosen.epsilon < 1:
-        problems.append(f"{mark}epsilon {chosen.epsilon:g}: write a number from 0 to below 1")
     require = {_ALIASES.get(name, name): least for name, least in chosen.require.items()}
     problems += [
         f"{mark}require {name}={least:g}: write one of {', '.join(REQUIRED)} and a number below 1"
@@ -231,10 +230,9 @@ def _required(chosen: Choices, mark: str) -> dict[str, float]:
 
 def _unmet_lines(one: Shown, chosen: Choices) -> Iterator[str]:
     for name in unmet(one.card, chosen.require):
-        found = one.card[name]
-        low = short(found.low) or "unknown"
+        value, low = short(one.card[name].value), short(one.card[name].low) or "unknown"
         yield (
-            f"NOT MET: {one.judge}: {name} {short(found.value)} has the lower end {low}, not"
+            f"NOT MET: {one.judge}: {name} {value} has the lower end {low}, not"
             f" {short(chosen.require[name])} or more: no corrected pass rate is given"
         )
 
@@ -242,25 +240,19 @@ def _unmet_lines(one: Shown, chosen: Choices) -> Iterator[str]:
 def _notes(given: Verdicts) -> Iterator[str]:
     people, items = people_of(given), given.items
     judged = np.isfinite(np.array([*given.judges.values()])).any(axis=0)
-    rated = np.isfinite(people.table).any(axis=0)
-    only = int(np.count_nonzero(judged & ~rated))
-    alone = f", {only:,} judged only" if only else ""
-    split = int(people.split.sum())
-    halves = f", {split:,} split by raters and left out of the card" if split else ""
-    missing = int(np.count_nonzero(rated & ~judged))
-    lacking = f", {missing:,} without a verdict" if missing else ""
+    rated, split = people.n > 0, people.share == 0.5
+    alike = f"each row by itself ({given.columns.mark}doc COLUMN says what rows share)"
     if "doc" in items:
         documents = counted(items["doc"].nunique(), "document")
         alike = f"{documents} ({given.columns.doc}), whose rows count as alike"
-    else:
-        alike = f"each row by itself ({given.columns.mark}doc COLUMN says what rows share)"
-    raters = counted(len(given.raters), "rater")
-    yield (
-        f"{given.name}: {counted(len(items), 'row')}, {int(rated.sum()):,} labelled by {raters}"
-        f"{alone}{halves}{lacking}; {alike}"
-    )
+    labelled = f"{int(rated.sum()):,} labelled by {counted(len(given.raters), 'rater')}"
+    some = ((judged & ~rated, "judged only"), (rated & ~judged, "without a verdict"),
+            (split, "split by raters and left out of the card"))  # fmt: skip
+    more = [f"{np.count_nonzero(rows):,} {what}" for rows, what in some if rows.any()]
+    each = ", ".join([counted(len(items), "row"), labelled, *more])
+    yield f"{given.name}: {each}; {alike}"
     yield from given.notes
-    if only:
+    if some[0][0].any():
         yield "the corrected rate holds where the labelled rows are a random sample of all judged"
 
 
@@ -270,27 +262,6 @@ def _wrapped(line: str) -> list[str]:
 
 def _one_line(line: str) -> str:
     return textwrap.shorten(line, WIDE, placeholder=" …")
-
-
-def _board(made: Mapping[str, pd.DataFrame], shown: Sequence[Shown]) -> Iterator[str]:
-    """The judges side by side: the card, then the pass rates."""
-
-    def line(name: str, cells: Sequence[str]) -> str:
-        return f"{_shorter(name):<16}{''.join(f'{cell:<16}' for cell in cells)}".rstrip()
-
-    some = f"{JUDGES} of {len(shown)} judges" if len(shown) > JUDGES else ""
-    yield line(some, [*_BOARD.values()])
-    for one in shown[:JUDGES]:
-        yield line(one.judge, [_cell(one.card[name]._asdict()) for name in _BOARD])
-    card = made["card"]
-    base = card[(card["slice"] == WHOLE) & (card["judge"] == shown[0].judge)]
-    by = dict(zip(base["statistic"], base["base_rate"], strict=True))
-    yield line(_BASE, [short(by[name]) for name in _BOARD])
-    yield line("pass rate", ["as judged", "corrected", "people alone"])
-    rates = made["pass_rates"][made["pass_rates"]["slice"] == WHOLE]
-    for one in shown[:JUDGES]:
-        mine = {row["method"]: row for row in records(rates[rates["judge"] == one.judge])}
-        yield line(one.judge, [_cell(mine[n]) for n in ("as judged", "corrected", "people alone")])
 
 
 def _shorter(name: str) -> str:
@@ -304,30 +275,74 @@ def _cell(row: Mapping[str, Any]) -> str:
     return f"{value} {short_interval(row['low'], row['high'])}".strip() if value else "–"
 
 
+def _rows(made: Mapping[str, pd.DataFrame], table: str, judge: str) -> list[dict[str, Any]]:
+    return [row for row in records(made.get(table, pd.DataFrame())) if row["judge"] == judge]
+
+
+def _board(made: Mapping[str, pd.DataFrame], shown: Sequence[Shown]) -> Iterator[str]:
+    """The judges side by side: the card, then the pass rates."""
+
+    def line(name: str, cells: Sequence[str]) -> str:
+        return f"{_shorter(name):<16}{''.join(f'{cell:<16}' for cell in cells)}".rstrip()
+
+    some, methods = shown[:JUDGES], ("as judged", "corrected", "people alone")
+    yield line(
+        f"{JUDGES} of {len(shown)} judges" if len(shown) > JUDGES else "", [*_BOARD.values()]
+    )
+    for one in some:
+        yield line(one.judge, [_cell(one.card[name]._asdict()) for name in _BOARD])
+    card = [row for row in _rows(made, "card", shown[0].judge) if row["slice"] == WHOLE]
+    base = {row["statistic"]: row["base_rate"] for row in card}
+    yield line("base rate alone", [short(base[name]) for name in _BOARD])
+    yield line("pass rate", methods)
+    for one in some:
+        rates = [row for row in _rows(made, "pass_rates", one.judge) if row["slice"] == WHOLE]
+        mine = {row["method"]: row for row in rates}
+        yield line(one.judge, [_cell(mine[method]) for method in methods])
+
+
 def _answer(
     given: Verdicts, made: Mapping[str, pd.DataFrame], shown: Sequence[Shown], chosen: Choices
 ) -> Iterator[str]:
+    first = shown[0].judge
     yield from _few_documents(given)
     yield _may_replace(shown, chosen)
-    yield from _most_open(made, shown, chosen)
-    yield from _surest(made["disagreements"], shown[0])
-    yield from _lowest_slice(made["card"], shown[0].judge)
-    yield from _of_agreement(made, shown[0].judge)
+    yield from _most_open(_rows(made, "labels", first), _shorter(first), chosen)
+    if wrong := _rows(made, "disagreements", first):
+        ids = ", ".join(str(row["id"]) for row in wrong[:IDS])
+        many = f"{len(wrong):,} of {shown[0].card['agreement'].n:,}"
+        yield _one_line(f"Disagreements of {_shorter(first)}: {many}, the surest first: {ids}")
+    parts = [
+        row
+        for row in _rows(made, "card", first)
+        if row["slice"] != WHOLE and row["statistic"] == "agreement" and row["value"] is not None
+    ]
+    if len(parts) > 1:
+        low = min(parts, key=lambda row: row["value"])
+        where = f"{low['slice']}, {_cell(low)} of {counted(low['n'], 'row')}"
+        yield f"Lowest agreement of {counted(len(parts), 'slice')}: {where}."
+    beside = {
+        (row["items"], row["of"]): per_cent(row["value"])
+        for row in _rows(made, "by_agreement", first)
+    }
+    if ("all", "judge") in beside:
+        split = beside.get(("split", "judge"))
+        there = f"; where the others are split, {split}" if split else ""
+        both = f"agrees in {beside['all', 'judge']}, a rater in {beside['all', 'rater']}"
+        yield f"With the other raters: {_shorter(first)} {both}{there}."
 
 
 def _few_documents(given: Verdicts) -> Iterator[str]:
     """Where a label is of so few documents that nobody can tell how alike their rows are."""
     passed = people_of(given).passed
-    known = np.isfinite(passed)
-    if "doc" not in given.items or not given.items["doc"][known].duplicated().any():
+    doc = given.items.get("doc", pd.Series(range(len(passed))))
+    if doc[np.isfinite(passed)].is_unique:
         return
     for label, verb in ((0.0, "fail"), (1.0, "pass")):
-        n = given.items["doc"][passed == label].nunique()
-        if 0 < n < FEW_DOCUMENTS and (passed[known] != label).any():
-            yield (
-                f"WARNING: people {verb} rows of {counted(n, 'document')} only: intervals may be"
-                " too narrow."
-            )
+        n = doc[passed == label].nunique()
+        if 0 < n < FEW_DOCUMENTS and (passed == 1 - label).any():
+            rows = f"rows of {counted(n, 'document')} only"
+            yield f"WARNING: people {verb} {rows}: intervals may be too narrow."
 
 
 def _may_replace(shown: Sequence[Shown], chosen: Choices) -> str:
@@ -336,72 +351,26 @@ def _may_replace(shown: Sequence[Shown], chosen: Choices) -> str:
     if not raters:
         return f"{lead} Not told: that takes rows with labels by two people, better three."
     parts = []
-    for one in shown[:JUDGES]:
-        wins = sum(contest.wins for contest in one.test.contests)
-        said = "yes" if one.test.passes else "not shown"
-        old = sum(contest.wins_published for contest in one.test.contests)
-        told = np.isfinite(one.test.winning_rate_published)
-        published = f", {old} by the published test" if told and old != wins else ""
-        advantage = short(one.test.advantage)
-        parts.append(
-            f"{_shorter(one.judge)}: {said}, holds against {wins} of {raters}{published},"
-            f" advantage {advantage}"
-        )
+    for judge, _, test, _ in shown[:JUDGES]:
+        wins = sum(contest.wins for contest in test.contests)
+        old = sum(contest.wins_published for contest in test.contests)
+        told = np.isfinite(test.winning_rate_published) and old != wins
+        published = f", {old} by the published test" if told else ""
+        said = f"{'yes' if test.passes else 'not shown'}, holds against {wins} of {raters}"
+        parts.append(f"{_shorter(judge)}: {said}{published}, advantage {short(test.advantage)}")
     guess = " So may one that knows only the base rate." if shown[0].base_rate_test.passes else ""
     few = " Two raters are few." if raters == 2 else ""
     return f"{lead} {'; '.join(parts)} (epsilon {short(chosen.epsilon)}).{guess}{few}"
 
 
-def _most_open(
-    made: Mapping[str, pd.DataFrame], shown: Sequence[Shown], chosen: Choices
-) -> Iterator[str]:
+def _most_open(rows: Sequence[Mapping[str, Any]], judge: str, chosen: Choices) -> Iterator[str]:
     """How many labels settle what was asked, or else bring intervals to the width."""
-    every = made["labels"]
-    mine = records(every[every["judge"] == shown[0].judge])
-    asked = [row for row in mine if str(row["aim"]).startswith("lower end")]
-    for row in asked:
-        if row["more"] is None:
+    if not chosen.require:
+        each = [f"{r['more']:,.0f} {r['for'].replace('_', ' ')}" for r in rows if r["more"]]
+        lead = f"More labels until an interval is {short(chosen.width)} wide ({judge})"
+        yield from [f"{lead}: {', '.join(each)}."] * bool(each)
+    for row in rows:
+        if row["aim"].startswith("lower end") and row["more"] is None:
             yield f"{row['for']}: the value itself is below what is required: no labels will help."
-        elif row["more"] > 0:
+        elif row["aim"].startswith("lower end") and row["more"]:
             yield f"{row['for']}: {row['more']:,.0f} more labels may reach the {row['aim']}."
-    wide = [row for row in mine if row not in asked and row["more"]]
-    if wide and not asked:
-        each = [f"{row['more']:,.0f} {str(row['for']).replace('_', ' ')}" for row in wide]
-        whose = _shorter(shown[0].judge)
-        lead = f"More labels until an interval is {short(chosen.width)} wide ({whose})"
-        yield f"{lead}: {', '.join(each)}."
-
-
-def _surest(found: pd.DataFrame, one: Shown) -> Iterator[str]:
-    mine = found[found["judge"] == one.judge]
-    if len(mine):
-        ids = ", ".join(map(str, mine["id"][:IDS]))
-        n = one.card["agreement"].n
-        said = f"Disagreements of {_shorter(one.judge)}: {len(mine):,} of {n:,}, the surest first:"
-        yield _one_line(f"{said} {ids}")
-
-
-def _lowest_slice(card: pd.DataFrame, judge: str) -> Iterator[str]:
-    mine = card[
-        (card["judge"] == judge) & (card["slice"] != WHOLE) & (card["statistic"] == "agreement")
-    ].dropna(subset="value")
-    if len(mine) > 1:
-        row = records(mine.sort_values("value", kind="stable"))[0]
-        yield (
-            f"Lowest agreement of {counted(len(mine), 'slice')}: {row['slice']},"
-            f" {_cell(row)} of {counted(row['n'], 'row')}."
-        )
-
-
-def _of_agreement(made: Mapping[str, pd.DataFrame], judge: str) -> Iterator[str]:
-    """The judge beside a rater on the same items."""
-    every = made.get("by_agreement")
-    if every is None:
-        return
-    mine = {(row["items"], row["of"]): row for row in records(every[every["judge"] == judge])}
-    if ("all", "judge") in mine:
-        values = [per_cent(mine["all", of]["value"]) for of in ("judge", "rater")]
-        split = mine.get(("split", "judge"))
-        there = f"; where the others are split, {per_cent(split['value'])}" if split else ""
-        both = f"{_shorter(judge)} agrees in {values[0]}, a rater in {values[1]}"
-        yield f"With the other raters: {both}{there}."

@@ -219,7 +219,8 @@ def correlation_worth(
     """
     x: Array = np.asarray(metric, np.float64)
     y = np.asarray(people, np.float64)
-    known, size = np.isfinite(y), np.ones(x.size)
+    known = np.isfinite(y)
+    size: Array = np.ones(x.size)
     if level == "system":
         _, of = np.unique(np.asarray(system), return_inverse=True)
         size, rated = np.bincount(of).astype(np.float64), np.bincount(of, known)

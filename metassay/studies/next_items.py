@@ -4,8 +4,7 @@ The decision is `certificate METRIC CRITERION LEVEL` or `judge-card METRIC CRITE
 key keeps the chance of every text that might have been drawn, and import weights by it.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -13,28 +12,18 @@ import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.statistics.next_labels import (
-    Level,
-    WeightedCard,
-    card_worth,
-    chances,
-    correlation_worth,
-    drawn_by,
-    strata,
-    weighted_card,
-    weighted_correlation,
-)
-from metassay.statistics.shares import Estimate
+from metassay.statistics import next_labels
 from metassay.studies.drawing import lot
 from metassay.studies.record import Draft, Made, Reads
 from metassay.tables.names import FULL, metric_label
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 
-Text = tuple[str, str]  # document and author
+Rating = tuple[str, str, float]  # document, author, value
+_NUMBERS = next_labels.WeightedCard._fields
 _FORMS = (
     "'certificate METRIC CRITERION LEVEL', of global and system, or 'judge-card METRIC CRITERION',"
-    f" perhaps with one of {', '.join(WeightedCard._fields)}"
+    f" perhaps with one of {', '.join(_NUMBERS)}"
 )
 
 
@@ -49,16 +38,15 @@ class Decision(NamedTuple):
     @classmethod
     def of(cls, words: str) -> "Decision":
         """Read `--for`; a metric may be followed by its judge in brackets. Raises BadInput."""
-        kind, _, rest = words.strip().partition(" ")
-        named = rest.replace(" (", "\x1f(").split()
-        numbers = get_args(Level) if kind == "certificate" else (*WeightedCard._fields, "")
-        found = (*named, "")[:3]
-        fits = len(named) in ((3,) if kind == "certificate" else (2, 3))
-        if kind not in ("certificate", "judge-card") or not fits or found[2] not in numbers:
-            why = " (a document's correlation rests on all its texts: --items takes them whole)"
-            of_documents = why if rest.endswith(" document") else ""
-            raise BadInput(f"--for {words!r}: write {_FORMS}{of_documents}")
-        return cls(kind, found[0].replace("\x1f", " "), found[1], found[2])
+        kind, *rest = words.replace(" (", "\x1f(").split()[:5] or [""]
+        metric, criterion, number, *more = (*rest, "", "", "")[: max(3, len(rest))]
+        levels = get_args(next_labels.Level)
+        allowed = {"certificate": levels, "judge-card": (*_NUMBERS, "")}.get(kind, ())
+        if more or not criterion or number not in allowed:
+            whole = " (a document's correlation needs all its texts: --items takes them whole)"
+            why = whole if number == "document" else ""
+            raise BadInput(f"--for {words!r}: write {_FORMS}{why}")
+        return cls(kind, metric.replace("\x1f", " "), criterion, number)
 
 
 class Frame(NamedTuple):
@@ -79,116 +67,96 @@ def next_items(
     if decision.criterion not in made.criteria:
         known = ", ".join(made.criteria)
         raise BadInput(f"--for {words!r}: the form asks for {known}; name one of these")
-    by_text: dict[Text, Draft] = {}
-    for draft in made.drafts:
-        if len(draft.systems) != 1:
-            raise BadInput("--next: draws texts, and an item of this form shows two; give --items")
-        target = draft.rows[0].asked[0].of
-        by_text[target.doc_id, target.author] = draft
-    scores = _scores(reads(SCORES), decision)
-    rated = _means(_earlier(reads, decision.criterion))
+    if any(len(draft.systems) != 1 for draft in made.drafts):
+        raise BadInput("--next: draws texts, and an item of this form shows two; give --items")
+    by_text = {draft.rows[0].asked[0].of[:2]: draft for draft in made.drafts}
+    scores, rated = _scores(reads(SCORES), decision.metric), _means(_earlier(reads, decision))
     texts = sorted(text for text in scores if text in by_text or text in rated)
-    free = [text for text in texts if text in by_text and text not in rated]
-    if not free:
+    free = np.array([text in by_text and text not in rated for text in texts], dtype=np.bool_)
+    if not free.any():
         raise BadInput(
-            f"--for {words!r}: no text with a score is left to rate; give another metric"
+            f"--for {words!r}: no text with a score is left to rate; name another metric"
         )
-    x = np.array([scores[text] for text in texts])
-    y = np.array([rated.get(text, np.nan) for text in texts])
+    x, y = (np.array([of.get(text, np.nan) for text in texts]) for of in (scores, rated))
+    systems = [author for _, author in texts]
     if decision.kind == "judge-card":
-        if not ((x >= 0) & (x <= 1)).all():
+        if x.min() < 0 or x.max() > 1:
             raise BadInput(f"--for {words!r}: scores of {decision.metric} are not within 0 to 1")
-        worth, of_text = card_worth(x, _passed(y, made.criteria[decision.criterion])), strata(x)
+        passed = _passed(y, made.criteria[decision.criterion])
+        worth = next_labels.card_worth(x, passed, decision.number)
+        group = next_labels.strata(x)
     else:
-        systems = [author for _, author in texts]
         level: Any = decision.number
-        worth = correlation_worth(x, y, systems, level)
-        _, of_text = np.unique(systems, return_inverse=True)
-    place = np.array([texts.index(text) for text in free])
-    chance = chances(worth[place], n)
-    lots = [lot(seed, "next", *text) for text in free]
-    order = np.array(sorted(range(len(free)), key=lambda i: (of_text[place[i]], lots[i])))
-    start = lot(seed, "next", "start") / 2**256
-    drafts = [by_text[free[i]] for i in sorted(drawn_by(chance, order, start).tolist())]
-    rows = zip(free, x[place].tolist(), chance.tolist(), strict=True)
+        worth = next_labels.correlation_worth(x, y, systems, level)
+        group = np.unique(systems, return_inverse=True)[1]
+    chance = next_labels.chances(worth[free], n)
+    left = [text for text, one in zip(texts, free, strict=True) if one]
+    lots = [(of, lot(seed, "next", *text)) for of, text in zip(group[free], left, strict=True)]
+    order = np.array(sorted(range(len(left)), key=lots.__getitem__))
+    drawn = next_labels.drawn_by(chance, order, lot(seed, "next", "start") / 2**256)
+    rows = zip(left, x[free].tolist(), chance.tolist(), strict=True)
     frame = Frame(words, tuple((*text, score, one) for text, score, one in rows))
     without = sum(text not in scores for text in by_text)
     notes = (f"{without} texts without a score of {decision.metric}: never drawn",) * bool(without)
-    return drafts, frame, notes
+    return [by_text[left[i]] for i in sorted(drawn.tolist())], frame, notes
 
 
 def weighted_lines(
-    frame: Frame,
-    ratings: Iterable[tuple[str, str, float]],
-    criterion: Criterion,
-    *,
-    confidence: float = 0.95,
+    frame: Frame, ratings: Iterable[Rating], criterion: Criterion, *, confidence: float = 0.95
 ) -> list[str]:
     """The decision's numbers over all texts of the frame, from ratings of those that were drawn."""
     decision, rated = Decision.of(frame.decision), _means(ratings)
-    documents, authors = ([one[i] for one in frame.texts] for i in (0, 1))
-    x, chance = (np.array([one[i] for one in frame.texts], dtype=np.float64) for i in (2, 3))
-    pairs = zip(documents, authors, strict=True)
-    y = np.array([rated.get((str(a), str(b)), np.nan) for a, b in pairs])
+    documents, authors, scores, chances = zip(*frame.texts, strict=True)
+    x, chance = np.array(scores, dtype=np.float64), np.array(chances, dtype=np.float64)
+    y = np.array([rated.get(text, np.nan) for text in zip(documents, authors, strict=True)])
+    sure: dict[str, Any] = {"confidence": confidence}
     if decision.kind == "judge-card":
-        rng = np.random.default_rng(0)
-        passed = _passed(y, criterion)
-        card = weighted_card(x, passed, chance, confidence=confidence, rng=rng, cluster=documents)
-        return [_line(name.replace("_", " "), one) for name, one in card._asdict().items()]
-    level: Any = decision.number
-    found = weighted_correlation(
-        x, y, chance, system=authors, document=documents, level=level, confidence=confidence
-    )
-    return [_line(f"correlation of {decision.metric} and {decision.criterion}, {level}", found)]
-
-
-def _line(name: str, found: Estimate) -> str:
-    if np.isnan(found.value):
-        return f"{name}: cannot be told from {found.n} rated texts"
-    return (
-        f"{name}: {found.value:.3f} [{found.low:.3f}, {found.high:.3f}], from {found.n} rated texts"
+        sure |= {"rng": np.random.default_rng(0), "cluster": documents}
+        card = next_labels.weighted_card(x, _passed(y, criterion), chance, **sure)
+        found = {name.replace("_", " "): one for name, one in card._asdict().items()}
+    else:
+        sure |= {"system": authors, "document": documents, "level": decision.number}
+        name = f"correlation of {decision.metric} and {decision.criterion}, {decision.number}"
+        found = {name: next_labels.weighted_correlation(x, y, chance, **sure)}
+    return [
+        f"{name}: {one.value:.3f} [{one.low:.3f}, {one.high:.3f}], from {one.n} rated texts"
         " weighted by 1 / chance"
-    )
-
-
-def _scores(table: pd.DataFrame, decision: Decision) -> dict[Text, float]:
-    whole = table[(table["part"] == FULL) & table["value"].notna()]
-    labels = [
-        metric_label(str(metric), str(judge))
-        for metric, judge in zip(whole["metric"], whole["judge"], strict=True)
+        if np.isfinite(one.value)
+        else f"{name}: cannot be told from {one.n} rated texts"
+        for name, one in found.items()
     ]
-    named = pd.Series(labels, whole.index, dtype="str")
-    mine = named == decision.metric
-    if not mine.any():
-        mine = whole["metric"].astype(str) == decision.metric
-    every = sorted({*named[mine]})
+
+
+def _scores(table: pd.DataFrame, metric: str) -> dict[tuple[str, str], float]:
+    whole = table[(table["part"] == FULL) & table["value"].notna()]
+    names = whole[["metric", "judge"]].astype(str)
+    label = pd.Series([metric_label(*one) for one in names.to_numpy()], whole.index, dtype="str")
+    mine = label == metric if (label == metric).any() else names["metric"] == metric
+    every = sorted({*label[mine]})
     if len(every) != 1:
         what = f"is of several judges: {', '.join(every)}" if every else "has no score"
-        raise BadInput(f"--for: {decision.metric} {what}; name a metric as `metassay show` has it")
-    found = whole[mine]
-    keys = zip(found["doc_id"].astype(str), found["author"].astype(str), strict=True)
-    return dict(zip(keys, found["value"].astype(float), strict=True))
+        raise BadInput(f"--for: {metric} {what}; name a metric as `metassay show` has it")
+    return {(doc, author): value for doc, author, value in _values(whole[mine])}
 
 
-def _earlier(reads: Reads, criterion: str) -> Sequence[tuple[str, str, float]]:
+def _earlier(reads: Reads, decision: Decision) -> list[Rating]:
     try:
         table = reads(RATINGS)
     except BadInput:
         return []
-    mine = table[
-        (table["criterion"] == criterion)
-        & (table["unit"] == "text")
-        & (table["part"] == FULL)
-        & table["value"].notna()
-    ]
-    columns = (mine["doc_id"].astype(str), mine["author"].astype(str), mine["value"].astype(float))
-    return list(zip(*columns, strict=True))
+    whole = (table["unit"] == "text") & (table["part"] == FULL) & table["value"].notna()
+    return _values(table[whole & (table["criterion"] == decision.criterion)])
 
 
-def _means(ratings: Iterable[tuple[str, str, float]]) -> Mapping[Text, float]:
-    found: dict[Text, list[float]] = defaultdict(list)
+def _values(rows: pd.DataFrame) -> list[Rating]:
+    texts = (rows[name].astype(str) for name in ("doc_id", "author"))
+    return list(zip(*texts, rows["value"].astype(float), strict=True))
+
+
+def _means(ratings: Iterable[Rating]) -> Mapping[tuple[str, str], float]:
+    found: dict[tuple[str, str], list[float]] = {}
     for document, author, value in ratings:
-        found[document, author].append(value)
+        found.setdefault((document, author), []).append(value)
     return {text: float(np.mean(values)) for text, values in found.items()}
 
 
