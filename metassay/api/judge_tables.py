@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.api.verdict_table import Verdicts
+from metassay.api.verdict_table import BY, Verdicts
 from metassay.meta_evaluation.judge_cards import Judged, Row, card
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
@@ -116,7 +116,7 @@ def unmet(card_of: Mapping[str, Estimate], require: Mapping[str, float]) -> list
 
 def _slices(given: Verdicts) -> Iterator[tuple[str, Mask]]:
     yield WHOLE, np.ones(len(given.items), dtype=np.bool_)
-    by = {name: name for name in given.columns.by}
+    by = {name: BY + name for name in given.columns.by}
     if "system" in given.items and given.items["system"].nunique() > 1:
         by = {given.columns.system: "system", **by}
     for name, column in by.items():
@@ -229,7 +229,8 @@ def _latent_rows(
     card_of: Mapping[str, Estimate],
 ) -> Iterator[Row]:  # fmt: skip
     """The judge's and raters' rates beside a hidden truth; of the judge also the majority's."""
-    column = "system" if "system" in given.items else next(iter(given.columns.by), "")
+    by = (BY + name for name in given.columns.by)
+    column = "system" if "system" in given.items else next(by, "")
     sure: Any = {"confidence": chosen.confidence, "cluster": people.cluster}
     sure["population"] = given.items[column].to_numpy() if column else None
     rng = generator(chosen.seed, "latent", name)

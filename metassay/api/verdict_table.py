@@ -1,7 +1,7 @@
 """One table with judges' verdicts and people's labels: which column is whose, what is a pass."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ _JUDGE = re.compile(
 )
 _LABEL = re.compile(r"(.*_)?(labels?|target|expected|answer_key|correct_label|gt)(_.*)?")
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
+BY = "by "  # before a slice's column, which may be called as another one is
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
 
 
@@ -49,7 +50,7 @@ class Verdicts(NamedTuple):
     """Items with verdicts of 1 and 0 (a judge's may be probabilities); NaN where there is none."""
 
     name: str
-    items: pd.DataFrame  # id, and as far as there are: doc, system, the columns of `by`
+    items: pd.DataFrame  # id; doc and system, if there are; BY and each column of `by`
     judges: Mapping[str, Array]  # (items,) each
     raters: Mapping[str, Array]
     columns: Columns
@@ -69,9 +70,14 @@ def verdicts(sheet: Sheet, said: Columns) -> Verdicts:
     raise_problems(faults.lines())
     columns, ids, guessed = _guessed(sheet, said, faults)
     raise_problems(faults.lines())
-    cells = {name: _values(sheet, name, columns, faults) for name in columns.judge}
-    labels = {name: _values(sheet, name, columns, faults, human=True) for name in columns.human}
+    told: dict[str, list[str]] = {}
+    read: dict[str, Array] = {}
+    for name in (*columns.judge, *columns.human):
+        human = name in columns.human
+        read[name], what = _values(sheet, name, columns, faults, human=human)
+        told.setdefault(what, []).append(name)
     raise_problems(faults.lines())
+    cells, labels = ({name: read[name] for name in of} for of in columns[:2])
     keys = [*ids, *([columns.system] if columns.system else [])]
     if columns.rater:
         first, judges, raters = _by_item(sheet, keys, columns, cells, labels, faults)
@@ -79,8 +85,12 @@ def verdicts(sheet: Sheet, said: Columns) -> Verdicts:
         first, judges, raters = np.arange(len(sheet.lines)), cells, labels
     items = _items(sheet, first, ids, columns, faults)
     raise_problems(faults.lines())
-    notes = [*guessed, *_passes_said(sheet, columns), *sheet.notes]
-    return Verdicts(sheet.name, items, judges, raters, columns, tuple(notes))
+    passes = [
+        f"{what} ({counted(len(names), 'column')}: {listed(names, 4)})"
+        for what, names in told.items()
+    ]
+    notes = (*guessed, *passes, *sheet.notes)
+    return Verdicts(sheet.name, items, judges, raters, columns, notes)
 
 
 def _guessed(sheet: Sheet, said: Columns, faults: Findings) -> tuple[Columns, list[str], list[str]]:
@@ -165,35 +175,35 @@ def _is_verdict(sheet: Sheet, name: str, said: Columns) -> bool:
 
 def _values(
     sheet: Sheet, name: str, columns: Columns, faults: Findings, *, human: bool = False
-) -> Array:
-    """1 and 0 (of a judge also between them), NaN where nothing is said; faults name the remedy."""
+) -> tuple[Array, str]:
+    """1 and 0 (of a judge also between them), NaN where nothing is said; and what is a pass."""
+    cells, mark, none = sheet.cells(name), columns.mark, Numbers().none
+    folded = {word.casefold() for word in columns.passes}
+    words = [cell for cell in cells if cell.casefold() in folded]
     column = as_keys(sheet.frame[name])
-    passes = {word.casefold() for word in columns.passes}
-    nothing = column.map(Numbers().none).to_numpy(dtype=np.bool_)
-    folded = column.str.casefold()
-    if passes & {*folded}:
-        return np.where(nothing, np.nan, folded.isin(passes).to_numpy(dtype=np.float64))
-    read_as = sheet.clear_numbers(name, faults)
-    if read_as.fault:
-        return np.full(len(column), np.nan)
-    values = sheet.values(name, read_as)
-    mark = columns.mark
-    if np.isinf(values).any():
-        words = listed(sorted(sheet.cells(name)), 4)
-        fix = f"say which of them are a pass: {mark}pass WORD; or name another column"
-        faults.add(sheet.head, f"column {shown(name)} holds {words}", fix)
-        return np.full(len(column), np.nan)
+    values = np.where(column.map(none), np.nan, column.isin(words).to_numpy(dtype=np.float64))
+    read_as = Numbers() if words else sheet.clear_numbers(name, faults)
+    if not words and not read_as.fault:
+        values = sheet.values(name, read_as)
+        words = [cell for cell in cells if read_as.words and read_as.number(cell) == 1.0]
     known = values[np.isfinite(values)]
-    if np.isin(known, (0.0, 1.0)).all():
-        return values
-    if columns.pass_from is not None:
-        return np.where(np.isnan(values), np.nan, values >= columns.pass_from)
-    if human or (known < 0).any() or (known > 1).any():
+    if np.isinf(values).any():
+        said = listed(sorted(cells), 4)
+        fix = f"say which of them are a pass: {mark}pass WORD; or name another column"
+        faults.add(sheet.head, f"column {shown(name)} holds {said}", fix)
+    elif np.isin(known, (0.0, 1.0)).all():
+        fails = [cell for cell in cells if cell not in words and not none(cell)]
+        said = f"{listed(sorted(words), 3)} is a pass, {listed(fails, 3) or 'nothing'} a fail"
+        return values, said if words else "1 is a pass, 0 a fail"
+    elif columns.pass_from is not None:
+        said = f"{columns.pass_from:g} and more is a pass"
+        return np.where(np.isnan(values), np.nan, values >= columns.pass_from), said
+    elif human or known.min() < 0 or known.max() > 1:
         ends = f"numbers from {known.min():g} to {known.max():g}"
-        fix = f"say from which number on it is a pass: {mark}pass-from NUMBER"
-        fix = fix if mark else fix.replace("pass-from NUMBER", "pass_from=NUMBER")
+        option = f"{mark}pass-from NUMBER" if mark else "pass_from=NUMBER"
+        fix = f"say from which number on it is a pass: {option}"
         faults.add(sheet.head, f"column {shown(name)} has {ends}", fix)
-    return values
+    return values, "a probability of .5 and more is a pass"
 
 
 def _by_item(
@@ -258,30 +268,5 @@ def _items(
         if many > LARGEST_SLICES:
             what = f"column {shown(name)} has {many} values, more than {LARGEST_SLICES} slices"
             faults.add(sheet.head, what, "slice by another column")
-        made[name] = frame[name].to_numpy()
+        made[BY + name] = frame[name].to_numpy()
     return made
-
-
-def _passes_said(sheet: Sheet, columns: Columns) -> Iterator[str]:
-    """What counts as a pass, once per way of saying it."""
-    told: dict[str, list[str]] = {}
-    passes = {word.casefold() for word in columns.passes}
-    for name in (*columns.judge, *columns.human):
-        cells = sheet.cells(name)
-        words = sorted({c for c in cells if c.casefold() in passes})
-        read_as = sheet.numbers(name)
-        if not words and read_as.words:
-            words = sorted({c for c in cells if read_as.number(c) == 1.0})
-        values = [] if words else [v for v in sheet.values(name).tolist() if np.isfinite(v)]
-        if words:
-            fails = [c for c in cells if c not in words and not read_as.none(c)]
-            what = f"{listed(words, 3)} is a pass, {listed(fails, 3) or 'nothing'} a fail"
-        elif {*values} <= {0.0, 1.0}:
-            what = "1 is a pass, 0 a fail"
-        elif columns.pass_from is not None:
-            what = f"{columns.pass_from:g} and more is a pass"
-        else:
-            what = "a probability of .5 and more is a pass"
-        told.setdefault(what, []).append(name)
-    for what, names in told.items():
-        yield f"{what} ({counted(len(names), 'column')}: {listed(names, 4)})"
