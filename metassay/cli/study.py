@@ -61,10 +61,7 @@ def export(chosen: argparse.Namespace) -> int:
             f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"
             " them"
         )
-    study = replace(
-        study_of(benchmark, chosen.study, form, made, design),
-        drawn_by=drawn_by,
-    )
+    study = replace(study_of(benchmark, chosen.study, form, made, design), drawn_by=drawn_by)
     if guarded:
         close(folder)
     with owner_alone() if guarded else contextlib.nullcontext():

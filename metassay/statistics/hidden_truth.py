@@ -6,10 +6,11 @@ Verdicts are 1 (pass), 0 (fail) or NaN (none): a judge's (items,), raters' (rate
 from typing import NamedTuple
 
 import numpy as np
+import scipy.special
 from numpy.typing import ArrayLike
 
 from metassay.statistics.classification import mean_of
-from metassay.statistics.exact_sums import Array, Mask, quotient
+from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.shares import (
     UNDEFINED,
     Clusters,
@@ -17,6 +18,7 @@ from metassay.statistics.shares import (
     ends,
     jeffreys,
     own_clusters,
+    pass_or_fail,
     share,
 )
 
@@ -108,10 +110,8 @@ def latent_classes(
     """
     verdict, others = _verdicts(judge, ratings)
     table = np.vstack((verdict, others))
-    _, place = np.unique(
-        np.zeros(verdict.size) if population is None else np.asarray(population),
-        return_inverse=True,
-    )
+    of_all = np.zeros(verdict.size) if population is None else np.asarray(population)
+    _, place = np.unique(of_all, return_inverse=True)
     of = own_clusters(cluster, verdict.size)
     seen = np.isfinite(table)
     here = seen[0] & (seen.sum(axis=0) >= 2)
@@ -119,24 +119,23 @@ def latent_classes(
     many = int(place.max(initial=0)) + 1
     three = int(np.count_nonzero(np.isfinite(table).sum(axis=0) >= 3))
     nothing = [Estimate(*UNDEFINED, table.shape[1], np.nan)] * len(table)
+    unknown = Latent(nothing, nothing, [np.nan] * many, False, "not identified: ")
     sizes = np.bincount(place, minlength=many)
     if three < TOGETHER and (many < 2 or np.sort(sizes)[-2] < TOGETHER):
-        why = "not identified: it takes three verdicts an item, or two in two populations"
-        return Latent(nothing, nothing, [np.nan] * many, False, why)
-    kinds, kind = np.unique(
-        np.vstack((np.nan_to_num(table, nan=-1.0), place)), axis=1, return_inverse=True
-    )
+        why = "it takes three verdicts an item, or two in two populations"
+        return unknown._replace(why=unknown.why + why)
+    whole = np.vstack((np.nan_to_num(table, nan=-1.0), place))
+    kinds, kind = np.unique(whole, axis=1, return_inverse=True)
     patterns, where = np.where(kinds[:-1] < 0, np.nan, kinds[:-1]), kinds[-1].astype(np.intp)
-    cell = kind.reshape(-1)
     _, of = np.unique(of, return_inverse=True)
     counts = np.zeros((int(of.max()) + 1, patterns.shape[1]))
-    np.add.at(counts, (of, cell), 1.0)
+    np.add.at(counts, (of, kind.reshape(-1)), 1.0)
     drawn = rng.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), RESAMPLES)
     weights = np.vstack((np.ones(len(counts)), drawn)) @ counts
     rates, passing, worth = _em(patterns, where, np.asarray(weights, np.float64), many)
     if three < TOGETHER and np.ptp(passing[0]) < APART:
-        why = "not identified: two verdicts an item, and populations that pass about as often"
-        return Latent(nothing, nothing, [np.nan] * many, False, why)
+        why = "two verdicts an item, and populations that pass about as often"
+        return unknown._replace(why=unknown.why + why)
     by = "three verdicts an item" if three >= TOGETHER else "two populations that differ"
 
     def estimates(values: Array, items: Array) -> list[Estimate]:
@@ -161,46 +160,32 @@ def _em(patterns: Array, where: Clusters, weights: Array, many: int) -> tuple[Ar
     # Patterns (observers, kinds) of weights (sets, kinds), all sets at a time. Returns shares of
     # passes by truth (2, sets, observers), truth 1 last, of true passes (sets, populations), and
     # on how many items of the first set the shares rest (2, observers).
-    known = np.isfinite(patterns)
-    said = np.where(known, patterns, 0.0)
-    unsaid = np.where(known, 1.0 - patterns, 0.0)
+    known = np.isfinite(patterns).astype(np.float64)
+    said = np.nan_to_num(patterns)
+    unsaid = known - said
     first = (said.sum(axis=0) + 0.5) / (known.sum(axis=0) + 1.0)
     likely = np.broadcast_to(first, weights.shape)
     in_place: Array = (where[:, None] == np.arange(many)).astype(np.float64)
     for _ in range(ROUNDS):
-        rates = np.stack(
-            [_shares(part, said, known) for part in (weights * (1 - likely), weights * likely)]
-        )
-        passing = quotient((weights * likely) @ in_place, weights @ in_place)
-        passing = np.where(np.isfinite(passing), passing, 0.5)
+        parts = weights * np.stack((1 - likely, likely))
+        rates = _held(quotient(parts @ said.T, parts @ known.T))
+        passing = _held(quotient(parts[1] @ in_place, weights @ in_place))
         logs = np.log(rates) @ said + np.log1p(-rates) @ unsaid
-        odds = logs[1] - logs[0] + _logit(passing)[:, where]
-        after = 1.0 / (1.0 + np.exp(-np.clip(odds, -500, 500)))
+        after = scipy.special.expit(logs[1] - logs[0] + scipy.special.logit(passing)[:, where])
         moved = float(np.max(np.abs(after - likely)))
         likely = after
         if moved < STEADY:
             break
-    items = np.stack([known @ (weights[0] * part[0]) for part in (1 - likely, likely)])
-    return rates, passing, items
+    return rates, passing, parts[:, 0] @ known.T
 
 
-def _shares(weights: Array, said: Array, known: Mask) -> Array:
-    made = quotient(weights @ said.T, weights @ known.T.astype(np.float64))
+def _held(made: Array) -> Array:
     return np.clip(np.where(np.isfinite(made), made, 0.5), 1e-9, 1 - 1e-9)
 
 
-def _logit(share_of: Array) -> Array:
-    held = np.clip(share_of, 1e-9, 1 - 1e-9)
-    return np.asarray(np.log(held) - np.log1p(-held))
-
-
 def _verdicts(judge: ArrayLike, ratings: ArrayLike) -> tuple[Array, Array]:
-    verdict, table = np.asarray(judge, np.float64), np.asarray(ratings, np.float64)
+    verdict, table = pass_or_fail(judge), np.asarray(ratings, np.float64)
     if table.ndim != 2 or verdict.shape != table.shape[1:]:
-        raise ValueError(
-            f"want raters x items and a judge's verdicts, got {table.shape}, {verdict.shape}"
-        )
-    for values in (verdict, table):
-        if not np.isin(values[~np.isnan(values)], (0.0, 1.0)).all():
-            raise ValueError("want verdicts of 0 and 1, NaN where there is none")
+        raise ValueError(f"want raters x items and verdicts, got {table.shape}, {verdict.shape}")
+    pass_or_fail(table.ravel())
     return verdict, table
