@@ -25,7 +25,7 @@ from metassay.api.verdict_table import Columns, Verdicts, verdicts
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records, to_csv
-from metassay.format.numbers import counted, per_cent, short, short_interval
+from metassay.format.numbers import counted, short, short_interval
 from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.shares import WIDTH
 from metassay.tabular.rows import Findings
@@ -62,8 +62,7 @@ class JudgeCheck:
         if name not in there:
             names = ", ".join(there)
             raise AttributeError(f"no table is called {name!r} here; there are: {names}")
-        table: pd.DataFrame = there[name]
-        return table
+        return there[name]  # type: ignore[no-any-return]
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.tables]
@@ -312,24 +311,6 @@ def _answer(
         ids = ", ".join(str(row["id"]) for row in wrong[:IDS])
         many = f"{len(wrong):,} of {shown[0].card['agreement'].n:,}"
         yield _one_line(f"Disagreements of {_shorter(first)}: {many}, the surest first: {ids}")
-    parts = [
-        row
-        for row in _rows(made, "card", first)
-        if row["slice"] != WHOLE and row["statistic"] == "agreement" and row["value"] is not None
-    ]
-    if len(parts) > 1:
-        low = min(parts, key=lambda row: row["value"])
-        where = f"{low['slice']}, {_cell(low)} of {counted(low['n'], 'row')}"
-        yield f"Lowest agreement of {counted(len(parts), 'slice')}: {where}."
-    beside = {
-        (row["items"], row["of"]): per_cent(row["value"])
-        for row in _rows(made, "by_agreement", first)
-    }
-    if ("all", "judge") in beside:
-        split = beside.get(("split", "judge"))
-        there = f"; where the others are split, {split}" if split else ""
-        both = f"agrees in {beside['all', 'judge']}, a rater in {beside['all', 'rater']}"
-        yield f"With the other raters: {_shorter(first)} {both}{there}."
 
 
 def _few_documents(given: Verdicts) -> Iterator[str]:

@@ -197,17 +197,12 @@ def _labels(found: Mapping[str, Estimate], chosen: Choices) -> Iterator[Row]:
 
 
 def _replacement(test: AnnotatorTest, base: AnnotatorTest, epsilon: float) -> Row:
-    told, published = map(np.isfinite, (test.winning_rate, test.winning_rate_published))
-    return {
-        "epsilon": epsilon,
-        "n_raters": sum(np.isfinite(one.p) for one in test.contests),
-        "winning_rate": test.winning_rate,
-        "passes": test.passes if told else None,
-        "advantage": test.advantage,
-        "winning_rate_published": test.winning_rate_published,
-        "passes_published": test.passes_published if published else None,
-        "base_rate_passes": base.passes if told else None,
-    }
+    row = {"epsilon": epsilon, "n_raters": sum(np.isfinite(one.p) for one in test.contests)}
+    row |= {**test._asdict(), "base_rate_passes": base.passes}
+    del row["contests"]
+    unknown = [name for name in ("winning_rate", "winning_rate_published") if np.isnan(row[name])]
+    none = {name.replace("winning_rate", "passes"): None for name in unknown}
+    return {**row, **none, **({"base_rate_passes": None} if "passes" in none else {})}
 
 
 def _contests(test: AnnotatorTest, raters: list[str]) -> Iterator[Row]:

@@ -37,19 +37,11 @@ class AnnotatorTest(NamedTuple):
     """What the contests add up to; NaN without any."""
 
     winning_rate_published: float  # share of raters that the judge beats
+    passes_published: bool  # whether these are half of them or more
     winning_rate: float
+    passes: bool
     advantage: float  # the mean of the contests': compare judges by it
     contests: list[Contest]  # by rater
-
-    @property
-    def passes_published(self) -> bool:
-        """Whether the judge beats half of the raters or more, by the published test."""
-        return self.winning_rate_published >= 0.5
-
-    @property
-    def passes(self) -> bool:
-        """Whether it does by the test that allows for clusters."""
-        return self.winning_rate >= 0.5
 
 
 def annotator_test(
@@ -93,14 +85,11 @@ def annotator_test(
     contests = [
         Contest(*row, bool(a), bool(b)) for row, a, b in zip(rows, published, ours, strict=True)
     ]
-    of_published = [one.wins_published for one in contests if np.isfinite(one.p_published)]
+    old = [one.wins_published for one in contests if np.isfinite(one.p_published)]
     held = [one for one in contests if np.isfinite(one.p)]
-    return AnnotatorTest(
-        float(np.mean(of_published)) if of_published else np.nan,
-        float(np.mean([one.wins for one in held])) if held else np.nan,
-        float(np.mean([one.advantage for one in held])) if held else np.nan,
-        contests,
-    )
+    rates = [float(np.mean(w)) if w else np.nan for w in (old, [one.wins for one in held])]
+    advantage = float(np.mean([one.advantage for one in held])) if held else np.nan
+    return AnnotatorTest(rates[0], rates[0] >= 0.5, rates[1], rates[1] >= 0.5, advantage, contests)
 
 
 def benjamini_yekutieli(p: Array, level: float) -> Mask:
