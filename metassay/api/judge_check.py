@@ -209,13 +209,11 @@ def _several(names: str | Sequence[str]) -> tuple[str, ...]:
 
 def _required(chosen: Choices, mark: str) -> dict[str, float]:
     """The requirements by the card's names; raises BadInput for what is none, and other choices."""
+    wrong = {name: getattr(chosen, name) for name in ("confidence", "width", "epsilon")}
     problems = [
-        f"{mark}{name} {value:g}: write a number above {above} and below 1"
-        for name, value, above in (
-            *(("confidence", chosen.confidence, 0), ("width", chosen.width, 0)),
-            ("epsilon", chosen.epsilon, "or at 0"),
-        )
-        if not 0 < value < 1 and (name != "epsilon" or value != 0)
+        f"{mark}{name} {value:g}: write a number between 0 and 1"
+        for name, value in wrong.items()
+        if not 0 < value < 1
     ]
     require = {_ALIASES.get(name, name): least for name, least in chosen.require.items()}
     problems += [
@@ -319,9 +317,9 @@ def _few_documents(given: Verdicts) -> Iterator[str]:
     doc = given.items.get("doc", pd.Series(range(len(passed))))
     if doc[np.isfinite(passed)].is_unique:
         return
-    for label, verb in ((0.0, "fail"), (1.0, "pass")):
-        n = doc[passed == label].nunique()
-        if 0 < n < FEW_DOCUMENTS and (passed == 1 - label).any():
+    many = {"fail": doc[passed == 0].nunique(), "pass": doc[passed == 1].nunique()}
+    for verb, n in many.items():
+        if 0 < n < FEW_DOCUMENTS and all(many.values()):
             rows = f"rows of {counted(n, 'document')} only"
             yield f"WARNING: people {verb} {rows}: intervals may be too narrow."
 
@@ -350,8 +348,7 @@ def _most_open(rows: Sequence[Mapping[str, Any]], judge: str, chosen: Choices) -
         each = [f"{r['more']:,.0f} {r['for'].replace('_', ' ')}" for r in rows if r["more"]]
         lead = f"More labels until an interval is {short(chosen.width)} wide ({judge})"
         yield from [f"{lead}: {', '.join(each)}."] * bool(each)
-    for row in rows:
-        if row["aim"].startswith("lower end") and row["more"] is None:
-            yield f"{row['for']}: the value itself is below what is required: no labels will help."
-        elif row["aim"].startswith("lower end") and row["more"]:
-            yield f"{row['for']}: {row['more']:,.0f} more labels may reach the {row['aim']}."
+    for row in [row for row in rows if row["aim"].startswith("lower end") and row["more"] != 0]:
+        more = f"{row['more'] or 0:,.0f} more labels may reach the {row['aim']}"
+        below = "the value itself is below what is required: no labels will help"
+        yield f"{row['for']}: {below if row['more'] is None else more}."

@@ -9,18 +9,10 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike
 
+from metassay.statistics import shares
 from metassay.statistics.classification import mean_of
 from metassay.statistics.exact_sums import Array, quotient
-from metassay.statistics.shares import (
-    UNDEFINED,
-    Clusters,
-    Estimate,
-    ends,
-    jeffreys,
-    own_clusters,
-    pass_or_fail,
-    share,
-)
+from metassay.statistics.shares import UNDEFINED, Clusters, Estimate
 
 RESAMPLES = 200
 ROUNDS = 500  # of the EM algorithm, at most
@@ -51,7 +43,7 @@ def by_agreement(
     item, are alike. `n` counts items.
     """
     verdict, table = _verdicts(judge, ratings)
-    of = own_clusters(cluster, verdict.size)
+    of = shares.own_clusters(cluster, verdict.size)
     passes, raters = np.nansum(table, axis=0), np.isfinite(table).sum(axis=0)
     rater, item = np.nonzero(np.isfinite(table) & np.isfinite(verdict) & (raters >= 2))
     own = table[rater, item]
@@ -66,7 +58,7 @@ def by_agreement(
         ("split", ~unanimous),
     ):
         alike, n = of[item[rows]], int(np.unique(item[rows]).size)
-        each = [share(v[rows], alike, confidence=confidence) for v in (as_judge, as_rater)]
+        each = [shares.share(v[rows], alike, confidence=confidence) for v in (as_judge, as_rater)]
         apart = Estimate(*UNDEFINED, 0, 0.0)
         if n:
             apart = mean_of((as_judge - as_rater)[rows], alike, confidence=confidence)
@@ -112,7 +104,7 @@ def latent_classes(
     table = np.vstack((verdict, others))
     of_all = np.zeros(verdict.size) if population is None else np.asarray(population)
     _, place = np.unique(of_all, return_inverse=True)
-    of = own_clusters(cluster, verdict.size)
+    of = shares.own_clusters(cluster, verdict.size)
     seen = np.isfinite(table)
     here = seen[0] & (seen.sum(axis=0) >= 2)
     table, place, of = table[:, here], place[here], of[here]
@@ -150,9 +142,9 @@ def latent_classes(
 
 def _around(values: Array, items: float, n: int, worth: float, confidence: float) -> Estimate:
     value = float(values[0])
-    low, high = ends(values[1:], value, confidence=confidence)
+    low, high = shares.ends(values[1:], value, confidence=confidence)
     # At 0 and 1 every resample is alike.
-    least, most = jeffreys(value * items, items, confidence=confidence)
+    least, most = shares.jeffreys(value * items, items, confidence=confidence)
     return Estimate(value, float(np.fmin(low, least)), float(np.fmax(high, most)), n, worth)
 
 
@@ -184,8 +176,8 @@ def _held(made: Array) -> Array:
 
 
 def _verdicts(judge: ArrayLike, ratings: ArrayLike) -> tuple[Array, Array]:
-    verdict, table = pass_or_fail(judge), np.asarray(ratings, np.float64)
+    verdict, table = shares.pass_or_fail(judge), np.asarray(ratings, np.float64)
     if table.ndim != 2 or verdict.shape != table.shape[1:]:
         raise ValueError(f"want raters x items and verdicts, got {table.shape}, {verdict.shape}")
-    pass_or_fail(table.ravel())
+    shares.pass_or_fail(table.ravel())
     return verdict, table

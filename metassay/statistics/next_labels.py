@@ -13,18 +13,9 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike
 
+from metassay.statistics import shares
 from metassay.statistics.exact_sums import Array, Index, Mask, quotient
-from metassay.statistics.shares import (
-    DRAWS,
-    UNDEFINED,
-    Estimate,
-    effective_size,
-    ends,
-    judgments,
-    own_clusters,
-    pass_or_fail,
-    probabilities,
-)
+from metassay.statistics.shares import DRAWS, UNDEFINED, Estimate
 
 FLOOR = 0.4  # of the chance that all would have if all were equal
 BINS = 4  # of a judge's probabilities, beside its verdict
@@ -80,8 +71,8 @@ def strata(judge: ArrayLike) -> Index:
 
     Strata are numbered from 0; -1 without a verdict.
     """
-    p = probabilities(judge)
-    verdict = judgments(p)
+    p = shares.probabilities(judge)
+    verdict = shares.judgments(p)
     key = np.where(np.isnan(p), -1.0, verdict * BINS)
     for side in (0.0, 1.0):
         here = verdict == side
@@ -104,7 +95,7 @@ def card_worth(judge: ArrayLike, people: ArrayLike, of_number: str = "") -> Arra
     numbers of `WeightedCard` unless one is named.
     """
     of = strata(judge)
-    table, passes, prior = _counted(probabilities(judge), pass_or_fail(people), of)
+    table, passes, prior = _counted(shares.probabilities(judge), shares.pass_or_fail(people), of)
     bare = np.where(prior == 0.5, 0.1 + 0.8 * table.verdict, prior)  # of verdicts without a label
     passing = (passes + bare) / (table.labelled + 1.0)
     slopes = dict(zip(WeightedCard._fields, _slopes(table, passing), strict=True))
@@ -129,29 +120,27 @@ def weighted_card(
     joins its neighbour. Intervals draw the groups' shares from their posteriors (one text a group);
     texts of one `cluster` are alike. NaN with fewer than two labels.
     """
-    p, labels = probabilities(judge), pass_or_fail(people)
+    p, labels = shares.probabilities(judge), shares.pass_or_fail(people)
     known = np.isfinite(labels) & np.isfinite(p)
     n = int(np.count_nonzero(known))
     if n < 2:
         return WeightedCard(*(Estimate(*UNDEFINED, n, float(n)),) * 3)
-    of = _groups(judgments(p), np.asarray(chance, np.float64), known)
+    of = _groups(shares.judgments(p), np.asarray(chance, np.float64), known)
     table, passes, prior = _counted(p, labels, of)
-    passing, alike = passes / table.labelled, own_clusters(cluster, p.size)[known]
+    passing, alike = passes / table.labelled, shares.own_clusters(cluster, p.size)[known]
     of_label, found = of[known], []
     numbers, slopes = _numbers(table, passing[None]), _slopes(table, passing)
     for place, slope in enumerate(slopes):
         value = float(numbers[place][0])
-        if np.isnan(value):
-            found.append(Estimate(*UNDEFINED, n, float(n)))
-            continue
         moved = (slope * table.size / table.labelled)[of_label] * (
             labels[known] - passing[of_label]
         )
-        worth = effective_size(moved, alike, confidence=confidence)
+        # A number that is undefined is moved by nothing.
+        worth = shares.effective_size(np.nan_to_num(moved), alike, confidence=confidence)
         a, b = passes * worth / n + prior, (table.labelled - passes) * worth / n + 1.0 - prior
         sizes = rng.dirichlet(np.bincount(of[of >= 0]) + 0.5, DRAWS)
         drawn = _numbers(table._replace(size=sizes), rng.beta(a, b, (DRAWS, a.size)))[place]
-        found.append(Estimate(value, *ends(drawn, value, confidence=confidence), n, worth))
+        found.append(Estimate(value, *shares.ends(drawn, value, confidence=confidence), n, worth))
     return WeightedCard(*found)
 
 
@@ -211,24 +200,21 @@ def correlation_worth(
 ) -> Array:
     """How far a rating of each text (texts,) moves the correlation of metric and people.
 
-    `metric` (texts,) is known of all; `people` has NaN where nobody rated; ENOUGH ratings (2 of
-    each system) tell the correlation to plan for, else it is EXPECTED. Of all texts (`global`) the
-    worth is the root of the mean square of r's influence, given the metric, were both normal: texts
-    with the highest and lowest scores count most. Between systems (`system`), those count most
+    `metric` (texts,) is known of all; `people` has NaN where nobody rated. Of all texts
+    (`global`) the worth is the root of the mean square of r's influence, given the metric, were
+    both normal: texts with the highest and lowest scores count most. The r to plan for is that of
+    ENOUGH ratings, else EXPECTED. Between systems (`system`) it is EXPECTED, and those count most
     whose mean is far from the others'.
     """
     x: Array = np.asarray(metric, np.float64)
     y = np.asarray(people, np.float64)
-    known = np.isfinite(y)
-    size: Array = np.ones(x.size)
+    known, r = np.isfinite(y), EXPECTED
     if level == "system":
         _, of = np.unique(np.asarray(system), return_inverse=True)
-        size, rated = np.bincount(of).astype(np.float64), np.bincount(of, known)
-        means = quotient(np.bincount(of[known], y[known], size.size), rated)
+        size = np.bincount(of).astype(np.float64)
         x = np.asarray(np.bincount(of, x) / size)
-        r = _planned(x, means, bool((rated >= 2).all()) and size.size > 2)
-    else:
-        r = _planned(x[known], y[known], int(np.count_nonzero(known)) >= ENOUGH)
+    elif np.count_nonzero(known) >= ENOUGH and min(np.ptp(x[known]), np.ptp(y[known])) > 0:
+        r = min(max(abs(float(np.corrcoef(x[known], y[known])[0, 1])), 0.1), 0.9)
     if np.ptp(x) <= 0:
         return np.ones(known.size)
     x, rest = _standard(x), 1.0 - r * r
@@ -237,11 +223,6 @@ def correlation_worth(
         return np.asarray((np.sqrt((rest * x) ** 2 + r * r * rest) / size)[of])
     square = (r * rest * x * x / 2) ** 2 + rest**3 * x * x + 0.75 * (r * rest) ** 2
     return np.asarray(np.sqrt(square - (r * rest * x) ** 2 / 2))
-
-
-def _planned(x: Array, y: Array, told: bool) -> float:
-    r = abs(float(np.corrcoef(x, y)[0, 1])) if told and np.std(x) * np.std(y) > 0 else EXPECTED
-    return min(max(r, 0.1), 0.9)
 
 
 def weighted_correlation(

@@ -241,8 +241,8 @@ def test_a_requirement_is_held_against_the_lower_end():
     ("options", "said"),
     [
         ({"require": {"charm": 0.5}}, "require charm=0.5: write one of sensitivity, "),
-        ({"epsilon": 1.0}, "epsilon 1: write a number above or at 0"),
-        ({"width": 0.0}, "width 0: write a number above 0"),
+        ({"epsilon": 1.0}, "epsilon 1: write a number between 0 and 1"),
+        ({"width": 0.0}, "width 0: write a number between 0 and 1"),
         ({"judge": "nobody"}, "there is no column 'nobody'"),
         ({"judge": "judge", "human": "judge"}, "is named as judge and as human"),
         ({"doc": "nothing"}, "there is no column 'nothing'"),
