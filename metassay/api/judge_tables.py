@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.api.verdict_table import BY, Verdicts
-from metassay.meta_evaluation.judge_cards import Judged, Row, card
+from metassay.meta_evaluation.judge_cards import Judged, Row, numbers
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
 from metassay.statistics import shares
@@ -78,18 +78,16 @@ def tables(given: Verdicts, chosen: Choices) -> tuple[dict[str, pd.DataFrame], l
     for name, verdict in given.judges.items():
         judged, of_all = judgments(verdict), dict[str, Estimate]()
         for part, here in _slices(given):
-            made, bins = _card_rows(name, part, verdict, people, here, chosen)
-            found = {str(row["statistic"]): _estimate(row) for row in made}
+            found, guesses = _card(name, part, verdict, people, here, chosen)
             of_all = of_all or found  # the first part is the whole
-            refused = bool(unmet(of_all, chosen.require))
             key: Row = {"slice": part, "judge": name}
+            refused = bool(unmet(of_all, chosen.require))
             rows["pass_rates"] += _pass_rates(key, found, refused=refused)
             rows["card"] += [
-                {**key, **row}
-                for row in made
-                if row["statistic"] not in _RATES and not str(row["statistic"]).startswith("labels")
+                {**key, "statistic": number, **one._asdict(), "base_rate": guesses.get(number)}
+                for number, one in found.items()
+                if number not in _RATES and not number.startswith("labels_")
             ]
-            rows.setdefault("calibration", []).extend({**key, **one} for one in bins)
         rows["labels"] += [{"judge": name, **row} for row in _labels(of_all, chosen)]
         guess = np.where(np.isnan(judged), np.nan, _commoner(people.passed))
         options: Any = {"epsilon": chosen.epsilon, "level": 1 - chosen.confidence}
@@ -124,24 +122,19 @@ def _slices(given: Verdicts) -> Iterator[tuple[str, Mask]]:
             yield f"{name}={value}", (given.items[column] == value).to_numpy(dtype=np.bool_)
 
 
-def _card_rows(
+def _card(
     name: str, part: str, verdict: Array, people: People, here: Mask, chosen: Choices
-) -> tuple[list[Row], list[Row]]:
-    """A card with AC1, and beside each number that of a judge which only knows the base rate."""
-    probable = not np.isin(verdict[np.isfinite(verdict)], (0.0, 1.0)).all()
+) -> tuple[dict[str, Estimate], dict[str, float]]:
+    """A card with AC1, and the same numbers of a judge that only knows the base rate."""
     judge, passed, of = verdict[here], people.passed[here], people.cluster[here]
-    split = int(np.count_nonzero(people.share[here] == 0.5))
     sure: Any = {"confidence": chosen.confidence}
     options = MetaOptions(resamples=1, seed=chosen.seed, label_width=chosen.width, **sure)
-    judged = Judged(judge, passed, of, split, judge if probable else None, bool(probable))
-    rows, bins = card(judged, options, [name, part], {})
+    found = numbers(Judged(judge, passed, of, 0, None, False), options, [name, part])
     said = judgments(judge)
     both = np.isfinite(said) & np.isfinite(passed)
     cell, rng = shares.cells(said[both], passed[both]), generator(chosen.seed, AC1, name, part)
     ac1 = shares.drawn(gwet_ac1, cell, of[both], cells=4, prior=PRIOR, rng=rng, **sure)
-    rows.append({**rows[0], "statistic": AC1, **ac1._asdict()})
-    guesses = _base_rates(passed[both])
-    return [{**row, "base_rate": guesses.get(str(row["statistic"]), np.nan)} for row in rows], bins
+    return {**found, AC1: ac1}, _base_rates(passed[both])
 
 
 def _commoner(passed: Array) -> float:
@@ -162,10 +155,6 @@ def _base_rates(passed: Array) -> dict[str, float]:
         "agreement": max(share, 1 - share),
         **{name: float(of(table)) for name, of in coefficients.items()},
     }
-
-
-def _estimate(row: Row) -> Estimate:
-    return Estimate(*(row[name] for name in Estimate._fields))  # type: ignore[arg-type]
 
 
 def _pass_rates(key: Row, found: Mapping[str, Estimate], *, refused: bool) -> Iterator[Row]:

@@ -129,20 +129,17 @@ def _guessed(sheet: Sheet, said: Columns, faults: Findings) -> tuple[Columns, li
 
 def _sides(sheet: Sheet, found: Columns, free: Sequence[str], faults: Findings) -> Columns:
     """Judges and people, where the names of columns leave one choice."""
-    of = {name: _side(name) for name in free}
-    judge = found.judge or tuple(name for name in free if of[name] == "judge")
-    human = found.human or tuple(name for name in free if of[name] == "human")
-    rest = [name for name in free if name not in {*judge, *human}]
-    if not judge and len(rest) == 1 and human:
-        judge = (rest[0],)
-    elif not human and len(rest) == 1 and judge:
-        human = (rest[0],)
-    for what, columns in (("judge", judge), ("human", human)):
-        if not columns:
-            whose = "a judge's verdicts" if what == "judge" else "people's labels"
-            may = f", of {listed(rest)}" if rest else f", of {listed(sheet.columns)}"
-            fix = f"say which: {found.mark}{what} COLUMN{may}"
+    sides = {"judge": found.judge, "human": found.human}
+    for what, said in sides.items():
+        sides[what] = said or tuple(name for name in free if _side(name) == what)
+    rest = [name for name in free if name not in sum(sides.values(), ())]
+    if len(rest) == 1 and any(sides.values()):
+        sides = {what: said or (rest[0],) for what, said in sides.items()}
+    for what, whose in (("judge", "a judge's verdicts"), ("human", "people's labels")):
+        if not sides[what]:
+            fix = f"say which: {found.mark}{what} COLUMN, of {listed(rest or sheet.columns)}"
             faults.add(sheet.head, f"no column is clearly that of {whose}", fix)
+    judge, human = sides.values()
     if found.rater and len(human) > 1:
         what = f"column {shown(found.rater)} names raters, and {listed(human)} hold labels"
         faults.add(sheet.head, what, f"name the one with their labels: {found.mark}human COLUMN")

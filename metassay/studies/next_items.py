@@ -20,6 +20,7 @@ from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 
 Rating = tuple[str, str, float]  # document, author, value
+CONFIDENCE = 0.95
 _NUMBERS = next_labels.WeightedCard._fields
 _FORMS = (
     "'certificate METRIC CRITERION LEVEL', of global and system, or 'judge-card METRIC CRITERION',"
@@ -101,15 +102,13 @@ def next_items(
     return [by_text[left[i]] for i in sorted(drawn.tolist())], frame, notes
 
 
-def weighted_lines(
-    frame: Frame, ratings: Iterable[Rating], criterion: Criterion, *, confidence: float = 0.95
-) -> list[str]:
+def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion) -> list[str]:
     """The decision's numbers over all texts of the frame, from ratings of those that were drawn."""
     decision, rated = Decision.of(frame.decision), _means(ratings)
     documents, authors, scores, chances = zip(*frame.texts, strict=True)
     x, chance = np.array(scores, dtype=np.float64), np.array(chances, dtype=np.float64)
     y = np.array([rated.get(text, np.nan) for text in zip(documents, authors, strict=True)])
-    sure: dict[str, Any] = {"confidence": confidence}
+    sure: dict[str, Any] = {"confidence": CONFIDENCE}
     if decision.kind == "judge-card":
         sure |= {"rng": np.random.default_rng(0), "cluster": documents}
         card = next_labels.weighted_card(x, _passed(y, criterion), chance, **sure)

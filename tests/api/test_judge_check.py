@@ -207,12 +207,11 @@ def test_a_split_item_is_left_out_and_counted():
     assert value(found, "agreement", column="n") == 3
 
 
-def test_probabilities_have_a_calibration_and_sureness():
+def test_probabilities_have_a_sureness():
     frame = sixty()
     frame["judge"] = np.where(frame["judge"] == "pass", 0.8, 0.3)
     frame.loc[33, "judge"] = 0.01
     found = judge_check(frame)
-    assert len(found.calibration)
     assert found.disagreements["id"][0] == "row 33"
     assert found.disagreements["probability"][0] == 0.01
     assert value(found, "sensitivity") == pytest.approx(44 / 48)

@@ -86,6 +86,15 @@ def test_a_weighted_card_by_hand():
     assert np.isnan(nothing.pass_rate.value)
 
 
+def test_a_number_without_a_case_is_not_told():
+    judge, people = np.r_[np.ones(6), np.zeros(4)], np.ones(10)
+    options = {"confidence": 0.95, "cluster": np.arange(10) // 2}
+    found = weighted_card(judge, people, np.ones(10), rng=np.random.default_rng(0), **options)
+    assert found.sensitivity.value == pytest.approx(0.6)
+    assert np.isnan(found.specificity.value)
+    assert np.isnan(found.specificity.low)
+
+
 def test_a_group_without_a_label_joins_its_neighbour():
     judge = np.r_[np.ones(60), np.zeros(40)]
     people = np.full(100, NAN)
