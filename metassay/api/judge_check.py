@@ -238,8 +238,8 @@ def _notes(given: Verdicts) -> Iterator[str]:
     people, items = people_of(given), given.items
     judged = np.isfinite(np.array([*given.judges.values()])).any(axis=0)
     rated, split = people.n > 0, people.share == 0.5
-    alike = f"each row by itself ({given.columns.mark}doc COLUMN says what rows share)"
-    if "doc" in items:
+    alike = f"each row by itself ({given.columns.option('doc')} says what rows share)"
+    if "doc" in items and not items["doc"].is_unique:
         documents = counted(items["doc"].nunique(), "document")
         alike = f"{documents} ({given.columns.doc}), whose rows count as alike"
     labelled = f"{int(rated.sum()):,} labelled by {counted(len(given.raters), 'rater')}"
@@ -268,8 +268,8 @@ def _shorter(name: str) -> str:
 def _cell(row: Mapping[str, Any]) -> str:
     if row.get("refused"):
         return "refused"
-    value = short(row["value"])
-    return f"{value} {short_interval(row['low'], row['high'])}".strip() if value else "–"
+    said = f"{short(row['value']) or '–'} {short_interval(row['low'], row['high'])}"
+    return said.strip().replace("1.00", "1")
 
 
 def _rows(made: Mapping[str, pd.DataFrame], table: str, judge: str) -> list[dict[str, Any]]:
@@ -280,7 +280,7 @@ def _board(made: Mapping[str, pd.DataFrame], shown: Sequence[Shown]) -> Iterator
     """The judges side by side: the card, then the pass rates."""
 
     def line(name: str, cells: Sequence[str]) -> str:
-        return f"{_shorter(name):<16}{''.join(f'{cell:<16}' for cell in cells)}".rstrip()
+        return f"{_shorter(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
 
     some, methods = shown[:JUDGES], ("as judged", "corrected", "people alone")
     yield line(
@@ -290,7 +290,7 @@ def _board(made: Mapping[str, pd.DataFrame], shown: Sequence[Shown]) -> Iterator
         yield line(one.judge, [_cell(one.card[name]._asdict()) for name in _BOARD])
     card = [row for row in _rows(made, "card", shown[0].judge) if row["slice"] == WHOLE]
     base = {row["statistic"]: row["base_rate"] for row in card}
-    yield line("base rate alone", [short(base[name]) for name in _BOARD])
+    yield line("base rate alone", [short(base[name]).replace("1.00", "1") for name in _BOARD])
     yield line("pass rate", methods)
     for one in some:
         rates = [row for row in _rows(made, "pass_rates", one.judge) if row["slice"] == WHOLE]
@@ -350,5 +350,5 @@ def _most_open(rows: Sequence[Mapping[str, Any]], judge: str, chosen: Choices) -
         yield from [f"{lead}: {', '.join(each)}."] * bool(each)
     for row in [row for row in rows if row["aim"].startswith("lower end") and row["more"] != 0]:
         more = f"{row['more'] or 0:,.0f} more labels may reach the {row['aim']}"
-        below = "the value itself is below what is required: no labels will help"
+        below = "the value is unknown, or not above what is required: labels alone will not help"
         yield f"{row['for']}: {below if row['more'] is None else more}."

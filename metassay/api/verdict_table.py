@@ -27,6 +27,7 @@ _JUDGE = re.compile(
     r"|assertion)(_.*)?"
 )
 _LABEL = re.compile(r"(.*_)?(labels?|target|expected|answer_key|correct_label|gt)(_.*)?")
+_RATERS = {*USUAL[Role.RATER]} - {"judge", "evaluator"}
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
 BY = "by "  # before a slice's column, which may be called as another one is
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
@@ -44,6 +45,11 @@ class Columns(NamedTuple):
     passes: tuple[str, ...] = ()  # words that are a pass; every other one is then a fail
     pass_from: float | None = None  # the number from which on grades are a pass
     mark: str = ""
+
+    def option(self, name: str, what: str = "COLUMN") -> str:
+        """How the caller says it: `--pass-from NUMBER` or `pass_from=NUMBER`."""
+        plainly = {"pass": "passes"}.get(name, name.replace("-", "_"))
+        return f"{self.mark}{name} {what}" if self.mark else f"{plainly}={what}"
 
 
 class Verdicts(NamedTuple):
@@ -102,8 +108,7 @@ def _guessed(sheet: Sheet, said: Columns, faults: Findings) -> tuple[Columns, li
     again = {c: bool(as_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
     found = said
     if not said.rater and len(said.human) < 2:
-        called_so = {*USUAL[Role.RATER]} - {"judge", "evaluator"}
-        raters = [c for c in others if plain(c) in called_so and again[c] and sheet.cells(c)]
+        raters = [c for c in others if plain(c) in _RATERS and again[c] and sheet.cells(c)]
         found = found._replace(rater=raters[0] if len(raters) == 1 else "")
     others = [name for name in others if name != found.rater]
     if not said.system:
@@ -137,12 +142,12 @@ def _sides(sheet: Sheet, found: Columns, free: Sequence[str], faults: Findings) 
         sides = {what: said or (rest[0],) for what, said in sides.items()}
     for what, whose in (("judge", "a judge's verdicts"), ("human", "people's labels")):
         if not sides[what]:
-            fix = f"say which: {found.mark}{what} COLUMN, of {listed(rest or sheet.columns)}"
+            fix = f"say which: {found.option(what)}, of {listed(rest or sheet.columns)}"
             faults.add(sheet.head, f"no column is clearly that of {whose}", fix)
     judge, human = sides.values()
     if found.rater and len(human) > 1:
         what = f"column {shown(found.rater)} names raters, and {listed(human)} hold labels"
-        faults.add(sheet.head, what, f"name the one with their labels: {found.mark}human COLUMN")
+        faults.add(sheet.head, what, f"name the one with their labels: {found.option('human')}")
     return found._replace(judge=judge, human=human)
 
 
@@ -162,8 +167,9 @@ def _is_verdict(sheet: Sheet, name: str, said: Columns) -> bool:
     if passes & {cell.casefold() for cell in cells}:
         return True
     if sheet.share_of_numbers(name) < 1:
-        # Of unknown words it is asked below which are a pass; a column `rater` names people.
-        return bool(_side(name)) and len(cells) == 2 and plain(name) not in USUAL[Role.RATER]
+        # Of unknown words it is asked below which are a pass; `rater` and `model` name somebody.
+        names = plain(name) in {*_RATERS, *USUAL[Role.SYSTEM]}
+        return bool(_side(name)) and len(cells) == 2 and not names
     values = sheet.values(name)
     known = values[np.isfinite(values)]
     graded = said.pass_from is not None or len({*known.tolist()}) <= 11
@@ -174,7 +180,7 @@ def _values(
     sheet: Sheet, name: str, columns: Columns, faults: Findings, *, human: bool = False
 ) -> tuple[Array, str]:
     """1 and 0 (of a judge also between them), NaN where nothing is said; and what is a pass."""
-    cells, mark, none = sheet.cells(name), columns.mark, Numbers().none
+    cells, none = sheet.cells(name), Numbers().none
     folded = {word.casefold() for word in columns.passes}
     words = [cell for cell in cells if cell.casefold() in folded]
     column = as_keys(sheet.frame[name])
@@ -186,7 +192,8 @@ def _values(
     known = values[np.isfinite(values)]
     if np.isinf(values).any():
         said = listed(sorted(cells), 4)
-        fix = f"say which of them are a pass: {mark}pass WORD; or name another column"
+        option = columns.option("pass", "WORD")
+        fix = f"say which of them are a pass: {option}; or name another column"
         faults.add(sheet.head, f"column {shown(name)} holds {said}", fix)
     elif np.isin(known, (0.0, 1.0)).all():
         fails = [cell for cell in cells if cell not in words and not none(cell)]
@@ -197,8 +204,7 @@ def _values(
         return np.where(np.isnan(values), np.nan, values >= columns.pass_from), said
     elif human or known.min() < 0 or known.max() > 1:
         ends = f"numbers from {known.min():g} to {known.max():g}"
-        option = f"{mark}pass-from NUMBER" if mark else "pass_from=NUMBER"
-        fix = f"say from which number on it is a pass: {option}"
+        fix = f"say from which number on it is a pass: {columns.option('pass-from', 'NUMBER')}"
         faults.add(sheet.head, f"column {shown(name)} has {ends}", fix)
     return values, "a probability of .5 and more is a pass"
 
@@ -214,14 +220,14 @@ def _by_item(
     """A row per item and rater as a row per item: each item's first row, judges, raters."""
     if not keys:
         what = f"has a row per rater ({shown(columns.rater)}), and no column that names the item"
-        faults.add(sheet.head, what, f"name it: {columns.mark}doc COLUMN")
+        faults.add(sheet.head, what, f"name it: {columns.option('doc')}")
         return np.arange(0), {}, {}
     frame = pd.DataFrame({key: as_keys(sheet.frame[key]) for key in keys})
     item = frame.groupby([*keys], sort=False).ngroup().to_numpy()
     first = np.flatnonzero(~pd.Series(item).duplicated().to_numpy())
     who = as_keys(sheet.frame[columns.rater])
     for row in np.flatnonzero(pd.DataFrame({"i": item, "r": who}).duplicated().to_numpy()):
-        fix = f"keep one row; or name the column that tells items apart: {columns.mark}doc COLUMN"
+        fix = f"keep one row; or name the column that tells items apart: {columns.option('doc')}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
     judges: dict[str, Array] = {}
     for name, values in cells.items():
@@ -258,7 +264,7 @@ def _items(
             made[key] = frame[name].to_numpy()
             empty = np.flatnonzero(made[key].map(absent).to_numpy())
             for row in empty:
-                fix = f"fill it in, or name another column: {columns.mark}{key} COLUMN"
+                fix = f"fill it in, or name another column: {columns.option(key)}"
                 faults.add(sheet.at(int(rows[row])), f"column {shown(name)} is empty", fix)
     for name in columns.by:
         many = frame[name].nunique()

@@ -103,9 +103,9 @@ def test_what_names_do_not_tell_is_asked_for():
     with pytest.raises(BadInput) as caught:
         judge_check(frame)
     assert caught.value.problems == (
-        "the table: no column is clearly that of a judge's verdicts; say which: judge COLUMN, of"
+        "the table: no column is clearly that of a judge's verdicts; say which: judge=COLUMN, of"
         " 'a', 'b'",
-        "the table: no column is clearly that of people's labels; say which: human COLUMN, of"
+        "the table: no column is clearly that of people's labels; say which: human=COLUMN, of"
         " 'a', 'b'",
     )
     assert value(judge_check(frame, judge="a", human="b"), "sensitivity") == pytest.approx(44 / 48)
@@ -282,3 +282,30 @@ def test_a_label_of_few_documents_is_warned_of():
     warned = [line for line in judge_check(frame).answer if line.startswith("WARNING")]
     assert warned == ["WARNING: people fail rows of 2 documents only: intervals may be too narrow."]
     assert not any(line.startswith("WARNING") for line in judge_check(sixty()).answer)
+
+
+def test_what_programs_export_is_read():
+    frame = sixty().drop(columns="doc_id")
+    people, judge = frame["human"] == "pass", frame["judge"] == "pass"
+    questions = [f"What is the answer to question {n}?" for n in range(60)]
+    marks = {True: "C", False: "I"}
+    exports = {
+        "ragas": {"user_input": questions, "faithfulness": judge * 0.8, "human": people},
+        "DeepEval": {"name": [f"test_{n}" for n in range(60)], "success": judge, "gold": people},
+        "promptfoo": {"vars.q": questions, "pass": judge.map(str), "expert": people.map(str)},
+        "Inspect": {"id": range(60), "score": judge.map(marks), "label": people.map(marks)},
+        "Langfuse": {"traceId": questions, "llm-judge": judge * 1.0, "manual": people * 1.0},
+        "MLflow": {"correctness/score": frame["judge"], "human/value": frame["human"]},
+    }
+    for name, columns in exports.items():
+        found = judge_check(pd.DataFrame(columns))
+        assert value(found, "sensitivity") == pytest.approx(44 / 48), name
+        assert "each row by itself" in found.notes[0], name
+
+
+def test_a_column_that_names_somebody_holds_no_verdicts():
+    frame = sixty(model=["a", "b"] * 30)
+    assert judge_check(frame).card["slice"].unique().tolist() == ["all", "model=a", "model=b"]
+    worded = sixty().replace({"pass": "good", "fail": "bad"})
+    with pytest.raises(BadInput, match="column 'judge' holds 'bad', 'good'; say which of them"):
+        judge_check(worded)
