@@ -38,13 +38,17 @@ def verdicts(rng, n, passing, sensitivity, specificity):
     return judge.astype(float), people.astype(float)
 
 
-def scores(rng, systems, documents, of_text, of_system, *, heavy=False, ceiling=False):
+def scores(
+    rng, systems, documents, of_text, of_system, *, heavy=False, ceiling=False, middle=False
+):
     """Metric and ratings with so much correlation of texts and of systems; (systems, documents)."""
     shape = (systems, documents)
     t = rng.standard_t(4, shape) / np.sqrt(2) if heavy else rng.normal(size=shape)
     m = rng.normal(size=(systems, 1))
     h = of_system * m + np.sqrt(1 - of_system**2) * rng.normal(size=(systems, 1))
     noise = rng.normal(size=shape)
+    if middle:  # ratings are noisiest where no chance is above its floor
+        noise *= 2 * np.exp(-t * t) + 0.3
     x, y = 0.5 * m + t, 0.5 * h + of_text * t + np.sqrt(1 - of_text**2) * noise
     if ceiling:
         y = np.clip(np.round(y), -2, 0)
@@ -91,6 +95,7 @@ WORLDS = (
     _texts("texts, r .5, ratings at the ceiling", 0.5, ceiling=True),
     _systems("8 systems, r .2", 0.2),
     _systems("8 systems, r .7", 0.7),
+    _texts("texts, ratings noisy in the middle", 0.5, middle=True),
 )  # fmt: skip
 
 
