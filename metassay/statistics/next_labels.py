@@ -76,12 +76,13 @@ def strata(judge: ArrayLike) -> Index:
     key = np.where(np.isnan(p), -1.0, verdict * BINS)
     for side in (0.0, 1.0):
         here = verdict == side
-        if len({*p[here].tolist()}) > BINS:
+        order = np.sort(p[here])
+        cuts = np.unique(order)[1:]
+        if cuts.size >= BINS:
             # Cut where the doubt adds up to equal shares: all sure texts are one stratum.
-            order = np.argsort(p[here], kind="stable")
-            doubt = np.cumsum(np.sqrt(p[here] * (1.0 - p[here]))[order])
-            cuts = np.searchsorted(doubt, doubt[-1] * np.arange(1, BINS) / BINS)
-            key[here] += np.searchsorted(p[here][order][cuts], p[here], side="right")
+            doubt = np.cumsum(np.sqrt(order * (1.0 - order)))
+            cuts = order[np.searchsorted(doubt, doubt[-1] * np.arange(1, BINS) / BINS)]
+        key[here] += np.searchsorted(cuts, p[here], side="right")
     _, place = np.unique(key, return_inverse=True)
     return np.asarray(place - bool((key < 0).any()), dtype=np.intp)
 

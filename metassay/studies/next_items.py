@@ -4,6 +4,7 @@ The decision is `certificate METRIC CRITERION LEVEL` or `judge-card METRIC CRITE
 key keeps the chance of every text that might have been drawn, and import weights by it.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
@@ -22,6 +23,7 @@ from metassay.tables.scores import SCORES
 Rating = tuple[str, str, float]  # document, author, value
 CONFIDENCE = 0.95
 _NUMBERS = next_labels.WeightedCard._fields
+_WORDS = re.compile(r"(certificate|judge-card) (\S+(?: \([^)]*\))?) (\S+)(?: (\S+))?")
 _FORMS = (
     "'certificate METRIC CRITERION LEVEL', of global and system, or 'judge-card METRIC CRITERION',"
     f" perhaps with one of {', '.join(_NUMBERS)}"
@@ -39,15 +41,15 @@ class Decision(NamedTuple):
     @classmethod
     def of(cls, words: str) -> "Decision":
         """Read `--for`; a metric may be followed by its judge in brackets. Raises BadInput."""
-        kind, *rest = words.replace(" (", "\x1f(").split()[:5] or [""]
-        metric, criterion, number, *more = (*rest, "", "", "")[: max(3, len(rest))]
+        found = _WORDS.fullmatch(" ".join(words.split()))
+        decision = cls(*(found.groups("") if found else ("", "", "", "")))
         levels = get_args(next_labels.Level)
-        allowed = {"certificate": levels, "judge-card": (*_NUMBERS, "")}.get(kind, ())
-        if more or not criterion or number not in allowed:
+        allowed = {"certificate": levels, "judge-card": (*_NUMBERS, "")}.get(decision.kind, ())
+        if decision.number not in allowed:
             whole = " (a document's correlation needs all its texts: --items takes them whole)"
-            why = whole if number == "document" else ""
+            why = whole if decision.number == "document" else ""
             raise BadInput(f"--for {words!r}: write {_FORMS}{why}")
-        return cls(kind, metric.replace("\x1f", " "), criterion, number)
+        return decision
 
 
 class Frame(NamedTuple):
