@@ -44,10 +44,10 @@ _ALIASES = {"kappa": "cohen_kappa", "ac1": AC1}
 class JudgeCheck:
     """What a judge's verdicts are worth beside people's labels; each table is an attribute too.
 
-    `answer`: what the tables say, in a sentence each. `unmet`: the requirements that the lower end
-    of an interval does not reach, a line each. `notes`: how the table was read, and what was left
-    out. `choices`: all that the numbers depend on beside the table. docs/judge-check.md describes
-    the tables.
+    `board`: the judges side by side, as text. `answer`: what the tables say, in a sentence each.
+    `unmet`: the requirements that the lower end of an interval does not reach, a line each.
+    `notes`: how the table was read, and what was left out. `choices`: all that the numbers depend
+    on beside the table. docs/judge-check.md describes the tables.
     """
 
     tables: Mapping[str, pd.DataFrame] = field(repr=False)
