@@ -96,9 +96,10 @@ def tables(given: Verdicts, chosen: Choices) -> tuple[dict[str, pd.DataFrame], l
             for one in (judged, guess)
         )
         shown.append(Shown(name, of_all, test, base))
+        of_raters = zip(given.raters, test.contests, strict=True)
         for table, more in (
             ("replacement", [_replacement(test, base, chosen.epsilon)]),
-            ("contests", _contests(test, [*given.raters])),
+            ("contests", [{"rater": rater, **one._asdict()} for rater, one in of_raters if one.n]),
             ("by_agreement", _agreement_rows(judged, people, chosen)),
             ("latent", _latent_rows(name, judged, people, given, chosen, of_all)),
             ("disagreements", _disagreements(verdict, people, given)),
@@ -192,12 +193,6 @@ def _replacement(test: AnnotatorTest, base: AnnotatorTest, epsilon: float) -> Ro
     unknown = [name for name in ("winning_rate", "winning_rate_published") if np.isnan(row[name])]
     none = {name.replace("winning_rate", "passes"): None for name in unknown}
     return {**row, **none, **({"base_rate_passes": None} if "passes" in none else {})}
-
-
-def _contests(test: AnnotatorTest, raters: list[str]) -> Iterator[Row]:
-    for rater, one in zip(raters, test.contests, strict=True):
-        if one.n:
-            yield {"rater": rater, **one._asdict()}
 
 
 def _agreement_rows(judged: Array, people: People, chosen: Choices) -> Iterator[Row]:

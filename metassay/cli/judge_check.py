@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from metassay.cli.meta_eval_arguments import SEVERAL
+
 ABOUT = """\
 Say whether a judge that passes or fails texts may be trusted, from one table with its verdicts and
 people's labels: CSV, XLSX, JSON or Parquet, a row per text, or per text and rater. Labels are pass
@@ -13,7 +15,6 @@ counts for the corrected pass rate. docs/judge-check.md has an example and says 
 
 Exit code 4: a requirement is not met by the lower end of its interval."""
 NOT_MET = 4
-_SEVERAL: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
@@ -21,17 +22,17 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     sub.set_defaults(command=_judge_check)
     say = sub.add_argument
     say("file", metavar="FILE", type=Path)
-    say("--judge", metavar="COLUMN", **_SEVERAL, help="verdicts; several judges stand side by side")
-    say("--human", metavar="COLUMN", **_SEVERAL, help="labels; several columns are several raters")
+    say("--judge", metavar="COLUMN", **SEVERAL, help="verdicts; several judges stand side by side")
+    say("--human", metavar="COLUMN", **SEVERAL, help="labels; several columns are several raters")
     say("--doc", metavar="COLUMN", default="", help="what several rows are about: they are alike")
     say("--system", metavar="COLUMN", default="", help="who wrote the text")
     say("--rater", metavar="COLUMN", default="", help="who labelled it, if each rater has a row")
-    say("--by", metavar="COLUMN", **_SEVERAL, help="slice the rows by this column")
-    say("--pass", metavar="WORD", dest="passes", **_SEVERAL, help="words that are a pass")
+    say("--by", metavar="COLUMN", **SEVERAL, help="slice the rows by this column")
+    say("--pass", metavar="WORD", dest="passes", **SEVERAL, help="words that are a pass")
     number: dict[str, Any] = {"metavar": "NUMBER", "type": float}
     say("--pass-from", **number, help="the number from which on grades are a pass")
     least = "the least lower end, such as sensitivity=.9; may repeat"
-    say("--require", metavar="NUMBER_OF_CARD=LEAST", type=_required, **_SEVERAL, help=least)
+    say("--require", metavar="NUMBER_OF_CARD=LEAST", type=_required, **SEVERAL, help=least)
     worse = "how much worse than a rater a judge may be: .2 experts, .15 skilled, .1 crowds"
     say("--epsilon", **number, default=0.2, help=f"{worse} (default %(default)s)")
     width = "say how many labels make intervals so wide (default %(default)s)"

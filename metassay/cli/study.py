@@ -11,7 +11,6 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.kinds import record_of
 from metassay.core.naming import name_problem
@@ -26,11 +25,9 @@ from metassay.studies.next_items import Decision, Frame, next_items, weighted_li
 from metassay.studies.record import Options
 from metassay.tables.parquet import Table, read
 from metassay.tables.ratings import RATINGS
-from metassay.tabular.decoding import csv_bytes
 
 STUDIES = Path("studies")
 TABLES = Path("data/tables")
-CHANCES = "chances.csv"
 
 
 def export(chosen: argparse.Namespace) -> int:
@@ -111,14 +108,14 @@ def import_back(chosen: argparse.Namespace) -> int:
     if made.comments:
         print(f"{comments}: {len(made.comments)} comments; they may quote texts, keep them private")
     if found.drawn_by:
-        _say_weighted(found, made.ratings, folder)
+        _say_weighted(found, made.ratings)
         return 0
     _say_params(benchmark, chosen.study, ratings, found.criteria)
     return 0
 
 
-def _say_weighted(found: key.Key, ratings: Iterable[importing.Rated], folder: Path) -> None:
-    """What texts that were drawn by unequal chances say, and their chances beside the ratings."""
+def _say_weighted(found: key.Key, ratings: Iterable[importing.Rated]) -> None:
+    """What ratings say of texts that were drawn by unequal chances."""
     frame = Frame(found.drawn_by["decision"], tuple(map(tuple, found.drawn_by["texts"])))
     criterion = Decision.of(frame.decision).criterion
     rated = [
@@ -126,11 +123,6 @@ def _say_weighted(found: key.Key, ratings: Iterable[importing.Rated], folder: Pa
         for one in ratings
         if one.value is not None and (one.of.criterion, one.of.unit) == (criterion, "text")
     ]
-    drawn = {(document, author) for document, author, _ in rated}
-    rows = [[*map(str, text)] for text in frame.texts if text[:2] in drawn]
-    with whole_file(folder / CHANCES) as file:
-        file.write(csv_bytes(("doc_id", "author", "score", "chance"), rows))
-    print(f"{folder / CHANCES}: the chance that each rated text had, of {len(frame.texts)} texts")
     print("\n".join(weighted_lines(frame, rated, found.criteria[criterion])))
     print(
         "the texts were drawn by unequal chances: a certificate or a card that takes these ratings"
