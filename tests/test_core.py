@@ -133,6 +133,15 @@ def test_meta_eval_runs_on_the_core_alone(core: Path) -> None:
     assert (core / "work/study/results/index.html").exists()
 
 
+def test_judge_check_runs_on_the_core_alone(core: Path) -> None:
+    rows = [f"q{n},{'pass' if n % 3 else 'fail'},{'pass' if n % 4 else 'fail'}" for n in range(60)]
+    (core / "work/verdicts.csv").write_text("\n".join(["id,judge,human", *rows]), "utf-8")
+    done = run(core, "metassay judge-check verdicts.csv --out results")
+    assert done.stderr.splitlines() == ["exit code 0"]
+    assert "base rate alone" in done.stdout
+    assert (core / "work/results/card.csv").exists()
+
+
 def test_other_commands_say_which_extra_they_need_and_help_needs_none(core: Path) -> None:
     commands = [
         "list",

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from metassay import __version__
+from metassay.cli import judge_check
 from metassay.cli import meta_eval_arguments as meta_eval
 from metassay.cli.parsing import Parser, count, few, formats, renamed, seed, url
 from metassay.core.atomic import out_file
@@ -286,6 +287,9 @@ def parser() -> argparse.ArgumentParser:
     summary = "which metric to trust, from two files, no project"
     sub = commands.add_parser("meta-eval", help=summary, description=about, formatter_class=raw)
     meta_eval.add_arguments(sub)
+    about, summary = judge_check.ABOUT, "is my judge any good: from one table, no project"
+    sub = commands.add_parser("judge-check", help=summary, description=about, formatter_class=raw)
+    judge_check.add_arguments(sub)
     summary = "let a shell complete commands and names"
     say = _add(commands, "completion", "completion.completion", summary).add_argument
     say("shell", choices=("bash", "zsh", "fish"))
@@ -398,12 +402,13 @@ def _add_study(commands: Any) -> None:
     say("--raters", default="3", metavar="RATERS", help="how many, or names: anna,ben (default 3)")
     say("--per-item", type=count, metavar="K", help="raters per item (default: all of them)")
     say("--items", type=count, metavar="N", help="so many items (default: all)")
-    say(
-        "--seed",
-        type=seed,
-        metavar="NUMBER",
-        help="draws the same sheets again (default: by chance)",
+    most = "instead: N texts, by chances that suit the decision of --for; import weights them"
+    say("--next", type=count, metavar="N", help=most)
+    decision = (
+        "such as 'certificate claim_recall completeness system', 'judge-card METRIC CRITERION'"
     )
+    say("--for", dest="decision", default="", metavar="DECISION", help=decision)
+    say("--seed", type=seed, metavar="S", help="draws the same sheets again (default: by chance)")
     say("--rubric", default="", metavar="NAME", help="of rubric and facets: rubrics/NAME.yaml")
     say("--claims", choices=["reference", "output", "both"], default="reference", help="of claims")
     say("--shares", **FLAG, help="of pairs: ask how much each text covers, too")
