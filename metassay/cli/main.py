@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from metassay import __version__
+from metassay.cli import importing
 from metassay.cli import meta_eval_arguments as meta_eval
 from metassay.core.atomic import out_file
 from metassay.core.disk import told
@@ -308,6 +309,7 @@ def parser() -> argparse.ArgumentParser:
     summary = "which metric to trust, from two files, no project"
     sub = commands.add_parser("meta-eval", help=summary, description=about, formatter_class=raw)
     meta_eval.add_arguments(sub)
+    importing.add_parser(commands)
     _add(commands, "refresh", "project.refresh_code", "bring code.yaml up to date with the code")
     summary = "let a shell complete commands and names"
     say = _add(commands, "completion", "completion.completion", summary).add_argument

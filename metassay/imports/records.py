@@ -1,0 +1,217 @@
+"""Records of files that may be larger than memory: JSON, JSON Lines, CSV, XLSX and Parquet.
+
+JSON is read piece by piece, and only one record of it is held at a time. NaN, which Python's tools
+write, is read as a number that is none.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from metassay.core.errors import BadInput
+from metassay.imports.values import unpacked
+from metassay.tables.parquet_file import load
+from metassay.tabular.decoding import is_readable
+from metassay.tabular.rows import Findings, Place
+from metassay.tabular.sheet import Sheet, as_keys, read_sheet
+
+Steps = tuple[str, ...]
+Record = tuple[Place, dict[str, Any]]
+
+LINES = (".jsonl", ".ndjson")
+SHEETS = (".csv", ".tsv", ".xlsx", ".xlsm")
+PARQUET = ".parquet"
+FIX = "write it again, or correct it"
+_PIECE = 1 << 16  # characters
+_BATCH = 1 << 10  # rows
+_DECODER = json.JSONDecoder()
+_BLANK = " \t\r\n"
+_CUT = 16  # characters from the end, within which an error may come of what is not read yet
+
+
+class Part(NamedTuple):
+    """A value in a JSON file, and the names of the objects' fields that lead to it.
+
+    `listed`: it is an element of a list that is wanted, and else a leaf.
+    """
+
+    steps: Steps
+    value: Any
+    listed: bool = False
+
+
+class _Scanner:
+    """The values of a JSON text in their order, of which only what is looked at is held."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file, self.held, self.at, self.ended = file, "", 0, False
+
+    def more(self) -> bool:
+        """Hold at least twice as much of what is not taken yet; False at the end."""
+        piece = self.file.read(max(_PIECE, len(self.held) - self.at))
+        self.held, self.at = self.held[self.at :] + piece, 0
+        self.ended = not piece
+        return not self.ended
+
+    def peek(self) -> str:
+        """The next character that is no blank; "" at the end."""
+        while True:
+            while self.at < len(self.held) and self.held[self.at] in _BLANK:
+                self.at += 1
+            if self.at < len(self.held):
+                return self.held[self.at]
+            if not self.more():
+                return ""
+
+    def take(self, wanted: str) -> str:
+        """The next character, which must be one of these."""
+        found = self.peek()
+        if not found or found not in wanted:
+            raise json.JSONDecodeError(f"Expecting one of {wanted}", self.held, self.at)
+        self.at += 1
+        return found
+
+    def value(self) -> Any:
+        """The next value, whole."""
+        self.peek()
+        while True:
+            try:
+                found, end = _DECODER.raw_decode(self.held, self.at)
+            except json.JSONDecodeError as error:
+                cut = error.msg.startswith("Unterminated") or error.pos > len(self.held) - _CUT
+                if not cut or not self.more():
+                    raise
+                continue
+            if self.held[end : end + 1] in tuple(",:]}" + _BLANK) or self.ended or not self.more():
+                self.at = end
+                return found
+
+
+def _parts(scan: _Scanner, wanted: Callable[[Steps], bool], steps: Steps) -> Iterator[Part]:
+    opening = scan.peek()
+    if opening == "[":
+        scan.take("[")
+        while scan.peek() != "]":
+            if wanted(steps):
+                yield Part(steps, scan.value(), listed=True)
+            else:
+                yield from _parts(scan, wanted, steps)
+            if scan.take(",]") == "]":
+                return
+        scan.take("]")
+    elif opening == "{":
+        scan.take("{")
+        while scan.peek() != "}":
+            name = str(scan.value())
+            scan.take(":")
+            yield from _parts(scan, wanted, (*steps, name))
+            if scan.take(",}") == "}":
+                return
+        scan.take("}")
+    else:
+        yield Part(steps, scan.value())
+
+
+def parts(path: Path, wanted: Callable[[Steps], bool], problems: Findings) -> Iterator[Part]:
+    """Of a JSON file each element of the lists that are wanted, whole, and every other leaf.
+
+    `wanted` says so of the names that lead to a list. What is no JSON is a problem, and the end.
+    """
+    if not is_readable(path, problems, remedy=FIX):
+        return
+    with _sound(Place(path.name), problems), path.open(encoding="utf-8-sig") as file:
+        scan = _Scanner(file)
+        while scan.peek():
+            yield from _parts(scan, wanted, ())
+
+
+@contextmanager
+def _sound(at: Place, problems: Findings) -> Iterator[None]:
+    """Record as a problem what is no UTF-8 or no JSON."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        problems.add(at, "is not UTF-8", "save it as UTF-8")
+    except json.JSONDecodeError as error:
+        problems.add(at, "is not valid JSON", FIX, error.msg.lower())
+    except (RecursionError, ValueError):
+        problems.add(at, "is not readable as JSON", "nest it less deeply, shorten its numbers")
+
+
+def _lines(path: Path, problems: Findings) -> Iterator[Record]:
+    if not is_readable(path, problems, remedy=FIX):
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            at = Place(path.name, number)
+            value: Any = None
+            with _sound(at, problems):
+                written = line.decode("utf-8-sig" if number == 1 else "utf-8")
+                value = json.loads(written) if written.strip() else None
+            if isinstance(value, dict):
+                yield at, value
+            elif value is not None:
+                problems.add(at, "is no object with named values", FIX)
+
+
+def _sheet(path: Path, problems: Findings) -> Iterator[Record]:
+    sheet = read_sheet(path, problems, header_alone=True)
+    if sheet is not None:
+        yield from rows_of(sheet)
+
+
+def rows_of(sheet: Sheet) -> Iterator[Record]:
+    """Each row of a table and its place, its cells as they are written."""
+    cells = zip(*(as_keys(sheet.frame[name]) for name in sheet.columns), strict=True)
+    for row, held in enumerate(cells):
+        yield sheet.at(row), dict(zip(sheet.columns, held, strict=True))
+
+
+def _parquet(path: Path, problems: Findings) -> Iterator[Record]:
+    try:
+        table = load(path)
+    except BadInput:
+        problems.add(Place(path.name), "is damaged or no Parquet file", FIX)
+        return
+    row = 0
+    for batch in table.to_batches(_BATCH):
+        for one in batch.to_pylist():
+            row += 1
+            yield Place(path.name, row, "record"), one
+
+
+def records(
+    path: Path, problems: Findings, wanted: Callable[[Steps], bool] = lambda steps: steps == ()
+) -> Iterator[Record]:
+    """Each record of a file and its place; in JSON the objects of the lists that are wanted.
+
+    A JSON file that is an object a line, whatever its ending, is read as JSON Lines.
+    """
+    ending = path.suffix.lower()
+    if ending in LINES or (ending == ".json" and _is_lines(path)):
+        yield from _lines(path, problems)
+    elif ending in SHEETS:
+        yield from _sheet(path, problems)
+    elif ending == PARQUET:
+        yield from _parquet(path, problems)
+    else:
+        number = 0
+        for part in parts(path, wanted, problems):
+            if part.listed:
+                number += 1
+                at = Place(path.name, number, "record")
+                if isinstance(part.value, dict):
+                    yield at, part.value
+                else:
+                    problems.add(at, "is no object with named values", FIX)
+
+
+def _is_lines(path: Path) -> bool:
+    if not is_readable(path, Findings(), remedy=FIX):
+        return False
+    with path.open("rb") as file:
+        one, other = file.readline(_PIECE).strip(), file.readline(_PIECE).strip()
+    whole = one.startswith(b"{") and other.startswith(b"{")
+    return whole and isinstance(unpacked(one.decode("utf-8", "replace")), dict)
