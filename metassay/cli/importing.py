@@ -40,7 +40,7 @@ def add_parser(commands: Any) -> None:
 
 def import_files(chosen: argparse.Namespace) -> int:
     """Read all files, and write what they hold, or say all that is wrong with them."""
-    from metassay.imports.recognition import kind_of, names_in, told
+    from metassay.imports.recognition import kinds_of, names_in, told
     from metassay.imports.record import Task
     from metassay.imports.writing import Collected, write
 
@@ -51,7 +51,7 @@ def import_files(chosen: argparse.Namespace) -> int:
         for path in _files(chosen.files, kind.patterns):
             names = names_in(path)
             before = found.records, len(problems.lines())
-            if kind_of(names) in (None, chosen.kind):
+            if not names or chosen.kind in kinds_of(names):
                 task = Task(path, chosen.doc, chosen.system, problems, notes)
                 for item in kind.read(task):
                     found.add(item, problems)

@@ -32,7 +32,8 @@ _DAMAGE = (
 
 
 def _read(task: Task) -> Iterator[Item]:
-    model, found = _archive(task) if zipfile.is_zipfile(task.path) else _json(task)
+    zipped = task.path.suffix == ".eval" or zipfile.is_zipfile(task.path)
+    model, found = _archive(task) if zipped else _json(task)
     for at, sample in found:
         epoch = sample.get("epoch") or 1
         system = task.system(sample, model)

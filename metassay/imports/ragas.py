@@ -76,6 +76,6 @@ def _annotations(task: Task) -> Iterator[Item]:
 KIND = Kind(
     "an experiment or annotations of Ragas",
     ("*.csv", "*.json"),
-    ("user_input response", "user_input retrieved_contexts", "metric_input metric_output"),
+    ("user_input", "question answer", "metric_input metric_output"),
     _read,
 )

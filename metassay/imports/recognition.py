@@ -11,7 +11,7 @@ from metassay.imports.records import LINES, PARQUET, SHEETS, parts
 from metassay.tables.parquet_file import load
 from metassay.tabular.decoding import csv_lines
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import separator_of
+from metassay.tabular.sheet import read_sheet, separator_of
 
 _HEAD = 2000  # values of a JSON file that tell what it is
 _START = 1 << 16  # bytes of a table that hold its first line
@@ -27,6 +27,9 @@ def names_in(path: Path) -> list[str]:
                 return archive.namelist()
         if ending == PARQUET:
             return list(load(path).schema.names)
+        if ending in (".xlsx", ".xlsm"):
+            sheet = read_sheet(path, Findings())
+            return list(sheet.columns) if sheet else []
         if ending in SHEETS:
             with path.open("rb") as file:
                 start = file.read(_START).decode("utf-8-sig", "ignore")
@@ -42,22 +45,18 @@ def _fields(path: Path) -> Iterator[str]:
         yield from part.steps
 
 
-def kind_of(names: list[str]) -> str | None:
-    """The tool that writes files with these names of fields; None where it is none of them."""
-    there = set(names)
-    for name in MODULES:
-        if any(there.issuperset(mark.split()) for mark in load_kind(name).marks):
-            return name
-    return None
+def kinds_of(names: list[str]) -> list[str]:
+    """The tools that write files with these names of fields."""
+    there, marks = set(names), {name: load_kind(name).marks for name in MODULES}
+    return [name for name in MODULES if any(there.issuperset(m.split()) for m in marks[name])]
 
 
 def told(path: Path, kind: str, names: list[str]) -> tuple[str, str]:
     """Of a file that the reader of `kind` cannot read: what it is, and what would read it."""
-    other = kind_of(names)
-    if other is not None and other != kind:
-        return f"is {load_kind(other).what}", f"metassay import {other} reads it"
     if {"headings", "columns", "row"} <= set(names):
         return "is a sheet of a study of Metassay", "metassay study import reads it"
+    for other in kinds_of(names)[:1]:
+        return f"is {load_kind(other).what}", f"metassay import {other} reads it"
     seen = ", ".join(map(shown, names[:_NAMED])) or "nothing that can be read"
     form = "a table" if path.suffix.lower() in (*SHEETS, PARQUET) else "JSON"
     form = "JSON Lines" if path.suffix.lower() in LINES else form

@@ -73,6 +73,14 @@ class _Scanner:
         self.at += 1
         return found
 
+    def members(self, ends: str) -> Iterator[None]:
+        """Stand before each member of a list or an object, which whoever asks is to take."""
+        self.take(ends[0])
+        going_on = self.peek() != ends[1] or not self.take(ends[1])
+        while going_on:
+            yield
+            going_on = self.take("," + ends[1]) == ","
+
     def value(self) -> Any:
         """The next value, whole."""
         self.peek()
@@ -90,32 +98,24 @@ class _Scanner:
 
 
 def _parts(scan: _Scanner, wanted: Callable[[Steps], bool], steps: Steps) -> Iterator[Part]:
-    opening = scan.peek()
-    if opening == "[":
-        scan.take("[")
-        while scan.peek() != "]":
-            if wanted(steps):
-                yield Part(steps, scan.value(), listed=True)
-            else:
-                yield from _parts(scan, wanted, steps)
-            if scan.take(",]") == "]":
-                return
-        scan.take("]")
-    elif opening == "{":
-        scan.take("{")
-        while scan.peek() != "}":
-            name = str(scan.value())
+    opening, empty = scan.peek(), True
+    ends = {"[": "[]", "{": "{}"}.get(opening)
+    for _ in scan.members(ends) if ends else ():
+        inner, empty = steps, False
+        if opening == "{":
+            inner = (*steps, str(scan.value()))
             scan.take(":")
-            yield from _parts(scan, wanted, (*steps, name))
-            if scan.take(",}") == "}":
-                return
-        scan.take("}")
-    else:
-        yield Part(steps, scan.value())
+        if opening == "[" and wanted(steps):
+            yield Part(steps, scan.value(), listed=True)
+        else:
+            yield from _parts(scan, wanted, inner)
+    if empty:
+        yield Part(steps, None if ends else scan.value())
 
 
 def parts(path: Path, wanted: Callable[[Steps], bool], problems: Findings) -> Iterator[Part]:
-    """Of a JSON file each element of the lists that are wanted, whole, and every other leaf.
+    """Of a JSON file each element of the lists that are wanted, whole, and every other leaf; an
+    empty list or object is one, None.
 
     `wanted` says so of the names that lead to a list. What is no JSON is a problem, and the end.
     """
