@@ -202,7 +202,10 @@ Push the tables, used answers and page of benchmarks to a DVC remote, so that ot
 them. They hold texts: of a dataset that is credentialed or private they go only to a remote that
 params.yaml > remotes allows that class. Each benchmark must be up to date: what is pushed is what
 its dvc.lock names. Raw data stays here. If one may not go, nothing is pushed.
-`dvc push` itself asks nobody; give DVC no default remote, and it stops without a name.""",
+`dvc push` itself asks nobody; give DVC no default remote, and it stops without a name.
+
+--to mlflow:URL and --to wandb:PROJECT send no tables, but the names and numbers of headline.json
+alone: no text, whatever the dataset's class. docs/integrations.md says which.""",
     "figures": """\
 Draw tables and figures of papers from the tables of benchmarks, ours beside what was printed, into
 reports/figures/PAPER/. Only those are drawn whose numbers, record or code changed; nothing else is
@@ -294,10 +297,10 @@ def parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_reevaluation(commands)
     _add_sentinel(commands)
-    summary = "push tables to a DVC remote, private ones only where they may go"
+    summary = "push tables to a DVC remote, or headline numbers to MLflow or W&B"
     say = _add(commands, "push", "sharing.push", summary).add_argument
     say("names", nargs="+", **BENCHMARK)
-    remote = "a remote, as `dvc remote list` has it"
+    remote = "a remote, as `dvc remote list` has it; or mlflow:URL, wandb:PROJECT: numbers alone"
     say("--to", metavar="REMOTE", required=True, help=remote)
     summary = "draw figures and tables of papers"
     say = _add(commands, "figures", "figures.figures", summary).add_argument
@@ -383,7 +386,9 @@ def _add_project(commands: Any) -> None:
     say("--yes", **FLAG, help="confirm what is guessed, without a question")
     say("--run", **FLAG, help="make the report at once, and say where it is")
     _add(commands, "upgrade", "init.upgrade", "bring a project up to date")
-    _add(commands, "list", "project.list_all", "show benchmarks and datasets")
+    say = _add(commands, "list", "project.listing", "show benchmarks and datasets").add_argument
+    described = "instead, describe each dataset by a Croissant 1.0 file in this new folder"
+    say("--croissant", type=Path, metavar="DIR", help=described)
     summary = "bring a dataset's files, checked by sha256"
     fetching = _add(commands, "fetch", "project.fetch_one", summary)
     fetching.add_argument("name", metavar="DATASET", help="a dataset of data/registry.yaml")

@@ -21,6 +21,7 @@ from metassay.core.merges import dvc_problems, file_problems
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Params, load
 from metassay.core.work import owner_alone
+from metassay.datasets.croissant import write_croissant
 from metassay.datasets.fetch import fetch
 from metassay.datasets.registry import Dataset, find, load_registry
 from metassay.project.raw_checks import not_fetched, raw_problems
@@ -30,6 +31,16 @@ from metassay.versions.code_yaml import put, recorded, refresh
 
 STAGE_FAILED = 1
 SHOWN = 12  # names of what has changed; the rest is counted
+
+
+def listing(chosen: argparse.Namespace) -> int:
+    """Print what there is, or describe the datasets in files."""
+    if chosen.croissant is None:
+        return list_all(chosen)
+    for line in write_croissant(load_registry(), chosen.croissant):
+        print(line)
+    print(f"written to {chosen.croissant}: a Croissant file per dataset")
+    return 0
 
 
 def list_all(_: argparse.Namespace) -> int:
