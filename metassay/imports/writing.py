@@ -14,6 +14,7 @@ from typing import Any
 
 from metassay.core.errors import shown
 from metassay.core.naming import LONGEST, name_problem
+from metassay.format.numbers import counted
 from metassay.imports.record import Item
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import descriptions
@@ -112,7 +113,8 @@ class Collected:
         texts, scorers, corrected, failed, rated, missing = self.run(_COUNTS).fetchone()
         more = f"; {self.replaced:,} replaced by later ones of the same" if self.replaced else ""
         return [
-            f"{self.records:,} records, {scorers} scorers, {corrected:,} corrected by people,"
+            f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')},"
+            f" {corrected:,} corrected by people,"
             f" {failed:,} failed",
             f"{texts:,} texts, of which people rated {rated:,}; judges' values that are missing:"
             f" {missing:,}{more}",

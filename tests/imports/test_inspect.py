@@ -90,7 +90,7 @@ def test_a_correction_is_the_persons_and_the_original_the_judges(importer, tmp_p
 def test_a_score_that_a_person_added_has_no_judge(importer, tmp_path) -> None:
     added = sample(1, scores={"exact": {"value": "C", "history": [EDIT]}})
     done = importer("inspect", write_json(tmp_path / "log.json", log(added)))
-    assert done.said[0] == "1 records, 0 scorers, 1 corrected by people, 0 failed"
+    assert done.said[0] == "1 record, 0 scorers, 1 corrected by people, 0 failed"
     assert "scores.csv" not in done.tables
     assert done.column("verdicts.csv", "exact_by_ann") == [("C",)]
 

@@ -122,7 +122,7 @@ def peak(folder: Path, kind: str, count: int) -> int:
     command = [sys.executable, "-c", PEAK, "import", kind, str(path), "--out", out]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     *said, last = done.stdout.splitlines()
-    assert said[0].startswith(f"{count:,} records, 1 scorers")
+    assert said[0].startswith(f"{count:,} records, 1 scorer")
     code, megabytes = map(int, last.split())
     assert code == 0
     return megabytes

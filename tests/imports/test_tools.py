@@ -136,7 +136,7 @@ def test_ragas_annotations_accepted_outputs_are_no_ratings(importer, tmp_path) -
 
     records = [record(1, 1, True, None), record(2, 1, False, 0), record(3, 0, True, 0)]
     done = importer("ragas", write_json(tmp_path / "a.json", {"correct": records}))
-    assert done.said[0] == "3 records, 1 scorers, 1 corrected by people, 0 failed"
+    assert done.said[0] == "3 records, 1 scorer, 1 corrected by people, 0 failed"
     assert done.column("verdicts.csv", "correct", "correct_by_person") == [
         *(("1", ""), ("1", "0"), ("0", "0"))
     ]
@@ -298,7 +298,7 @@ def test_phoenix_people_are_raters(importer, tmp_path, shape) -> None:
             tmp_path / "a.json", rows if shape == "list" else {"data": rows, "next_cursor": None}
         )
     done = importer("phoenix", path)
-    assert done.said[0] == "4 records, 1 scorers, 0 corrected by people, 0 failed"
+    assert done.said[0] == "4 records, 1 scorer, 0 corrected by people, 0 failed"
     assert done.column(
         "verdicts.csv", "document", "faithful", "faithful_by_ann", "faithful_by_ben"
     ) == [
