@@ -14,8 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from metassay.imports.judgments import judged, several
-from metassay.imports.record import Item, Judgment, Kind, Task
+from metassay.imports.record import Item, Judgment, Kind, Task, judged, several
 from metassay.imports.records import FIX, Record, parts, records
 from metassay.imports.values import field, first, objects, text, texts
 from metassay.tabular.rows import Findings, Place

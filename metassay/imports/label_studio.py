@@ -6,10 +6,9 @@ Rows of `metassay study` come back through `metassay study import` instead.
 from collections import Counter
 from collections.abc import Iterator
 
-from metassay.imports.judgments import rated, several
-from metassay.imports.record import Item, Judgment, Kind, Object, Task
+from metassay.imports.record import Item, Judgment, Kind, Task, rated, several
 from metassay.imports.records import records
-from metassay.imports.values import first, objects, text, texts
+from metassay.imports.values import Object, first, objects, text, texts
 from metassay.tabular.column_synonyms import USUAL, Role
 
 _VALUES = ("rating", "number", "choices")  # of what is asked; other types mark or remark

@@ -5,8 +5,7 @@
 
 from collections.abc import Iterator
 
-from metassay.imports.judgments import judged
-from metassay.imports.record import Item, Kind, Task
+from metassay.imports.record import Item, Kind, Task, judged
 from metassay.imports.records import Steps, records
 from metassay.imports.values import first
 

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from metassay.imports.judgments import judged, several
-from metassay.imports.record import Item, Kind, Object, Task
+from metassay.imports.record import Item, Kind, Task, judged, several
 from metassay.imports.records import records
-from metassay.imports.values import field, text, texts
+from metassay.imports.values import Object, field, text, texts
 
 _NAME = re.compile(r"samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?")
 # What a line of before `metrics` had beside its metrics.

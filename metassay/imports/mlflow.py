@@ -6,10 +6,9 @@ Who corrects an assessment adds another one that names it in `overrides`; the fi
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from metassay.imports.judgments import judged, several
-from metassay.imports.record import Item, Judgment, Kind, Object, Task
+from metassay.imports.record import Item, Judgment, Kind, Task, judged, several
 from metassay.imports.records import Record, Steps, records
-from metassay.imports.values import field, first, objects, text, texts, unpacked
+from metassay.imports.values import Object, field, first, objects, text, texts, unpacked
 from metassay.tabular.rows import Place
 
 _EXPECTED = ("expected_response", "expected_answer", "expected_output")

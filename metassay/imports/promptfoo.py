@@ -8,10 +8,19 @@ passed, or the weighted mean reaches the test's threshold.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from metassay.imports.judgments import judged, rated
-from metassay.imports.record import Item, Judgment, Kind, Object, Task
+from metassay.imports.record import Item, Judgment, Kind, Task, judged, rated
 from metassay.imports.records import Steps, records
-from metassay.imports.values import digest, field, first, number, objects, text, texts, verdict
+from metassay.imports.values import (
+    Object,
+    digest,
+    field,
+    first,
+    number,
+    objects,
+    text,
+    texts,
+    verdict,
+)
 
 _OVERALL = "overall"
 _BY_HAND = "Manual result (overrides all other grading results)"

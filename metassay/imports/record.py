@@ -1,10 +1,11 @@
 """What readers hand over: an item per text, with what judges and people said of it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from metassay.imports.values import field, key
+from metassay.imports.values import field, key, number, scalars
+from metassay.tabular.numbers import absent
 from metassay.tabular.rows import Findings, Place
 
 
@@ -16,9 +17,9 @@ class Judgment(NamedTuple):
 
     name: str
     value: float | None
-    label: str = ""
-    by: str = ""
-    person: bool = False
+    label: str
+    by: str
+    person: bool
 
 
 class Item(NamedTuple):
@@ -30,7 +31,7 @@ class Item(NamedTuple):
     at: Place
     doc: str
     system: str
-    judgments: tuple[Judgment, ...] = ()
+    judgments: tuple[Judgment, ...]
     text: str | None = None
     passages: tuple[str, ...] = ()  # of the source
     reference: str | None = None
@@ -53,9 +54,8 @@ class Task(NamedTuple):
 
     def system(self, record: object, usual: object) -> str:
         """The system's name, likewise; where the tool has none, the file is called after it."""
-        if self.system_field:
-            return key(field(record, self.system_field))
-        return key(usual) or key(self.path.stem)
+        asked = self.system_field
+        return key(field(record, asked)) if asked else key(usual) or key(self.path.stem)
 
     def note(self, count: int, what: str, remedy: str) -> None:
         """Say of how many things of the file something is to be known, if of any."""
@@ -75,4 +75,22 @@ class Kind(NamedTuple):
     read: Callable[[Task], Iterator[Item]]
 
 
-Object = Mapping[str, Any]
+def judged(
+    name: object, value: object, by: object = "", *, person: bool = False, label: object = ""
+) -> Iterator[Judgment]:
+    """What was said: a judgment per number or word in the value; of null and NaN an empty one."""
+    rater = key(by) or ("person" if person else "")
+    for called, one in scalars(key(name) or "score", value):
+        word = key(one) if isinstance(one, str) and number(one) is None and not absent(one) else ""
+        yield Judgment(called, number(one), key(label) or word, rater, person)
+
+
+def rated(name: object, value: object, by: object = "", label: object = "") -> Iterator[Judgment]:
+    """What a person said; nothing where the value is null or an empty cell."""
+    if value is not None and not (isinstance(value, str) and absent(value)):
+        yield from judged(name, value, by, person=True, label=label)
+
+
+def several(judgments: Iterable[Iterable[Judgment]]) -> tuple[Judgment, ...]:
+    """All of these, in one."""
+    return tuple(one for some in judgments for one in some)

@@ -17,7 +17,8 @@ from metassay.tabular.decoding import is_readable
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, as_keys, read_sheet
 
-Steps = tuple[str, ...]
+Steps = tuple[str, ...]  # names of fields that lead to a value
+Wanted = Callable[[Steps], bool]
 Record = tuple[Place, dict[str, Any]]
 
 LINES = (".jsonl", ".ndjson")
@@ -32,10 +33,7 @@ _CUT = 16  # characters from the end, within which an error may come of what is 
 
 
 class Part(NamedTuple):
-    """A value in a JSON file, and the names of the objects' fields that lead to it.
-
-    `listed`: it is an element of a list that is wanted, and else a leaf.
-    """
+    """A value in a JSON file: an element of a list that is wanted (`listed`), or a leaf."""
 
     steps: Steps
     value: Any
@@ -46,24 +44,21 @@ class _Scanner:
     """The values of a JSON text in their order, of which only what is looked at is held."""
 
     def __init__(self, file: TextIO) -> None:
-        self.file, self.held, self.at, self.ended = file, "", 0, False
+        self.file, self.held, self.at = file, "", 0
 
     def more(self) -> bool:
         """Hold at least twice as much of what is not taken yet; False at the end."""
         piece = self.file.read(max(_PIECE, len(self.held) - self.at))
         self.held, self.at = self.held[self.at :] + piece, 0
-        self.ended = not piece
-        return not self.ended
+        return bool(piece)
 
     def peek(self) -> str:
         """The next character that is no blank; "" at the end."""
-        while True:
-            while self.at < len(self.held) and self.held[self.at] in _BLANK:
-                self.at += 1
-            if self.at < len(self.held):
+        while self.at < len(self.held) or self.more():
+            if self.held[self.at] not in _BLANK:
                 return self.held[self.at]
-            if not self.more():
-                return ""
+            self.at += 1
+        return ""
 
     def take(self, wanted: str) -> str:
         """The next character, which must be one of these."""
@@ -92,12 +87,13 @@ class _Scanner:
                 if not cut or not self.more():
                     raise
                 continue
-            if self.held[end : end + 1] in tuple(",:]}" + _BLANK) or self.ended or not self.more():
+            # What ends here may be the beginning of a longer number.
+            if self.held[end : end + 1] in tuple(",:]}" + _BLANK) or not self.more():
                 self.at = end
                 return found
 
 
-def _parts(scan: _Scanner, wanted: Callable[[Steps], bool], steps: Steps) -> Iterator[Part]:
+def _parts(scan: _Scanner, wanted: Wanted, steps: Steps) -> Iterator[Part]:
     opening, empty = scan.peek(), True
     ends = {"[": "[]", "{": "{}"}.get(opening)
     for _ in scan.members(ends) if ends else ():
@@ -113,105 +109,83 @@ def _parts(scan: _Scanner, wanted: Callable[[Steps], bool], steps: Steps) -> Ite
         yield Part(steps, None if ends else scan.value())
 
 
-def parts(path: Path, wanted: Callable[[Steps], bool], problems: Findings) -> Iterator[Part]:
+def parts(path: Path, wanted: Wanted, problems: Findings) -> Iterator[Part]:
     """Of a JSON file each element of the lists that are wanted, whole, and every other leaf; an
-    empty list or object is one, None.
-
-    `wanted` says so of the names that lead to a list. What is no JSON is a problem, and the end.
-    """
-    if not is_readable(path, problems, remedy=FIX):
-        return
-    with _sound(Place(path.name), problems), path.open(encoding="utf-8-sig") as file:
-        scan = _Scanner(file)
-        while scan.peek():
-            yield from _parts(scan, wanted, ())
+    empty list or object is one, None. What is no JSON is a problem, and the end."""
+    if is_readable(path, problems, remedy=FIX):
+        with _sound(Place(path.name), problems), path.open(encoding="utf-8-sig") as file:
+            scan = _Scanner(file)
+            while scan.peek():
+                yield from _parts(scan, wanted, ())
 
 
 @contextmanager
 def _sound(at: Place, problems: Findings) -> Iterator[None]:
-    """Record as a problem what is no UTF-8 or no JSON."""
     try:
         yield
-    except UnicodeDecodeError:
-        problems.add(at, "is not UTF-8", "save it as UTF-8")
     except json.JSONDecodeError as error:
         problems.add(at, "is not valid JSON", FIX, error.msg.lower())
-    except (RecursionError, ValueError):
-        problems.add(at, "is not readable as JSON", "nest it less deeply, shorten its numbers")
-
-
-def _lines(path: Path, problems: Findings) -> Iterator[Record]:
-    if not is_readable(path, problems, remedy=FIX):
-        return
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            at = Place(path.name, number)
-            value: Any = None
-            with _sound(at, problems):
-                written = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                value = json.loads(written) if written.strip() else None
-            if isinstance(value, dict):
-                yield at, value
-            elif value is not None:
-                problems.add(at, "is no object with named values", FIX)
-
-
-def _sheet(path: Path, problems: Findings) -> Iterator[Record]:
-    sheet = read_sheet(path, problems, header_alone=True)
-    if sheet is not None:
-        yield from rows_of(sheet)
-
-
-def rows_of(sheet: Sheet) -> Iterator[Record]:
-    """Each row of a table and its place, its cells as they are written."""
-    cells = zip(*(as_keys(sheet.frame[name]) for name in sheet.columns), strict=True)
-    for row, held in enumerate(cells):
-        yield sheet.at(row), dict(zip(sheet.columns, held, strict=True))
-
-
-def _parquet(path: Path, problems: Findings) -> Iterator[Record]:
-    try:
-        table = load(path)
-    except BadInput:
-        problems.add(Place(path.name), "is damaged or no Parquet file", FIX)
-        return
-    row = 0
-    for batch in table.to_batches(_BATCH):
-        for one in batch.to_pylist():
-            row += 1
-            yield Place(path.name, row, "record"), one
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        told = isinstance(error, UnicodeDecodeError)
+        problems.add(at, "is not UTF-8" if told else "is not readable as JSON", FIX)
 
 
 def records(
-    path: Path, problems: Findings, wanted: Callable[[Steps], bool] = lambda steps: steps == ()
+    path: Path, problems: Findings, wanted: Wanted = lambda steps: steps == ()
 ) -> Iterator[Record]:
     """Each record of a file and its place; in JSON the objects of the lists that are wanted.
 
     A JSON file that is an object a line, whatever its ending, is read as JSON Lines.
     """
     ending = path.suffix.lower()
-    if ending in LINES or (ending == ".json" and _is_lines(path)):
-        yield from _lines(path, problems)
-    elif ending in SHEETS:
-        yield from _sheet(path, problems)
-    elif ending == PARQUET:
-        yield from _parquet(path, problems)
+    if ending in SHEETS:
+        yield from rows_of(read_sheet(path, problems, header_alone=True))
+        return
+    if not is_readable(path, problems, remedy=FIX):
+        return
+    if ending == PARQUET:
+        found = _parquet(path, problems)
+    elif ending in LINES or _is_lines(path):
+        found = _lines(path, problems)
     else:
-        number = 0
-        for part in parts(path, wanted, problems):
-            if part.listed:
-                number += 1
-                at = Place(path.name, number, "record")
-                if isinstance(part.value, dict):
-                    yield at, part.value
-                else:
-                    problems.add(at, "is no object with named values", FIX)
+        each = (one.value for one in parts(path, wanted, problems) if one.listed)
+        found = ((Place(path.name, n, "record"), one) for n, one in enumerate(each, start=1))
+    for at, one in found:
+        if isinstance(one, dict):
+            yield at, one
+        else:
+            problems.add(at, "is no object with named values", FIX)
+
+
+def rows_of(sheet: Sheet | None) -> Iterator[Record]:
+    """Each row of a table and its place, its cells as they are written."""
+    if sheet is not None:
+        cells = zip(*(as_keys(sheet.frame[name]) for name in sheet.columns), strict=True)
+        for row, held in enumerate(cells):
+            yield sheet.at(row), dict(zip(sheet.columns, held, strict=True))
+
+
+def _parquet(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:
+    try:
+        batches = load(path).to_batches(_BATCH)
+    except BadInput:
+        problems.add(Place(path.name), "is damaged or no Parquet file", FIX)
+        return
+    rows = (row for batch in batches for row in batch.to_pylist())
+    yield from ((Place(path.name, n, "record"), row) for n, row in enumerate(rows, start=1))
+
+
+def _lines(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            at = Place(path.name, number)
+            with _sound(at, problems):
+                if line.strip():
+                    yield at, json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
 
 
 def _is_lines(path: Path) -> bool:
-    if not is_readable(path, Findings(), remedy=FIX):
-        return False
     with path.open("rb") as file:
-        one, other = file.readline(_PIECE).strip(), file.readline(_PIECE).strip()
-    whole = one.startswith(b"{") and other.startswith(b"{")
-    return whole and isinstance(unpacked(one.decode("utf-8", "replace")), dict)
+        one, other = file.readline(_PIECE), file.readline(_PIECE)
+    whole = isinstance(unpacked(one.decode("utf-8", "replace")), dict)
+    return whole and other.startswith(b"{")

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from metassay.imports.judgments import judged, rated, several
-from metassay.imports.record import Item, Kind, Task
+from metassay.imports.record import Item, Kind, Task, judged, rated, several
 from metassay.imports.records import records
 from metassay.imports.values import first
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from metassay.tabular.decoding import finite_number
 
+Object = Mapping[str, Any]
+
 
 def unpacked(value: object) -> Any:
     """A value that a table holds as JSON; what is no JSON stays a text."""
@@ -22,8 +24,7 @@ def field(record: object, path: str) -> Any:
     if isinstance(record, Mapping) and path in record:
         return record[path]
     for step in path.split("."):
-        if isinstance(record, str) and record.lstrip().startswith("{"):
-            record = unpacked(record)
+        record = unpacked(record)
         record = record.get(step) if isinstance(record, Mapping) else None
     return record
 
@@ -33,44 +34,40 @@ def first(record: object, *names: str) -> Any:
     return next((v for v in (field(record, name) for name in names) if v not in (None, "")), None)
 
 
-def objects(value: object) -> list[Mapping[str, Any]]:
+def objects(value: object) -> list[Object]:
     """The objects of a list; none of what is no list."""
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
 def key(value: object) -> str:
     """A name in one line, without blanks around it; "" for nothing and for what is no name."""
-    if value is None or isinstance(value, Mapping | list) or _is_nan(value):
+    if isinstance(value, Mapping | list) or _is_nothing(value):
         return ""
     return " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
 
 
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+def _is_nothing(value: object) -> bool:
+    return value in (None, "", []) or (isinstance(value, float) and math.isnan(value))
 
 
 def digest(value: object) -> str:
     """A name for what has none: equal values have equal ones."""
-    told = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    told = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
 def text(value: object) -> str | None:
     """A text, of a text, of chat messages or their parts, or of any JSON; None for nothing."""
     if isinstance(value, list) and value and len(objects(value)) == len(value):
-        said = [text(first(one, "text", "content")) for one in objects(value)]
-        value = "\n".join(filter(None, said))
-    if value is None or value in ("", []) or _is_nan(value):
-        return None
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+        value = "\n".join(filter(None, (text(first(one, "text", "content")) for one in value)))
+    if _is_nothing(value) or isinstance(value, str):
+        return value if isinstance(value, str) and value else None
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def texts(*values: object) -> tuple[str, ...]:
-    """Those of the values, and of lists of texts among them, that hold anything."""
-    each: list[object] = []
-    for value in values:
-        listed = isinstance(value, list) and all(isinstance(one, str) for one in value)
-        each += value if isinstance(value, list) and listed else [value]
+    """Those of the values, and of lists among them, that hold anything."""
+    each = [one for value in values for one in (value if isinstance(value, list) else [value])]
     return tuple(one for one in map(text, each) if one is not None and one.strip())
 
 
@@ -78,9 +75,7 @@ def number(value: object) -> float | None:
     """The number that a value is, true being 1; None for anything else, NaN and infinities."""
     if isinstance(value, str):
         return finite_number(value.strip())
-    if isinstance(value, bool | int | float) and math.isfinite(value):
-        return float(value)
-    return None
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def scalars(name: str, value: object) -> Iterator[tuple[str, object]]:
