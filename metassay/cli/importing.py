@@ -49,13 +49,16 @@ def import_files(chosen: argparse.Namespace) -> int:
         held = folder / "read.sqlite"
         found = Collected(held)
         for path in _files(chosen.files, kind.patterns):
-            names = names_in(path)
-            before = found.records, len(problems.lines())
-            if not names or chosen.kind in kinds_of(names):
-                task = Task(path, chosen.doc, chosen.system, problems, notes)
-                for item in kind.read(task):
+            names, before = names_in(path), (found.records, problems.lines())
+            task = Task(path, chosen.doc, chosen.system, problems, notes)
+            try:
+                for item in kind.read(task) if not names or chosen.kind in kinds_of(names) else ():
                     found.add(item, problems)
-            if (found.records, len(problems.lines())) == before:
+            except (TypeError, AttributeError, ValueError, LookupError):
+                what = f"has a record, behind {found.records - before[0]} others, that is not as"
+                fix = "docs/importing.md has what is read; correct it or take it out"
+                problems.add(Place(path.name), f"{what} {kind.what} has it", fix)
+            if (found.records, problems.lines()) == before:
                 problems.add(Place(path.name), *told(path, chosen.kind, names))
         raise_problems(problems.lines())
         lines = [*found.summary(), *write(found, folder, chosen.kind), *notes.lines()]

@@ -8,14 +8,13 @@ import hashlib
 import json
 import mimetypes
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from metassay.core.atomic import whole_folder
 from metassay.datasets.registry import Dataset, place
 
-VERSION = "http://mlcommons.org/croissant/1.0"
 REQUIRED = ("name", "description", "license", "url", "creator", "datePublished")
 _WORDS = (
     "citeAs column extract field fileProperty fileObject fileSet format includes isLiveDataset"
@@ -23,11 +22,8 @@ _WORDS = (
     " source subField transform"
 )
 _CONTEXT: Mapping[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
+    **{"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/"},
+    **{"cr": "http://mlcommons.org/croissant/", "dct": "http://purl.org/dc/terms/"},
     "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
@@ -40,41 +36,25 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 def croissant(name: str, dataset: Dataset, project: Path = Path()) -> dict[str, Any]:
     """A dataset as JSON-LD. What the registry doesn't know of REQUIRED is left out: a `url` without
-    `upstream`, a year that is not in the citation."""
-    year = _YEAR.findall(dataset.citation)
-    authors = dataset.citation.partition(". ")[0]
+    `upstream`, a year that is not in the citation. So is a hash that Croissant doesn't know."""
+    authors, year = dataset.citation.partition(". ")[0], _YEAR.findall(dataset.citation)
+    files = [_file(one.name, one.url, one.bytes, one.sha256) for one in dataset.files]
+    folder = project / place(name, dataset)
+    if not dataset.files and dataset.access == "public":
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            data, inside = path.read_bytes(), path.relative_to(folder).as_posix()
+            digest = hashlib.sha256(data).hexdigest()
+            files.append(_file(inside, f"{dataset.folder}/{inside}", len(data), digest))
     known = {
-        "name": name,
-        "description": dataset.title,
-        "license": dataset.licence,
+        **{"name": name, "description": dataset.title, "license": dataset.licence},
         "url": dataset.upstream,
         "creator": {"@type": "sc:Organization", "name": authors} if authors else None,
         "datePublished": year[0] if year else None,
-        "citeAs": dataset.citation,
-        "distribution": [*_files(dataset), *_local(name, dataset, project)],
+        **{"citeAs": dataset.citation, "distribution": files},
     }
-    return {
-        "@context": dict(_CONTEXT),
-        "@type": "sc:Dataset",
-        "conformsTo": VERSION,
-        **{key: value for key, value in known.items() if value},
-    }
-
-
-def _files(dataset: Dataset) -> Iterator[dict[str, Any]]:
-    """Files by their URLs; one of which only git's hash is known has none that Croissant knows."""
-    for file in dataset.files:
-        yield _file(file.name, file.url, file.bytes, file.sha256)
-
-
-def _local(name: str, dataset: Dataset, project: Path) -> Iterator[dict[str, Any]]:
-    if dataset.files or dataset.access != "public":
-        return
-    folder = project / place(name, dataset)
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        data, inside = path.read_bytes(), path.relative_to(folder).as_posix()
-        where = f"{Path(dataset.folder).as_posix()}/{inside}"
-        yield _file(inside, where, len(data), hashlib.sha256(data).hexdigest())
+    about = {"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"}
+    told = {key: value for key, value in known.items() if value}
+    return {"@context": dict(_CONTEXT), **about, **told}
 
 
 def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:
@@ -92,8 +72,7 @@ def write_croissant(registry: Mapping[str, Dataset], folder: Path) -> list[str]:
     with whole_folder(folder, "--croissant") as made:
         for name, dataset in registry.items():
             told = croissant(name, dataset)
-            lacking = [key for key in REQUIRED if key not in told]
-            if lacking:
+            if lacking := [key for key in REQUIRED if key not in told]:
                 lines.append(f"{name}: the registry does not know its {', '.join(lacking)}")
             text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
             (made / f"{name}.json").write_text(text, encoding="utf-8")

@@ -55,8 +55,5 @@ def _prompt(arguments: object) -> str | None:
 
 
 KIND = Kind(
-    "samples of lm-eval",
-    ("samples_*.jsonl",),
-    ("doc_id resps", "doc_id filtered_resps"),
-    _read,
+    "samples of lm-eval", ("samples_*.jsonl",), ("doc_id resps", "doc_id filtered_resps"), _read
 )

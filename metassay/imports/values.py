@@ -75,7 +75,7 @@ def number(value: object) -> float | None:
     """The number that a value is, true being 1; None for anything else, NaN and infinities."""
     if isinstance(value, str):
         return finite_number(value.strip())
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
 
 
 def scalars(name: str, value: object) -> Iterator[tuple[str, object]]:

@@ -21,9 +21,8 @@ from metassay import __version__
 from metassay.core.errors import BadInput, Unfinished
 from metassay.core.options import BENCHMARKS
 
-_EXPERIMENT = "metassay"
-_WANDB = "wandb"
-_BATCH = 1000  # metrics that MLflow takes at once, and a tenth of it of other things
+_EXPERIMENT, _WANDB = "metassay", "wandb"
+_BATCHES = {"metrics": 1000, "params": 100}  # so many MLflow takes at once
 _TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the answer
 _ODD = re.compile(r"[^\w\-. :/]", re.ASCII)  # what MLflow has in no name
 
@@ -40,25 +39,20 @@ def headline(name: str, project: Path) -> Headline:
     """The numbers of `headline.json`; null ones are left out. Raises BadInput if it isn't there."""
     file = project / BENCHMARKS / name / "headline.json"
     try:
-        held = json.loads(file.read_text("utf-8"))
+        leaves = dict(_leaves(json.loads(file.read_text("utf-8"))))
     except (OSError, ValueError):
         raise BadInput(f"{file}: cannot be read; run: metassay run {name}") from None
-    leaves = {_ODD.sub("_", "/".join(steps)): value for steps, value in _leaves(held)}
-    numbers = {
-        key: float(value)
-        for key, value in leaves.items()
-        if isinstance(value, int | float) and math.isfinite(value)
-    }
-    names = {key: str(v) for key, v in leaves.items() if key.endswith("/metric") and v is not None}
-    return Headline(name, numbers, names)
+    known = {at: v for at, v in leaves.items() if isinstance(v, int | float) and math.isfinite(v)}
+    names = {at: v for at, v in leaves.items() if at.endswith("/metric") and isinstance(v, str)}
+    return Headline(name, {at: float(value) for at, value in known.items()}, names)
 
 
-def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], object]]:
+def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
     if isinstance(value, Mapping):
         for name, inner in value.items():
-            yield from _leaves(inner, (*steps, str(name)))
+            yield from _leaves(inner, (*steps, name))
     else:
-        yield steps, value
+        yield _ODD.sub("_", "/".join(steps)), value
 
 
 def to_mlflow(one: Headline, address: str) -> str:
@@ -67,43 +61,38 @@ def to_mlflow(one: Headline, address: str) -> str:
     MLFLOW_TRACKING_TOKEN, or _USERNAME and _PASSWORD of that name, are sent if they are set. Raises
     BadInput for what the server refuses, Unfinished where it does not answer.
     """
+    token, user, word = (
+        os.environ.get(f"MLFLOW_TRACKING_{name}", "") for name in ("TOKEN", "USERNAME", "PASSWORD")
+    )
     with requests.Session() as session:
-        token, user = (os.environ.get(f"MLFLOW_TRACKING_{n}") for n in ("TOKEN", "USERNAME"))
         if token:
             session.headers["Authorization"] = f"Bearer {token}"
         elif user:
-            session.auth = (user, os.environ.get("MLFLOW_TRACKING_PASSWORD", ""))
-        experiment = _experiment(session, address)
+            session.auth = (user, word)
+
+        def asked(what: str, **body: object) -> dict[str, Any]:
+            return _answer(session, f"{address.rstrip('/')}/api/2.0/mlflow/{what}", body)
+
+        wanted = f"name = '{_EXPERIMENT}'"
+        found = asked("experiments/search", max_results=1, filter=wanted).get("experiments")
+        experiment = (found or [asked("experiments/create", name=_EXPERIMENT)])[0]["experiment_id"]
         now = time.time_ns() // 1_000_000
-        tags = {"mlflow.runName": one.benchmark, "metassay.version": __version__}
-        body = {"experiment_id": experiment, "start_time": now, "run_name": one.benchmark}
-        made = _asked(session, address, "runs/create", body | {"tags": _pairs(tags)})
-        run = str(made["run"]["info"]["run_id"])
+        tags = _pairs({"mlflow.runName": one.benchmark, "metassay.version": __version__})
+        begun: dict[str, Any] = {"start_time": now, "run_name": one.benchmark, "tags": tags}
+        run = asked("runs/create", experiment_id=experiment, **begun)["run"]["info"]["run_id"]
         metrics = [pair | {"timestamp": now, "step": 0} for pair in _pairs(one.numbers)]
-        params = _pairs(one.names)
-        for kind, each, size in (("metrics", metrics, _BATCH), ("params", params, _BATCH // 10)):
-            for start in range(0, len(each), size):
-                batch = {"run_id": run, kind: each[start : start + size]}
-                _asked(session, address, "runs/log-batch", batch)
-        ended = {"run_id": run, "status": "FINISHED", "end_time": now}
-        _asked(session, address, "runs/update", ended)
-    return run
+        for kind, each in (("metrics", metrics), ("params", _pairs(one.names))):
+            for start in range(0, len(each), _BATCHES[kind]):
+                asked("runs/log-batch", run_id=run, **{kind: each[start : start + _BATCHES[kind]]})
+        asked("runs/update", run_id=run, status="FINISHED", end_time=now)
+    return str(run)
 
 
 def _pairs(named: Mapping[str, object]) -> list[dict[str, object]]:
     return [{"key": key, "value": value} for key, value in named.items()]
 
 
-def _experiment(session: requests.Session, address: str) -> str:
-    wanted = {"max_results": 1, "filter": f"name = '{_EXPERIMENT}'"}
-    found = _asked(session, address, "experiments/search", wanted).get("experiments")
-    if not found:
-        found = [_asked(session, address, "experiments/create", {"name": _EXPERIMENT})]
-    return str(found[0]["experiment_id"])
-
-
-def _asked(session: requests.Session, address: str, what: str, body: object) -> dict[str, Any]:
-    url = f"{address.rstrip('/')}/api/2.0/mlflow/{what}"
+def _answer(session: requests.Session, url: str, body: object) -> dict[str, Any]:
     try:
         answer = session.post(url, json=body, timeout=_TIMEOUT, allow_redirects=False)
         if 300 <= answer.status_code < 500:
@@ -117,24 +106,23 @@ def _asked(session: requests.Session, address: str, what: str, body: object) -> 
 
 
 def to_wandb(one: Headline, project: str) -> str:
-    """Make a run in a project of W&B, ENTITY/PROJECT or PROJECT, by the package `wandb`.
+    """Make a run in a project of W&B, ENTITY/PROJECT or PROJECT, by its package; the run's id.
 
-    What the package sends unasked is turned off: code, git, console, host and its load. Raises
-    BadInput if it is not installed.
+    What the package sends unasked is turned off: code, git, console, host, load and the list of
+    packages. Raises BadInput if it is not installed.
     """
     if importlib.util.find_spec(_WANDB) is None:
         raise BadInput("wandb is not installed; run: pip install wandb")
     wandb = importlib.import_module(_WANDB)
     entity, _, name = project.rpartition("/")
+    quiet = ("disable_code", "disable_git", "disable_job_creation", "x_disable_meta")
     settings = wandb.Settings(
-        **{"console": "off", "disable_code": True, "disable_git": True, "save_code": False},
-        **{"x_disable_meta": True, "x_disable_stats": True, "x_save_requirements": False},
-        disable_job_creation=True,
+        **{"console": "off", "save_code": False, "x_save_requirements": False},
+        **dict.fromkeys((*quiet, "x_disable_stats"), True),
     )
-    run = wandb.init(
-        **{"entity": entity or None, "project": name, "name": one.benchmark, "settings": settings},
-        config={"metassay": __version__, **one.names},
-    )
+    config = {"metassay": __version__, **one.names}
+    where = {"entity": entity or None, "project": name, "name": one.benchmark}
+    run = wandb.init(**where, settings=settings, config=config)
     run.log(dict(one.numbers))
     run.finish()
     return str(run.id)
