@@ -133,6 +133,17 @@ def test_meta_eval_runs_on_the_core_alone(core: Path) -> None:
     assert (core / "work/study/results/index.html").exists()
 
 
+def test_import_runs_on_the_core_alone(core: Path) -> None:
+    """And meta-eval goes on from what it makes, as docs/importing.md says."""
+    page = (ROOT / "docs/importing.md").read_text("utf-8")
+    (log,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    (core / "work/log.json").write_text(log, encoding="utf-8")
+    (command,) = re.findall(r"```sh\n(.*?)\n```", page, re.DOTALL)
+    done = run(core, command, "metassay meta-eval imported/data/ratings.csv")
+    assert done.stderr.splitlines() == ["exit code 0"] * 2
+    assert "1 corrected by people" in done.stdout
+
+
 def test_other_commands_say_which_extra_they_need_and_help_needs_none(core: Path) -> None:
     commands = ["list", "fetch x", "run sample", "validate", "report x", "cost x", "ledger stats"]
     done = run(core, *(f"metassay {command}" for command in commands), "metassay --help")

@@ -6,6 +6,7 @@ Rows of `metassay study` come back through `metassay study import` instead.
 from collections import Counter
 from collections.abc import Iterator
 
+from metassay.core.errors import shown
 from metassay.imports.record import Item, Judgment, Kind, Task, rated, several
 from metassay.imports.records import records
 from metassay.imports.values import Object, first, objects, text, texts
@@ -29,7 +30,7 @@ def _read(task: Task) -> Iterator[Item]:
             text(usual[Role.REFERENCE]),
         )
     for kind, count in unread.items():
-        what = f"results of type {kind} are no ratings, and not read"
+        what = f"results of type {shown(kind)} are no ratings, and not read"
         task.note(count, what, "rate by choices, a rating or a number")
 
 
