@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from metassay.imports.record import Item, Judgment, Kind, Task, judged, rated, several
+from metassay.imports.record import Item, Judgment, Kind, Object, Task, judged, rated, several
 from metassay.imports.records import Steps, parts, records
-from metassay.imports.values import Object, first, objects, text, texts, verdict
+from metassay.imports.values import first, objects, text, texts, verdict
 from metassay.tabular.rows import Findings
 
 _CASES = ("testCases", "test_cases", "conversationalTestCases")

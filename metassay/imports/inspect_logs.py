@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from metassay.imports.record import Item, Judgment, Kind, Task, judged, several
-from metassay.imports.records import FIX, Record, parts, records
+from metassay.imports.records import FIX, Record, listed, parts, records
 from metassay.imports.values import field, first, objects, text, texts
 from metassay.tabular.rows import Findings, Place
 
@@ -23,7 +23,6 @@ _ZSTD = 93  # of a member's compression, which Python's zipfile reads from 3.14 
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partly, incorrect, no answer
 _UNCHANGED = "UNCHANGED"  # what an edit says of a value that it leaves alone
 _HEADS = ("header.json", "_journal/start.json")  # the second in a log that was broken off
-_SAMPLES = ("samples",)
 _DAMAGE = (
     *(zipfile.BadZipFile, NotImplementedError, pa.ArrowException, OSError, EOFError),
     *(ValueError, LookupError, zlib.error, struct.error),
@@ -78,9 +77,9 @@ def _values(name: str, value: object, by: object = "", *, person: bool = False) 
 
 def _json(task: Task) -> tuple[object, Iterator[Record]]:
     """The model, which stands above the samples, and these."""
-    head = parts(task.path, lambda steps: steps == _SAMPLES, Findings())
+    head = parts(task.path, listed, Findings())
     model = next((one.value for one in head if one.steps == ("eval", "model")), None)
-    return model, records(task.path, task.problems, lambda steps: steps == _SAMPLES)
+    return model, records(task.path, task.problems)
 
 
 def _archive(task: Task) -> tuple[object, Iterator[Record]]:

@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from metassay.core.errors import shown
-from metassay.imports.record import Item, Judgment, Kind, Task, rated, several
+from metassay.imports.record import Item, Judgment, Kind, Object, Task, rated, several
 from metassay.imports.records import records
-from metassay.imports.values import Object, first, objects, text, texts
+from metassay.imports.values import first, objects, text, texts
 from metassay.tabular.column_synonyms import USUAL, Role
 
 _VALUES = ("rating", "number", "choices")  # of what is asked; other types mark or remark

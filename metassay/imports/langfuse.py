@@ -6,19 +6,15 @@
 from collections.abc import Iterator
 
 from metassay.imports.record import Item, Kind, Task, judged
-from metassay.imports.records import Steps, records
+from metassay.imports.records import records
 from metassay.imports.values import first
 
 _TEXTS = ("TEXT", "CORRECTION")  # types of data that are no verdict
 
 
-def _wanted(steps: Steps) -> bool:
-    return steps in ((), ("data",), ("scores",))
-
-
 def _read(task: Task) -> Iterator[Item]:
     unread = 0
-    for at, row in records(task.path, task.problems, _wanted):
+    for at, row in records(task.path, task.problems):
         kind = str(first(row, "dataType", "data_type") or "").upper()
         if kind in _TEXTS:
             unread += 1

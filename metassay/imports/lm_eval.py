@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from metassay.imports.record import Item, Kind, Task, judged, several
+from metassay.imports.record import Item, Kind, Object, Task, judged, several
 from metassay.imports.records import records
-from metassay.imports.values import Object, field, text, texts
+from metassay.imports.values import field, text, texts
 
 _NAME = re.compile(r"samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?")
 # What a line of before `metrics` had beside its metrics.
@@ -14,13 +14,13 @@ _BESIDE = re.compile(r"doc_id|doc|target|arguments|(filtered_)?resps|filter|\w+_
 
 def _read(task: Task) -> Iterator[Item]:
     named = _NAME.fullmatch(task.path.stem)
-    of = f"{named[1]}:" if named else ""
+    of, folder = (f"{named[1]}:" if named else ""), task.path.resolve().parent.name
     for at, line in records(task.path, task.problems):
         number = line.get("doc_id")
         yield Item(
             at,
             task.doc(line, None if number is None else f"{of}{number}"),
-            task.system(line, task.path.resolve().parent.name),
+            task.system(line, folder),
             several(judged(*one) for one in _metrics(line)),
             text(_answer(line)),
             texts(_prompt(line.get("arguments"))),

@@ -6,16 +6,12 @@ Who corrects an assessment adds another one that names it in `overrides`; the fi
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from metassay.imports.record import Item, Judgment, Kind, Task, judged, several
-from metassay.imports.records import Record, Steps, records
-from metassay.imports.values import Object, field, first, objects, text, texts, unpacked
+from metassay.imports.record import Item, Judgment, Kind, Object, Task, judged, several
+from metassay.imports.records import Record, records
+from metassay.imports.values import field, first, objects, text, texts, unpacked
 from metassay.tabular.rows import Place
 
 _EXPECTED = ("expected_response", "expected_answer", "expected_output")
-
-
-def _wanted(steps: Steps) -> bool:
-    return steps in ((), ("traces",), ("data",))
 
 
 def _read(task: Task) -> Iterator[Item]:
@@ -40,7 +36,7 @@ def _read(task: Task) -> Iterator[Item]:
 def _traces(task: Task) -> Iterator[Record]:
     """Each trace; pandas writes a frame as an object per column unless it is told otherwise."""
     found = False
-    for record in records(task.path, task.problems, _wanted):
+    for record in records(task.path, task.problems):
         found = True
         yield record
     if found or task.path.suffix.lower() != ".json" or task.problems:

@@ -3,16 +3,12 @@
 from collections.abc import Iterator
 
 from metassay.imports.record import Item, Kind, Task, judged
-from metassay.imports.records import Steps, records
+from metassay.imports.records import records
 from metassay.imports.values import first
 
 
-def _wanted(steps: Steps) -> bool:
-    return steps in ((), ("data",))
-
-
 def _read(task: Task) -> Iterator[Item]:
-    for at, row in records(task.path, task.problems, _wanted):
+    for at, row in records(task.path, task.problems):
         person = str(row.get("annotator_kind") or "").upper() == "HUMAN"
         by = first(row, "identifier", "user_id", "username") if person else ""
         score, label = first(row, "result.score", "score"), first(row, "result.label", "label")

@@ -8,32 +8,18 @@ passed, or the weighted mean reaches the test's threshold.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from metassay.imports.record import Item, Judgment, Kind, Task, judged, rated
-from metassay.imports.records import Steps, records
-from metassay.imports.values import (
-    Object,
-    digest,
-    field,
-    first,
-    number,
-    objects,
-    text,
-    texts,
-    verdict,
-)
+from metassay.imports.record import Item, Judgment, Kind, Object, Task, judged, rated
+from metassay.imports.records import records
+from metassay.imports.values import digest, field, first, number, objects, text, texts, verdict
 
 _OVERALL = "overall"
 _BY_HAND = "Manual result (overrides all other grading results)"
 _FAILED = 2  # `failureReason` of what ended with an error
 
 
-def _wanted(steps: Steps) -> bool:
-    return steps in (("results", "results"), ("results",), ())
-
-
 def _read(task: Task) -> Iterator[Item]:
     columns: dict[str, list[object]] = {}  # of each provider, its prompts
-    for at, row in records(task.path, task.problems, _wanted):
+    for at, row in records(task.path, task.problems):
         named = row.get("provider")
         provider = named if isinstance(named, str) else str(first(named, "label", "id") or "")
         prompts, prompt = columns.setdefault(provider, []), first(row, "promptIdx", "promptId")

@@ -7,9 +7,9 @@ somebody accepted an output is no value of theirs, and would agree with the judg
 import ast
 from collections.abc import Iterator
 
-from metassay.imports.record import Item, Judgment, Kind, Task, judged, rated, several
+from metassay.imports.record import Item, Judgment, Kind, Object, Task, judged, rated, several
 from metassay.imports.records import parts, rows_of
-from metassay.imports.values import Object, digest, field, first, text, texts
+from metassay.imports.values import digest, field, first, text, texts
 from metassay.tabular.rows import Place
 from metassay.tabular.sheet import Sheet, read_sheet
 

@@ -1,12 +1,14 @@
 """What readers hand over: an item per text, with what judges and people said of it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from metassay.imports.values import field, key, number, scalars
 from metassay.tabular.numbers import absent
 from metassay.tabular.rows import Findings, Place
+
+Object = Mapping[str, Any]  # of JSON, or a row of a table
 
 
 class Judgment(NamedTuple):

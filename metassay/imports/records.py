@@ -29,6 +29,11 @@ _PIECE = 1 << 16  # characters
 _BATCH = 1 << 10  # rows
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n"
+# Where tools have their records: the root's own list, or one below these names.
+_LISTS = (
+    *((), ("data",), ("samples",), ("scores",), ("traces",)),
+    *(("results",), ("results", "results")),
+)
 _CUT = 16  # characters from the end, within which an error may come of what is not read yet
 
 
@@ -130,9 +135,12 @@ def _sound(at: Place, problems: Findings) -> Iterator[None]:
         problems.add(at, "is not UTF-8" if told else "is not readable as JSON", FIX)
 
 
-def records(
-    path: Path, problems: Findings, wanted: Wanted = lambda steps: steps == ()
-) -> Iterator[Record]:
+def listed(steps: Steps) -> bool:
+    """Whether tools have a list of records there."""
+    return steps in _LISTS
+
+
+def records(path: Path, problems: Findings, wanted: Wanted = listed) -> Iterator[Record]:
     """Each record of a file and its place; in JSON the objects of the lists that are wanted.
 
     A JSON file that is an object a line, whatever its ending, is read as JSON Lines.

@@ -8,8 +8,6 @@ from typing import Any
 
 from metassay.tabular.decoding import finite_number
 
-Object = Mapping[str, Any]
-
 
 def unpacked(value: object) -> Any:
     """A value that a table holds as JSON; what is no JSON stays a text."""
@@ -34,7 +32,7 @@ def first(record: object, *names: str) -> Any:
     return next((v for v in (field(record, name) for name in names) if v not in (None, "")), None)
 
 
-def objects(value: object) -> list[Object]:
+def objects(value: object) -> list[Mapping[str, Any]]:
     """The objects of a list; none of what is no list."""
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
