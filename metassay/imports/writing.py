@@ -117,9 +117,9 @@ class Collected:
         judges = [name for name, person, _ in found if not person]
         named: dict[Column, str] = {}
         for name, person, rater in found:
-            alone = not person and judges.count(name) == 1
+            more = f"_human_{rater}".removesuffix("_person") if person else f"_judge_{rater}"
+            wanted = name if not person and judges.count(name) == 1 else name + more
             taken = {"item", "document", "system", *named.values()}
-            wanted = name if alone else f"{name}_by_{rater or 'judge'}"
             named[name, person, rater] = _free(wanted, taken, lambda one, taken: one not in taken)
         return named
 

@@ -81,7 +81,7 @@ def test_promptfoo_the_judge_is_made_again_of_what_no_person_gave(importer, tmp_
         write_json(path, whole)
     done = importer("promptfoo", path)
     assert done.said[0] == "6 records, 6 scorers, 4 corrected by people, 1 failed"
-    verdicts = done.column("verdicts.csv", "document", "overall", "overall_by_person")
+    verdicts = done.column("verdicts.csv", "document", "overall", "overall_human")
     assert verdicts == [
         ("0", "pass", ""),
         ("1", "fail", "pass"),
@@ -193,7 +193,7 @@ def test_mlflow_what_was_overridden_is_the_judges(importer, tmp_path, shape) -> 
         write_json(path, [old_shape(one) if shape == "info" else one for one in TRACES])
     done = importer("mlflow", path)
     assert done.said[0] == "2 records, 3 scorers, 1 corrected by people, 0 failed"
-    names = ("document", "system", "ok", "ok_by_ann", "ok_by_ben", "tone", "length")
+    names = ("document", "system", "ok", "ok_human_ann", "ok_human_ben", "tone", "length")
     assert done.column("verdicts.csv", *names) == [
         ("t1", "run1", "no", "yes", "", "", ""),
         ("t2", "run1", "yes", "", "yes", "2", ""),
@@ -216,4 +216,4 @@ def test_mlflow_lists_of_parquet_are_read(importer, tmp_path) -> None:
     frame = pd.DataFrame([{"trace_id": "t1", "assessments": each}])
     frame.to_parquet(tmp_path / "t.parquet")
     done = importer("mlflow", tmp_path / "t.parquet", "--system", "trace_id")
-    assert done.column("verdicts.csv", "system", "ok", "ok_by_ann") == [("t1", "no", "yes")]
+    assert done.column("verdicts.csv", "system", "ok", "ok_human_ann") == [("t1", "no", "yes")]

@@ -60,7 +60,7 @@ def test_a_correction_is_the_persons_and_the_original_the_judges(importer, tmp_p
     done = importer("inspect", path)
     assert done.said[0] == "4 records, 6 scorers, 1 corrected by people, 1 failed"
     assert done.said[1].endswith("which people rated 1; judges' values that are missing: 2")
-    verdicts = done.column("verdicts.csv", "document", "system", "exact", "exact_by_ann")
+    verdicts = done.column("verdicts.csv", "document", "system", "exact", "exact_human_ann")
     assert verdicts == [
         ("1", "openai/m", "C", ""),
         ("2", "openai/m", "I", "C"),
@@ -92,7 +92,7 @@ def test_a_score_that_a_person_added_has_no_judge(importer, tmp_path) -> None:
     done = importer("inspect", write_json(tmp_path / "log.json", log(added)))
     assert done.said[0] == "1 record, 0 scorers, 1 corrected by people, 0 failed"
     assert "scores.csv" not in done.tables
-    assert done.column("verdicts.csv", "exact_by_ann") == [("C",)]
+    assert done.column("verdicts.csv", "exact_human_ann") == [("C",)]
 
 
 def test_a_log_of_before_scores_had_names(importer, tmp_path) -> None:
@@ -143,7 +143,7 @@ def test_an_archive_says_what_the_log_says(importer, tmp_path, header, member) -
         for name, value in {**samples, header: HEADER}.items():
             archive.writestr(name, json.dumps(value))
     deflated = importer("inspect", tmp_path / "deflated.eval")
-    assert deflated.column("verdicts.csv", "exact", "exact_by_ann") == [("C", ""), ("I", "C")]
+    assert deflated.column("verdicts.csv", "exact", "exact_human_ann") == [("C", ""), ("I", "C")]
 
 
 def test_damage_is_told_by_sample_and_nothing_is_written(importer, tmp_path) -> None:

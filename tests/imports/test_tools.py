@@ -119,9 +119,7 @@ def test_ragas_experiments(importer, tmp_path, asks, answers, contexts, right) -
     two = table(tmp_path / "two.csv", rows[::-1])
     done = importer("ragas", one, two)
     assert done.said[0] == "4 records, 2 scorers, 0 corrected by people, 0 failed"
-    verdicts = done.column(
-        "verdicts.csv", "system", "faithfulness", "judge_label", "target_by_person"
-    )
+    verdicts = done.column("verdicts.csv", "system", "faithfulness", "judge_label", "target_human")
     assert verdicts[:2] == [("one", "0.5", "pass", "fail"), ("one", "", "fail", "")]
     assert len({doc for (doc,) in done.column("verdicts.csv", "document")}) == 2
     assert done.column("ratings.csv", "author", "value") == [("one", "0"), ("two", "0")]
@@ -137,7 +135,7 @@ def test_ragas_annotations_accepted_outputs_are_no_ratings(importer, tmp_path) -
     records = [record(1, 1, True, None), record(2, 1, False, 0), record(3, 0, True, 0)]
     done = importer("ragas", write_json(tmp_path / "a.json", {"correct": records}))
     assert done.said[0] == "3 records, 1 scorer, 1 corrected by people, 0 failed"
-    assert done.column("verdicts.csv", "correct", "correct_by_person") == [
+    assert done.column("verdicts.csv", "correct", "correct_human") == [
         *(("1", ""), ("1", "0"), ("0", "0"))
     ]
     assert any("1 outputs are accepted without a target" in line for line in done.said)
@@ -184,7 +182,7 @@ def test_deepeval_runs(importer, tmp_path, shape) -> None:
     assert done.said[0] == "3 records, 2 scorers, 0 corrected by people, 0 failed"
     assert done.said[1].endswith("missing: 1")
     system = "m" if shape == "model" else "r1"
-    columns = ("document", "system", "Answer Relevancy", "rating_by_ann", "rating_by_person")
+    columns = ("document", "system", "Answer Relevancy", "rating_human_ann", "rating_human")
     assert done.column("verdicts.csv", *columns) == [
         ("a", system, "pass", "", ""),
         ("b", system, "", "0", ""),
@@ -244,7 +242,7 @@ def test_langfuse_annotations_are_peoples(importer, tmp_path, shape) -> None:
     assert done.said[1].startswith(
         "3 texts, of which people rated 1; judges' values that are missing: 1"
     )
-    columns = ("document", "system", "ok", "kind", "ok_by_ann")
+    columns = ("document", "system", "ok", "kind", "ok_human_ann")
     assert done.column("verdicts.csv", *columns) == [
         ("t1", "m", "1", "", "0"),
         ("t1/o", "m", "", "rude", ""),
@@ -300,7 +298,7 @@ def test_phoenix_people_are_raters(importer, tmp_path, shape) -> None:
     done = importer("phoenix", path)
     assert done.said[0] == "4 records, 1 scorer, 0 corrected by people, 0 failed"
     assert done.column(
-        "verdicts.csv", "document", "faithful", "faithful_by_ann", "faithful_by_ben"
+        "verdicts.csv", "document", "faithful", "faithful_human_ann", "faithful_human_ben"
     ) == [
         ("s1", "faithful", "unfaithful", "faithful"),
         ("s2", "", "", ""),
@@ -327,9 +325,7 @@ def test_scout_scans_and_their_validation(importer, tmp_path) -> None:
     )
     scans.to_parquet(tmp_path / "scan.parquet")
     done = importer("scout", validation, tmp_path / "scan.parquet")
-    assert done.column(
-        "verdicts.csv", "document", "target", "target_by_person", "tone_by_person"
-    ) == [
+    assert done.column("verdicts.csv", "document", "target", "target_human", "tone_human") == [
         ("t1", "false", "true", "yes"),
         ("t2", "true", "false", ""),
         ("t3", "", "", ""),
@@ -377,7 +373,7 @@ TASKS = [
 def test_label_studio_annotators_are_raters(importer, tmp_path) -> None:
     done = importer("label-studio", write_json(tmp_path / "export.json", TASKS))
     assert done.said[0] == "2 records, 0 scorers, 0 corrected by people, 0 failed"
-    columns = ("document", "stars_by_1", "stars_by_ben@lab", "tone_by_1")
+    columns = ("document", "stars_human_1", "stars_human_ben@lab", "tone_human_1")
     assert done.column("verdicts.csv", *columns) == [("n1", "4", "2", "good")]
     assert done.column("ratings.csv", "doc_id", "rater", "value") == [
         ("n1", "1", "4"),
