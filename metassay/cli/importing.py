@@ -48,19 +48,23 @@ def import_files(chosen: argparse.Namespace) -> int:
     with whole_folder(chosen.out, "--out") as folder:
         held = folder / "read.sqlite"
         found = Collected(held)
-        for path in _files(chosen.files, kind.patterns):
+        for path, named in _files(chosen.files, kind.patterns):
             names, before = names_in(path), (found.records, problems.lines())
+            right = chosen.kind in kinds_of(names)
             task = Task(path, chosen.doc, chosen.system, problems, notes)
             try:
-                for item in kind.read(task) if not names or chosen.kind in kinds_of(names) else ():
+                for item in kind.read(task) if right or not names else ():
                     found.add(item, problems)
             except (TypeError, AttributeError, ValueError, LookupError):
                 what = f"has a record, behind {found.records - before[0]} others, that is not as"
                 fix = "docs/importing.md has what is read; correct it or take it out"
                 problems.add(Place(path.name), f"{what} {kind.what} has it", fix)
-            if (found.records, problems.lines()) == before:
-                problems.add(Place(path.name), *told(path, chosen.kind, names))
-        raise_problems(problems.lines())
+            if (found.records, problems.lines()) == before and right:
+                notes.add(Place(path.name), "has no record", "export it again if it should")
+            elif (found.records, problems.lines()) == before:
+                beside = problems if named else notes  # in a folder there are others
+                beside.add(Place(path.name), *told(path, chosen.kind, names))
+        raise_problems(problems.lines() or ([] if found.records else notes.lines()))
         lines = [*found.summary(), *write(found, folder, chosen.kind), *notes.lines()]
         found.connection.close()
         held.unlink()
@@ -69,9 +73,10 @@ def import_files(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _files(paths: Sequence[Path], patterns: Sequence[str]) -> Iterator[Path]:
+def _files(paths: Sequence[Path], patterns: Sequence[str]) -> Iterator[tuple[Path, bool]]:
+    """Files, and whether they were named themselves, not by their folder."""
     for path in paths:
         inside = {file for one in patterns for file in path.rglob(one)} if path.is_dir() else {path}
         if not inside:
             raise BadInput(f"{path}: has no file called {' or '.join(patterns)}; name files")
-        yield from sorted(inside)
+        yield from ((file, file == path) for file in sorted(inside))

@@ -123,16 +123,16 @@ class Collected:
             named[name, person, rater] = _free(wanted, taken, lambda one, taken: one not in taken)
         return named
 
-    def words(self) -> dict[str, dict[str, float]]:
+    def words(self) -> dict[str, dict[str, float | None]]:
         """Of each scorer whose verdicts are words, the numbers that these are read as everywhere
         here; none where one of them is read as no number."""
-        found: dict[str, dict[str, float]] = {}
+        found: dict[str, dict[str, float | None]] = {}
         for name, rows in groupby(self.run(_WORDS).fetchall(), lambda row: str(row[0])):
             labels = [label for _, label in rows]
             read_as = numbers_of(labels, semicolons=False)
             numbers = {label: read_as.number(label) for label in labels}
-            sound = {label: number for label, number in numbers.items() if number is not None}
-            found[name] = sound if len(sound) == len(labels) and not read_as.fault else {}
+            known = not read_as.fault and None not in numbers.values()
+            found[name] = numbers if known else {}
         return found
 
 

@@ -146,6 +146,21 @@ def test_an_archive_says_what_the_log_says(importer, tmp_path, header, member) -
     assert deflated.column("verdicts.csv", "exact", "exact_human_ann") == [("C", ""), ("I", "C")]
 
 
+def test_a_log_without_samples_is_left_out_and_told(importer, tmp_path) -> None:
+    write_json(tmp_path / "logs/a.json", {**log(), "status": "error"})
+    write_json(tmp_path / "logs/b.json", log(sample(1)))
+    done = importer("inspect", tmp_path / "logs")
+    assert done.said[0].startswith("1 record, ")
+    assert "a.json: has no record; export it again if it should" in done.said
+    # What Inspect writes beside its logs is no log; it is refused where somebody names it.
+    write_json(tmp_path / "logs/logs.json", {"a.json": {"version": 2}})
+    told = "logs.json: is JSON with 'a.json', 'version', and not a log of Inspect"
+    assert any(line.startswith(told) for line in importer("inspect", tmp_path / "logs").said)
+    assert importer.refused("inspect", tmp_path / "logs/logs.json")[0].startswith(told)
+    (line,) = importer.refused("inspect", tmp_path / "logs/a.json")
+    assert line == "a.json: has no record; export it again if it should"
+
+
 def test_damage_is_told_by_sample_and_nothing_is_written(importer, tmp_path) -> None:
     names = [f"samples/{n}_epoch_1.json" for n in (1, 2)]
     members = {"header.json": HEADER, names[0]: sample(1), names[1]: sample(2)}
