@@ -4,32 +4,24 @@ import zipfile
 from itertools import islice
 from pathlib import Path
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import shown
 from metassay.imports import MODULES, load_kind
-from metassay.imports.records import LINES, PARQUET, SHEETS, parts
-from metassay.tables.parquet_file import load
+from metassay.imports.records import LINES, PARQUET, SHEETS, parts, records
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import read_sheet
 
 _HEAD = 2000  # values of a JSON file that tell what it is
 
 
 def names_in(path: Path) -> list[str]:
     """Names of fields, columns or members at a file's beginning; none where it cannot be read."""
-    ending = path.suffix.lower()
+    if path.suffix.lower() in (*SHEETS, PARQUET):
+        return [name for _, row in islice(records(path, Findings()), 1) for name in row]
     try:
-        if ending in SHEETS:
-            sheet = read_sheet(path, Findings(), header_alone=True)
-            return list(sheet.columns) if sheet else []
-        if ending == PARQUET:
-            return list(load(path).schema.names)
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                return archive.namelist()
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except (OSError, zipfile.BadZipFile):
         head = islice(parts(path, lambda _: False, Findings()), _HEAD)
         return list(dict.fromkeys(step for part in head for step in part.steps))
-    except (OSError, BadInput, zipfile.BadZipFile):
-        return []
 
 
 def kinds_of(names: list[str]) -> list[str]:

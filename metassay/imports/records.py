@@ -49,12 +49,12 @@ class _Scanner:
     """The values of a JSON text in their order, of which only what is looked at is held."""
 
     def __init__(self, file: TextIO) -> None:
-        self.file, self.held, self.at = file, "", 0
+        self.file, self.held, self.at, self.gone = file, "", 0, 0
 
     def more(self) -> bool:
         """Hold at least twice as much of what is not taken yet; False at the end."""
         piece = self.file.read(max(_PIECE, len(self.held) - self.at))
-        self.held, self.at = self.held[self.at :] + piece, 0
+        self.held, self.at, self.gone = self.held[self.at :] + piece, 0, self.gone + self.at
         return bool(piece)
 
     def peek(self) -> str:
@@ -69,9 +69,13 @@ class _Scanner:
         """The next character, which must be one of these."""
         found = self.peek()
         if not found or found not in wanted:
-            raise json.JSONDecodeError(f"Expecting one of {wanted}", self.held, self.at)
+            raise self.fault(f"expecting one of {wanted}", self.at)
         self.at += 1
         return found
+
+    def fault(self, what: str, at: int) -> json.JSONDecodeError:
+        """What is wrong, and where in the file."""
+        return json.JSONDecodeError(f"{what}, character {self.gone + at + 1:,}", "", 0)
 
     def members(self, ends: str) -> Iterator[None]:
         """Stand before each member of a list or an object, which whoever asks is to take."""
@@ -89,12 +93,14 @@ class _Scanner:
                 found, end = _DECODER.raw_decode(self.held, self.at)
             except json.JSONDecodeError as error:
                 cut = error.msg.startswith("Unterminated") or error.pos > len(self.held) - _CUT
+                fault = self.fault(error.msg.lower(), error.pos)
                 if not cut or not self.more():
-                    raise
+                    raise fault from None
                 continue
             # What ends here may be the beginning of a longer number.
-            if self.held[end : end + 1] in tuple(",:]}" + _BLANK) or not self.more():
-                self.at = end
+            length, behind = end - self.at, self.held[end : end + 1]
+            if (behind and behind in ",:]}" + _BLANK) or not self.more():
+                self.at += length
                 return found
 
 

@@ -111,7 +111,7 @@ FILES: list[tuple[str, object, str, str]] = [
     ("a.csv", "span_id,annotator_kind\ns,LLM\n", "annotations of Phoenix", "phoenix"),
     ("a.csv", "user_input;response\nq;a\n", "an experiment or annotations of Ragas", "ragas"),
     ("a.csv", "id,target\n1,true\n", "a validation or scan of Inspect Scout", "scout"),
-    ("a.csv", "traceId,name,source,dataType\n", "scores of Langfuse", "langfuse"),
+    ("a.csv", "traceId,source,dataType\nt,EVAL,TEXT\n", "scores of Langfuse", "langfuse"),
 ]  # fmt: skip
 
 

@@ -51,15 +51,29 @@ def test_pieces_are_read_as_the_whole_is(tmp_path_factory, value, piece, ascii_,
 
 
 @pytest.mark.parametrize(
-    "cut", ['{"a": [1, 2', '{"a" 1}', "[1 2]", '{"a": tru}', '["x', "{,}", "[1,]"]
+    ("cut", "at"),
+    [
+        *[
+            ('{"a": [1, 2', 12),
+            ("1x", 2),
+            ("  [1, 22x", 9),
+            ('{"a" 1}', 6),
+            ("[1 2]", 4),
+            ('{"a": tru}', 7),
+        ],
+        *[('["x', 2), ("{,}", 2), ("[1,]", 4)],
+    ],
 )
-def test_what_is_no_json_is_a_problem(tmp_path, cut) -> None:
+@pytest.mark.parametrize("piece", [1, 4, 99])
+def test_what_is_no_json_is_a_problem(tmp_path, monkeypatch, cut, at, piece) -> None:
+    monkeypatch.setattr(reading, "_PIECE", piece)
     path = tmp_path / "one.json"
     path.write_text(cut, encoding="utf-8")
     problems = Findings()
     list(parts(path, lambda _: False, problems))
     (line,) = problems.lines()
     assert line.startswith("one.json: is not valid JSON (")
+    assert f", character {at})" in line
 
 
 def test_lines_that_are_no_objects_are_told_together(tmp_path) -> None:
