@@ -1,4 +1,4 @@
-"""The core install does meta-eval and nothing else: tried with all other distributions hidden."""
+"""The core install does meta-eval and import and nothing else: tried with all others hidden."""
 
 import json
 import re
