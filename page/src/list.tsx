@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TextsInfo } from "./contract";
 import { key } from "./address";
 import { DocumentView } from "./document";
-import { type Table, tableOf } from "./data";
+import { range, type Table, tableOf } from "./data";
 import { counted, grouped, shown } from "./format";
 import { mean } from "./order";
 import { type Column, DataTable } from "./table";
@@ -146,7 +146,10 @@ function List({ rows, index, info, columns, search }: ListProps) {
       ...{ id, title, type: "integer", value: columns[id]! },
       show: (row) => grouped(columns[id]!(row) as number),
     });
-    const sides = Object.entries(SIGNS).map(([side, sign]) => ({
+    const judged = Object.entries(SIGNS).filter(([side]) =>
+      range(index.rows).some((row) => Number(columns[side]!(row))),
+    );
+    const sides = judged.map(([side, sign]) => ({
       ...count(side, side),
       show: (row: number) => {
         const n = columns[side]!(row) as number;
@@ -160,13 +163,12 @@ function List({ rows, index, info, columns, search }: ListProps) {
         ...text("document", (row) => <a href={to(of(row))}>{t(index.text("document", row))}</a>),
         ...{ title: info.noun, lead: true },
       },
-      text("author"),
-      text(
-        "status",
-        (row) => index.at("status", row) !== "ok" && <span class="bad">! {index.text("status", row)}</span>,
-      ),
+      text("author", (row) => {
+        const status = index.text("status", row);
+        return [t(index.text("author", row)), status !== "ok" && <span class="bad"> ! {status}</span>];
+      }),
       ...(search ? [text("found", (row) => t(search.around(row, at.q ?? "")))] : []),
-      ...(info.judges.length ? sides : []),
+      ...sides,
       ...(columns.apart ? [number("apart", "difference between the shares of texts that it is better than")] : []),
       ...measures(info)
         .filter((m, i) => noted.includes(m.key) || i < 3)

@@ -46,7 +46,8 @@ function Board({ info, board, table, letters }: BoardProps) {
   const shape = useMemo(() => {
     const some = rows.filter((row) => [...info.headline, metric].includes(named(row)));
     const title = (m: string) => m + (ARROWS[better(m)] ?? "");
-    return matrix({ table, rows: some, lead: [info.system], across: named, cell: info.cell, title });
+    const shape = matrix({ table, rows: some, lead: [info.system], across: named, cell: info.cell, title });
+    return { ...shape, columns: shape.columns.map((column, i) => (i ? column : { ...column, title: info.noun })) };
   }, [rows, metric]);
   const best = `${better(metric) === "lower" ? "" : "-"}at.${metric}`;
   const ofMetric = rows.filter((row) => named(row) === metric);

@@ -6,7 +6,7 @@ import type { ColumnType } from "./contract";
 import { range } from "./data";
 import { visible } from "./format";
 import { sorted, type ValueOf } from "./order";
-import { usePage } from "./ui";
+import { classes, usePage } from "./ui";
 
 export interface Column {
   id: string;
@@ -40,7 +40,12 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
   const many = rows.length > MANY;
   const seen = useVirtual(box, many ? rows.length : 0);
   return (
-    <div class={many ? "scroll many" : "scroll"} ref={box} role="region" tabIndex={0} aria-label={visible(label)}>
+    <div
+      class={classes("scroll", many && "many", (many || inOrder) && "dense")}
+      ref={box}
+      role="region"
+      tabIndex={0}
+      aria-label={visible(label)}>
       <table aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
