@@ -1,5 +1,5 @@
 /** The list of texts, with search and filters. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { TextsInfo } from "./contract";
 import { key } from "./address";
 import { DocumentView } from "./document";
@@ -81,18 +81,11 @@ function Filters({ info, index }: Props) {
 /** A field whose text goes into the address while one types. */
 function Typed({ name, label }: { name: string; label: string }) {
   const { at, go } = usePage();
-  const [text, setText] = useState(at[name] ?? "");
-  const timer = useRef(0);
-  useEffect(() => setText(at[name] ?? ""), [at[name]]);
-  const type = (value: string) => {
-    setText(value);
-    clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => go({ [name]: value }, true), 120);
-  };
+  const type = (event: { currentTarget: HTMLInputElement }) => go({ [name]: event.currentTarget.value }, true);
   return (
     <label class={`field ${name}`}>
       <span>{label}</span>
-      <input type="search" id={name} value={text} onInput={(event) => type(event.currentTarget.value)} />
+      <input type="search" id={name} value={at[name] ?? ""} onInput={type} />
     </label>
   );
 }
