@@ -22,7 +22,7 @@ export function Systems({ info }: { info: SystemsInfo }) {
       <Wait promise={both}>
         {([table, letters]) => <Board info={info} board={board} table={table} letters={letters} />}
       </Wait>
-      {head.texts && <Versus texts={head.texts} info={info} />}
+      {head.texts && head.texts.authors.length > 1 && <Versus texts={head.texts} info={info} />}
     </section>
   );
 }
@@ -143,14 +143,7 @@ function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
   );
 }
 
-interface PairsProps {
-  index: Table;
-  a: string;
-  b: string;
-  measure: Measure;
-  noun: string;
-}
-function Pairs({ index, a, b, measure, noun }: PairsProps) {
+function Pairs({ index, a, b, measure, noun }: { index: Table; a: string; b: string; measure: Measure; noun: string }) {
   const { to } = usePage();
   const both = useMemo(() => versus(index, measure, a, b), [index, a, b, measure.key]);
   const { pairs, wins, ties, losses } = both;
