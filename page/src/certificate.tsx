@@ -71,6 +71,7 @@ function TextLinks({ metric, criterion, part }: { metric: string; criterion: str
   if (!head.texts) return null;
   const known = ["", "full"].includes(part) ? measures(head.texts).map((m) => m.key) : [];
   const [x, y] = [metric, PEOPLE + criterion].map((name) => (known.includes(name) ? name : null));
+  if (!x && !head.texts.judges.length) return null;
   const judge = head.texts.judges.find((name) => metric.endsWith(` (${name})`));
   const of = { view: "texts", x, y };
   const against = { judge: judge && key(judge), side: "against", sort: "-against" };
