@@ -14,10 +14,12 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from metassay import __version__
 from metassay.core.visible import visible
-from metassay.format.frames import to_csv, to_markdown
+from metassay.format.frames import rows, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.llm.endpoints import ModelOptions
+from metassay.reporting.contract import Dataset, FigureInfo, Head, Problem
 from metassay.reporting.figures import drawing
 from metassay.reporting.names import NONE, ShownAs, criterion_title
 from metassay.reporting.responses import (
@@ -30,6 +32,10 @@ from metassay.reporting.responses import (
 from metassay.reporting.section import Section, present
 
 _HERE = Path(__file__).parent
+INVENTED = (
+    "Invented data: every text, system and rating was made up to show how Metassay works. The"
+    " numbers say nothing about any real system, metric or patient."
+)
 _LISTS = "all_ratings"  # a column for figures alone: long lists that no file has
 
 
@@ -61,6 +67,25 @@ class Report:
         """What templates print of the dataset."""
         names = ("benchmark", "title", "licence", "citation", "invented", "seen")
         return {name: getattr(self, name) for name in names}
+
+    def head(
+        self, kind: str, about: str, counts: Sequence[str], notes: pd.DataFrame, **more: Any
+    ) -> Head:
+        """The head of its page; `notes` is the table of those, called as they are shown.
+
+        `more` are other fields of Head; problems and banners there stand beside the report's own.
+        """
+        asked = missing_lines(asked_table(self.responses, self.models))
+        problems = [Problem("missing", line) for line in asked]
+        problems += [Problem("warning", f"{one}: {note}") for one, note in rows(notes, "stage", "note")]
+        dataset = Dataset(self.title, self.licence, self.citation, counts, self.seen)
+        fields = {
+            **more,
+            "problems": [*problems, *more.get("problems", ())],
+            "banners": [*([INVENTED] if self.invented else []), *more.get("banners", ())],
+        }
+        made = f"Metassay {__version__}"
+        return Head(kind, self.benchmark, about, made, dataset=dataset, **fields)
 
     def said(self) -> dict[str, pd.DataFrame]:
         """The tables of what language models were asked, and of the notes, if they have a row."""
@@ -126,6 +151,20 @@ def write_figures(
         (folder / "figures" / f"{name}.png").write_bytes(drawn.png)
         inlined[name] = drawing.inline(drawn.svg, name, one.title)
     return inlined
+
+
+def put_figures(
+    figures: Mapping[str, Drawing],
+    tables: Mapping[str, pd.DataFrame],
+    folder: Path,
+    options: object = None,
+) -> dict[str, list[FigureInfo]]:
+    """Write figures/NAME.svg and .png of the tables there are; returns them by their tables."""
+    made: dict[str, list[FigureInfo]] = {}
+    for name in write_figures(figures, tables, folder, options):
+        one = figures[name]
+        made.setdefault(one.table, []).append(FigureInfo(name, one.title))
+    return made
 
 
 def write_page(
