@@ -89,10 +89,10 @@ def verdict_words(**numbers: object) -> list[VerdictWord]:
 
 def meanings(name: str, block: Block) -> dict[str, str]:
     """What the columns of a table mean: by its contract, else by its block and shared words."""
-    if name in TABLES:
-        return {column: one.meaning for column, one in TABLES[name].columns.items()}
-    shared = {column: one.meaning for column, one in SHARED.items()}
-    return {**shared, **texts("words.yaml")["columns"], **block.get("columns", {})}
+    contract = TABLES[name].columns if name in TABLES else SHARED
+    known = {column: one.meaning for column, one in contract.items()}
+    others = {} if name in TABLES else texts("words.yaml")["columns"]
+    return {**known, **others, **block.get("columns", {})}
 
 
 @cache

@@ -6,22 +6,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.format.frames import records
-from metassay.format.numbers import counted, exact, per_cent, short
+from metassay.format.numbers import counted, per_cent, short
 from metassay.labelled.verdicts import ALL_KINDS
-from metassay.reporting.section import (
-    NOT_COMPUTED,
-    Cell,
-    Grid,
-    Group,
-    Row,
-    Section,
-    best_first,
-    count,
-    matrix,
-    short_cell,
-    short_estimate,
-)
-from metassay.reporting.specs import section
+from metassay.reporting.section import Row, best_first, short_estimate
 from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
 
 Card = dict[str, Row]  # by statistic
@@ -95,8 +82,7 @@ def value(card: Card, name: str) -> float | None:
     return card[name]["value"] if name in card else None
 
 
-# Every judge of a test in one row: how far it agrees with the right answers, and on what.
-
+# Numbers of a card that come first, and what sentences call them.
 NUMBERS = {
     "agreement": "accuracy",
     "balanced_accuracy": "balanced accuracy",
@@ -107,97 +93,6 @@ NUMBERS = {
     "balanced_accuracy_3way": "balanced accuracy, 3-way",
     "macro_f1_3way": "macro-F1, 3-way",
 }
-
-
-def numbers_section(test: Cards, first: str) -> Section | None:
-    """A table per study, rows sorted by the number `first`; None without a card."""
-    if not test.whole:
-        return None
-    several = test.main == MEAN_OF_SUBSETS
-    cards = test.whole.values()
-    groups = [
-        Group(
-            _titled(study),
-            f"{test.asked.get(study, 0):,} items",
-            [_study(test, study, first)],
-            open=study == test.main,
-        )
-        for study in test.studies
-    ]
-    unused: tuple[str, ...] = () if any("accuracy_3way" in card for card in cards) else ("3-way",)
-    unused += () if any("auroc" in card for card in cards) else ("AUROC", "ECE")
-    return section(
-        "judge_numbers",
-        also=["means"] * several + ["raters"] * bool(test.raters),
-        without=unused,
-        grids=[_by_subset(test, first)] if several else [],
-        groups=groups,
-    )
-
-
-def _titled(study: str) -> str:
-    return study[0].upper() + study[1:] if study in (ALL_SUBSETS, MEAN_OF_SUBSETS) else study
-
-
-def _study(test: Cards, study: str, first: str) -> Grid:
-    cards = {judge: test.whole[study, judge] for judge in test.judges(study)}
-    names = [name for name in NUMBERS if any(name in card for card in cards.values())]
-    order = sorted(cards, key=lambda j: (j in test.raters, best_first(value(cards[j], first)), j))
-    lines = []
-    for judge in order:
-        card = cards[judge]
-        n, asked = int(card["agreement"]["n"]), test.asked.get(study, 0)
-        if judge in test.raters:  # of the items that others settle, of which the shares are
-            asked = n + int(card["agreement"]["n_missing"])
-        low, high = value(card, "agreement_at_least"), value(card, "agreement_at_most")
-        bounds = Cell(f"{short(low)}, {short(high)}", (), exact(low))
-        cells = [count(n)._replace(notes=() if n >= asked else (f"of {asked:,} items",))]
-        cells += [_number(card, name) for name in names]
-        cells += [NOT_COMPUTED if low == high else bounds, _missing(card)]  # none is missing
-        lines.append((judge_title(test, judge), cells))
-    of_names = [NUMBERS[name] for name in names]
-    return Grid("", ["judge", "verdicts", *of_names, "at least, at most", "missing"], lines)
-
-
-def judge_title(test: Cards, judge: str) -> str:
-    """A judge's name; of a person that they are one."""
-    return f"{judge} (rater)" if judge in test.raters else judge
-
-
-def _by_subset(test: Cards, first: str) -> Grid:
-    lines: dict[str, dict[str, Cell]] = {_titled(study): {} for study in test.studies}
-    for (study, judge), card in test.whole.items():
-        lines[_titled(study)][judge] = _number(card, first)
-    heads = {judge: judge_title(test, judge) for judge in test.judges(MEAN_OF_SUBSETS)}
-    caption = f"{NUMBERS[first].capitalize()} by test set"
-    return matrix(caption, "test set", lines, heads, sort=False)
-
-
-def _number(card: Card, name: str) -> Cell:
-    if name not in card:
-        return NOT_COMPUTED
-    row, note = card[name], ""
-    if name == "ece" and value(card, "ece_by_chance") is not None:
-        note = f"chance {short(value(card, 'ece_by_chance'))}"
-    elif name == "auroc" and row["n"] != card["agreement"]["n"]:
-        note = f"n = {row['n']:,}"
-    return short_cell(row, note)
-
-
-def _missing(card: Card) -> Cell:
-    said = []
-    for name in ("abstained", "failed"):
-        row = card[name]
-        if row["value"]:
-            said.append(f"{name} {per_cent(row['value'])}")
-            if row["low"] is not None and row["high"] is not None:
-                said.append(f"[{per_cent(row['low'])}, {per_cent(row['high'])}]")
-    return Cell(said[0], tuple(said[1:])) if said else Cell("none", stored="0")
-
-
-def reliability_section(bins: pd.DataFrame) -> Section | None:
-    """The figure of the probabilities; None without any. `bins` are those of all items."""
-    return None if bins.empty else section("reliability")
 
 
 # By kind of item: which share of what doesn't follow a judge detects, and its false alarms.
@@ -241,36 +136,6 @@ def _shares(card: Card) -> list[list[object]]:
     return made + [[FALSE_ALARMS, *alarms, kept["n"]]] * bool(kept["n"])
 
 
-def kinds_section(test: Cards, table: pd.DataFrame) -> Section | None:
-    """The kinds of all items and of each study, and how they look; None where there are none."""
-    rows = records(table)
-    studies = sorted({row["study"] for row in rows}, key=lambda one: (one != test.pooled, one))
-    groups = [
-        Group(title if whole else f"{title}: {study}", "", [_grid(test, found)], open=whole)
-        for study in studies
-        for measure, title in (
-            (DETECTED, "Share detected of what is not entailed"),
-            (FALSE_ALARMS, "Share of false alarms on what is entailed"),
-        )
-        if (found := [r for r in rows if (r["study"], r["measure"]) == (study, measure)])
-        for whole in [study == test.pooled]
-    ]
-    if not groups:
-        return None
-    return section("kinds", groups=groups)
-
-
-def _grid(test: Cards, mine: list[Row]) -> Grid:
-    judges = sorted({row["judge"] for row in mine}, key=lambda j: (j in test.raters, j))
-    lines: dict[str, dict[str, Cell]] = {}
-    for row in mine:
-        missing = [f"{row[f'n_{n}']:,} {n}" for n in ("abstained", "failed") if row[f"n_{n}"]]
-        cell = short_cell(row, f"n = {row['n']:,}", *missing)
-        lines.setdefault(row["kind"].replace("_", " "), {})[row["judge"]] = cell
-    heads = {judge: judge_title(test, judge) for judge in judges}
-    return matrix("", "kind", lines, heads, sort=False)
-
-
 # The first paragraph of a test of judges: who agrees with the right answers, and how surely.
 
 # What judges are ranked by: accuracy where the items were chosen one by one, and the paper does.
@@ -290,7 +155,9 @@ def verdict(test: Cards, first: str) -> list[str]:
     said += [  # some of the items only, as a judge has given verdicts on these
         _common(test, study, first)
         for study in test.studies
-        if study.startswith(COMMON) and test.asked[study] < test.asked[str(test.pooled)]
+        if study.startswith(COMMON)
+        and test.asked[study] < test.asked[str(test.pooled)]
+        and _ranked(test, study, first)
     ]
     return [*said, *filter(None, [_people(test)])]
 

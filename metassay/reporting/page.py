@@ -22,13 +22,7 @@ from metassay.llm.endpoints import ModelOptions
 from metassay.reporting.contract import Dataset, FigureInfo, Head, Problem
 from metassay.reporting.figures import drawing
 from metassay.reporting.names import NONE, ShownAs, criterion_title
-from metassay.reporting.responses import (
-    asked_section,
-    asked_table,
-    missing_lines,
-    notes_section,
-    notes_table,
-)
+from metassay.reporting.responses import asked_table, missing_lines, notes_table
 from metassay.reporting.section import Section, present
 
 _HERE = Path(__file__).parent
@@ -77,7 +71,9 @@ class Report:
         """
         asked = missing_lines(asked_table(self.responses, self.models))
         problems = [Problem("missing", line) for line in asked]
-        problems += [Problem("warning", f"{one}: {note}") for one, note in rows(notes, "stage", "note")]
+        problems += [
+            Problem("warning", f"{one}: {note}") for one, note in rows(notes, "stage", "note")
+        ]
         dataset = Dataset(self.title, self.licence, self.citation, counts, self.seen)
         fields = {
             **more,
@@ -173,30 +169,6 @@ def write_page(
     """Write index.html; `page` is what the template prints, `markdown` whether tables have .md."""
     with (folder / "index.html").open("w", encoding="utf-8", newline="\n") as file:
         write_template(template, file, figures, page=page, markdown=markdown)
-
-
-def write_test(
-    template: str,
-    folder: Path,
-    report: Report,
-    files: Mapping[str, pd.DataFrame],
-    *,
-    figures: Mapping[str, str],
-    below: Sequence[Section | None],
-    recipes: Section | None,
-    **page: Any,
-) -> None:
-    """Write the page of a test; `below` its sections and texts stands what it all rests on."""
-    models, notes = (files.get(name, pd.DataFrame()) for name in ("language_models", "notes"))
-    write_page(
-        template,
-        folder,
-        figures,
-        **report.facts,
-        missing=missing_lines(models),
-        below=present([*below, asked_section(models), notes_section(notes), recipes]),
-        **page,
-    )
 
 
 def write_text(path: Path, text: str) -> None:

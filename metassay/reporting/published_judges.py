@@ -16,7 +16,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
-from metassay.format.numbers import counted, equals, exact, probability, short, shown
+from metassay.format.numbers import counted, equals, probability, short, shown
 from metassay.reporting.cells import AUTHORS, SECTIONS, read_printed
 from metassay.reporting.judge_numbers import Cards
 from metassay.reporting.section import (
@@ -28,7 +28,6 @@ from metassay.reporting.section import (
     Section,
     estimate,
     matrix,
-    short_cell,
 )
 from metassay.reporting.specs import section, texts
 from metassay.statistics.independence import rank_order
@@ -315,28 +314,3 @@ def _printed_accuracies(printed: pd.DataFrame) -> list[list[object]]:
         for dataset, system, setting, quantity, value in rows(printed, *columns)
         if value and quantity != "test set size"
     ]
-
-
-# Our judges above the printed evaluators, set by set.
-
-
-def published_section(
-    compared: Sequence[ComparedJudges], tables: Mapping[str, pd.DataFrame]
-) -> Section | None:
-    """A group per comparison; `tables` has their cells by file name, judges called as shown."""
-    groups: list[Group] = []
-    for one in compared:
-        lines: dict[str, dict[str, Cell]] = {}
-        columns: dict[str, None] = {}
-        for row in records(tables[f"published_{one.name}"]):
-            cell = short_cell(row, f"n = {row['n']:,}") if row["source"] != PRINTED_SOURCE else None
-            if cell is None:
-                columns[row["column"]] = None
-                text = f"{row['value']:.3f}".removeprefix("0")
-                cell = Cell(text, (), exact(row["value"]))
-            lines.setdefault(f"{row['judge']} ({row['source']})", {})[row["column"]] = cell
-        grid = matrix("", "judge", lines, list(columns), sort=False)
-        groups.append(Group(one.title, "", [grid], open=not groups))
-    files = [f"published_{one.name}" for one in compared]
-    says = [f"{one.title}. {one.says}" for one in compared]
-    return section("published_judges", after=says, files=files, groups=groups) if groups else None

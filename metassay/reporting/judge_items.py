@@ -1,0 +1,205 @@
+"""The items of a test of judges as documents: what was read, what judges and people say of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from metassay.format.frames import records, rows
+from metassay.reporting.contract import (
+    Asked,
+    Block,
+    CriterionInfo,
+    Document,
+    EachCitation,
+    Judgment,
+    Line,
+    Passage,
+    Rating,
+    Text,
+    TextsInfo,
+)
+from metassay.reporting.shell import PageFolder
+from metassay.reporting.text_index import put_texts, utf16
+
+ITEM = "item"  # the author of every hypothesis
+ENTAILED = "entailed"
+RIGHT = "right answer"
+SUREST = "surest wrong verdict"
+_QUESTION = "Does any premise entail the hypothesis?"
+_NO_TEXTS = "its texts are not among the data"
+_DATA = "the data"  # who says what is right
+
+
+def with_right_answers(verdicts: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
+    """Table `verdicts` with the columns subset, kind, right (the label), wrong and sure.
+
+    `wrong` is true or false, and null where there is no verdict or no right answer. Where one side
+    uses three labels and the other two, neutral and contradicted are not entailed. `sure`: the
+    probability of a wrong verdict, 0 to 1; null of others, and where the judge gave none.
+    """
+    known = gold[["item", "subset", "kind", "label"]].rename(columns={"label": "right"})
+    both = verdicts.merge(known, on="item", how="left")
+    wrong = [_wrong(label, right) for label, right in rows(both, "label", "right")]
+    sure = both["probability"].where(both["label"] == ENTAILED, 1.0 - both["probability"])
+    both["wrong"] = pd.array(wrong, dtype="boolean")
+    return both.assign(sure=sure.where(both["wrong"].fillna(False).astype(bool)).astype("float64"))
+
+
+def _wrong(label: str | None, right: str | None) -> bool | None:
+    if label is None or right is None:
+        return None
+    if "not_entailed" in (label, right):
+        return (label == ENTAILED) != (right == ENTAILED)
+    return label != right
+
+
+class _Premise(NamedTuple):
+    position: int
+    pair_id: str
+    text: str
+    hypothesis: str
+
+
+class _Known(NamedTuple):
+    """All that is known, by item, and judgments by pair and judge."""
+
+    premises: Mapping[str, list[_Premise]]
+    verdicts: Mapping[str, Mapping[str, dict[str, Any]]]
+    answers: Mapping[tuple[str, str], dict[str, Any]]
+    labels: Mapping[str, list[Rating]]
+    judges: Sequence[str]
+
+
+def put_items(
+    page: PageFolder, judged: pd.DataFrame, tables: Mapping[str, pd.DataFrame]
+) -> TextsInfo:
+    """Write a document per item: premises are its passages, the hypothesis its text.
+
+    `judged` is of `with_right_answers`; `tables`: gold, pairs, judgments and ratings. Items whose
+    wrong verdicts are the surest come first; then those with wrong verdicts without a probability,
+    by item; then the others.
+    """
+    premises: dict[str, list[_Premise]] = {}
+    pairs = tables["pairs"].sort_values(["doc_id", "position"], kind="stable")
+    for item, *pair in rows(pairs, "doc_id", "position", "pair_id", "premise", "hypothesis"):
+        premises.setdefault(item, []).append(_Premise(*pair))
+    verdicts: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in records(judged):
+        verdicts.setdefault(row["item"], {})[row["judge"]] = row
+    labels: dict[str, list[Rating]] = {}
+    ratings = tables["ratings"].sort_values(["doc_id", "rater", "criterion"])
+    for item, *rating in rows(ratings, "doc_id", "criterion", "rater", "value"):
+        labels.setdefault(item, []).append(Rating(*rating))
+    answers = {(row["pair_id"], row["judge"]): row for row in records(tables["judgments"])}
+    judges = sorted(set(judged["judge"]))
+    known = _Known(premises, verdicts, answers, labels, judges)
+    gold = tables["gold"].set_index("item")
+    gold = gold.assign(
+        wrong=judged.groupby("item")["wrong"].sum().reindex(gold.index).fillna(0).astype(int),
+        sure=judged.groupby("item")["sure"].max().reindex(gold.index),
+    ).reset_index()
+    gold["right"] = gold["wrong"] == 0
+    gold = gold.sort_values(["right", "sure", "item"], ascending=[True, False, True])
+    of_judge = judged[judged["probability"].notna()]["judge"]
+    probable = [judge for judge in judges if judge in set(of_judge)]
+    criteria = [CriterionInfo(RIGHT, "right answer is entailed", "right", "higher", 0.0, 1.0)]
+    criteria += [
+        CriterionInfo(
+            name, f"{name.replace('_', ' ')}, by raters", f"people_{n}", "higher", 0.0, 1.0
+        )
+        for n, name in enumerate(sorted(set(ratings["criterion"])))
+    ]
+    return put_texts(
+        page,
+        ((_document(row, known, probable), [row["wrong"]]) for row in records(gold)),
+        noun="item",
+        judges=judges,
+        metrics={SUREST: "lower", **{_probability(judge): "neither" for judge in probable}},
+        criteria=criteria,
+        parts=sorted(set(gold["kind"]) - {"full"}),
+    )
+
+
+def _probability(judge: str) -> str:
+    return f"probability of entailed ({judge})"
+
+
+def _document(row: Mapping[str, Any], known: _Known, probable: Sequence[str]) -> Document:
+    item, verdicts = row["item"], known.verdicts.get(row["item"], {})
+    premises = known.premises.get(item, [])
+    hypothesis = premises[0].hypothesis if premises else ""
+    right = _words(row["label"]) if row["label"] else f"none ({_words(row['unlabelled'] or '')})"
+    attributes = [f"{RIGHT}: {right}", f"test set: {row['subset']}"]
+    attributes += [f"kind: {_words(row['kind'])}"] if row["kind"] != "full" else []
+    judges = [judge for judge in known.judges if judge in verdicts]
+    value = None if row["label"] is None else float(row["label"] == ENTAILED)
+    line = Line(
+        number=1,
+        part=row["kind"],
+        text=hypothesis,
+        start=0 if premises else -1,
+        end=utf16(hypothesis, len(hypothesis)) if premises else -1,
+        cites=[],
+        aligned=range(1, len(premises) + 1),
+        judgments=[_verdict(verdicts[judge], premises, known) for judge in judges],
+        each=_each(judges, premises, known) if len(premises) > 1 else [],
+        people=[Rating(RIGHT, _DATA, value), *known.labels.get(item, [])],
+    )
+    heads = [Asked(_QUESTION, "verdict", judge) for judge in judges]
+    scores = [(_probability(judge), verdicts[judge]["probability"]) for judge in probable
+              if judge in verdicts]  # fmt: skip
+    text = Text(
+        author=ITEM,
+        problems=[] if premises else [_NO_TEXTS],
+        text=hypothesis,
+        scores=[(SUREST, row["sure"]), *scores],
+        blocks=[Block("verdicts", _QUESTION, "claim", heads, [line])],
+    )
+    passages = [Passage("", "", premise.text or "") for premise in premises]
+    return Document(item, row["subset"], attributes, passages, [text])
+
+
+def _verdict(row: Mapping[str, Any], premises: Sequence[_Premise], known: _Known) -> Judgment:
+    """Of an item; the explanation and quotes are those of the premise that decided."""
+    decided = [p for p in premises if len(premises) == 1 or p.position == row["position"]]
+    pair_id = decided[0].pair_id if decided else ""
+    answer = known.answers.get((pair_id, row["judge"]), {})
+    judgment = _judgment({**row, "explanation": answer.get("explanation")} | _quotes(answer))
+    if row["wrong"] is None:
+        return judgment
+    return Judgment(
+        f"{judgment.word}: {'wrong' if row['wrong'] else 'right'}",
+        *(judgment.side, judgment.probability, judgment.why, judgment.quotes),
+    )
+
+
+def _quotes(answer: Mapping[str, Any]) -> dict[str, Any]:
+    quotes = answer.get("quotes")
+    return {"quotes": [] if quotes is None else [*quotes]}
+
+
+def _each(judges: Sequence[str], premises: Sequence[_Premise], known: _Known) -> list[EachCitation]:
+    """What every judge says of every premise alone."""
+    return [
+        EachCitation(head, place, _judgment(answer | _quotes(answer)), None)
+        for head, judge in enumerate(judges)
+        for place, premise in enumerate(premises, 1)
+        if (answer := known.answers.get((premise.pair_id, judge)))
+    ]
+
+
+def _judgment(answer: Mapping[str, Any]) -> Judgment:
+    label = answer["label"]
+    word = _words(label) if label else _status(answer["status"])
+    side = "unknown" if label is None else "for" if label == ENTAILED else "against"
+    why = answer.get("explanation") or ""
+    return Judgment(word, side, answer["probability"], why, answer["quotes"])
+
+
+def _status(status: str) -> str:
+    return status if status in ("ok", "abstained") else f"failed: {status}"
+
+
+def _words(label: str) -> str:
+    return label.replace("_", " ")
