@@ -56,7 +56,7 @@ def put_tables(
             continue
         info = page.put_evidence(
             name,
-            ordered(frame) if name in TABLES else frame,
+            ordered(frame) if name in TABLES and block.get("ordered", True) else frame,
             means=meanings(name, block),
             hide=_names(frame, block, "hide"),
             title=block["title"],

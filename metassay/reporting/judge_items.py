@@ -22,7 +22,7 @@ from metassay.reporting.contract import (
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 
-ITEM = "item"  # the author of every hypothesis
+HYPOTHESIS = "hypothesis"  # the author of every text
 ENTAILED = "entailed"
 RIGHT = "right answer"
 SUREST = "surest wrong verdict"
@@ -141,16 +141,16 @@ def _document(row: Mapping[str, Any], known: _Known, probable: Sequence[str]) ->
         start=0 if premises else -1,
         end=utf16(hypothesis, len(hypothesis)) if premises else -1,
         cites=[],
-        aligned=range(1, len(premises) + 1),
+        aligned=range(len(premises)),
         judgments=[_verdict(verdicts[judge], premises, known) for judge in judges],
         each=_each(judges, premises, known) if len(premises) > 1 else [],
         people=[Rating(RIGHT, _DATA, value), *known.labels.get(item, [])],
     )
-    heads = [Asked(_QUESTION, "verdict", judge) for judge in judges]
+    heads = [Asked(_QUESTION, "", judge) for judge in judges]
     scores = [(_probability(judge), verdicts[judge]["probability"]) for judge in probable
               if judge in verdicts]  # fmt: skip
     text = Text(
-        author=ITEM,
+        author=HYPOTHESIS,
         problems=[] if premises else [_NO_TEXTS],
         text=hypothesis,
         scores=[(SUREST, row["sure"]), *scores],
@@ -184,7 +184,7 @@ def _each(judges: Sequence[str], premises: Sequence[_Premise], known: _Known) ->
     return [
         EachCitation(head, place, _judgment(answer | _quotes(answer)), None)
         for head, judge in enumerate(judges)
-        for place, premise in enumerate(premises, 1)
+        for place, premise in enumerate(premises)
         if (answer := known.answers.get((premise.pair_id, judge)))
     ]
 

@@ -48,6 +48,15 @@ class Cards(NamedTuple):
         names = {judge for one, judge in self.whole if one == study}
         return sorted(names, key=lambda judge: (judge in self.raters, judge))
 
+    def ranked(self, first: str) -> list[str]:
+        """All judges, best first by a number of all items, then raters."""
+        judges = {judge for _, judge in self.whole}
+        by_judge = {judge: self.whole.get((str(self.main), judge), {}) for judge in judges}
+        rank = {
+            j: (j in self.raters, best_first(value(card, first)), j) for j, card in by_judge.items()
+        }
+        return sorted(judges, key=rank.__getitem__)
+
     def answers_all(self, study: str, judge: str) -> bool:
         """Whether the judge was asked about all items of the study, so that others compare."""
         return n_asked(self.whole[study, judge]) == self.asked[study]

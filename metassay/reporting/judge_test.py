@@ -23,6 +23,7 @@ from metassay.reporting.judge_numbers import (
     kinds_verdict,
     verdict,
 )
+from metassay.reporting.names import sorted_parts
 from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
 from metassay.reporting.pages import finish_test
 from metassay.reporting.published_judges import compare_judges
@@ -119,6 +120,14 @@ def _write_page(
     rows = shown["judge_cards"]
     shown["judge_cards"] = rows.assign(better=rows["statistic"].map(better).fillna("higher"))
     known = set(rows.loc[rows["value"].notna() & (rows["part"] == FULL), "statistic"])
+    headline = [name for name in sorted(NUMBERS, key=first.__ne__) if name in known]
+    order = {
+        **{"study": cards.studies, "part": sorted_parts(rows["part"])},
+        **{"judge": cards.ranked(first), "statistic": headline},
+    }
+    for name in ("judge_cards", "kinds", "calibration"):
+        if name in shown:
+            shown[name] = _in_order(shown[name], order)
     drawn = {
         "kinds": kinds[kinds["study"] == cards.pooled],
         "calibration": bins[(bins["study"] == cards.pooled) & (bins["part"] == FULL)],
@@ -141,10 +150,17 @@ def _write_page(
             cell=CellInfo("value", "low", "high", "n", "n_missing"),
             better="better",
             groups="",
-            headline=[name for name in sorted(NUMBERS, key=first.__ne__) if name in known],
+            headline=headline,
         ),
         texts=put_items(page, shown["verdicts"], tables),
     )
+
+
+def _in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The rows by study, part, judge and statistic as these stand in `order`; others come last."""
+    columns = [name for name in order if name in frame]
+    places = {name: {key: n for n, key in enumerate(order[name])} for name in columns}
+    return frame.sort_values(columns, key=lambda of: of.map(places[str(of.name)]), kind="stable")
 
 
 def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -43,6 +43,12 @@ _TEXT = ["doc_id", "author"]
 _SENTENCE = [*_TEXT, "position"]
 _QUESTION = "Which facet is the sentence of?"
 _HEADLINE = ("accuracy", "macro_f1", "weighted_f1", "cohen_kappa")
+_OF = ("all", "label", "place", "confidence", "above")  # groups of sentences, as they stand
+_PLACES = ("first third", "middle third", "last third", "lower", "higher")
+_ORDERED = {
+    "segment_scores": ["of", "name", "segmentation"],
+    "confusions": ["segmentation", "label", "given"],
+}
 _BETTER = {"majority_guess": "neither", "failed": "lower"}
 
 
@@ -110,24 +116,22 @@ def _write_page(
     tables = report.tables
     texts, sentences = tables["texts"], tables["sentences"]
     scores = scores_of(tables["segment_scores"])
-    order = {name: place for place, name in enumerate((*scores.best, *labels))}
-    confusions = tables["confusions"].sort_values(
-        ["segmentation", "label", "given"], key=lambda names: names.map(order)
-    )
-    in_order = tables["segment_scores"].sort_values(
-        "segmentation", key=lambda names: names.map(order), kind="stable"
-    )
-    better = [_BETTER.get(name, "higher") for name in in_order["statistic"]]
-    shown_files = {**files, **filled(confusions=confusions)}
-    if "segment_scores" in files:
-        shown_files["segment_scores"] = in_order.assign(better=better)
+    order = {name: place for place, name in enumerate((*_OF, *_PLACES, *scores.best, *labels))}
+    ordered = {
+        name: files[name].sort_values(columns, key=lambda names: names.map(order), kind="stable")
+        for name, columns in _ORDERED.items()
+        if name in files
+    }
+    if "segment_scores" in ordered:
+        better = ordered["segment_scores"]["statistic"].map(_BETTER).fillna("higher")
+        ordered["segment_scores"] = ordered["segment_scores"].assign(better=better)
     page = PageFolder(folder)
     finish_test(
         page,
         report,
-        shown_files,
+        {**files, **ordered},
         "segmentation test",
-        put_figures(SEGMENT_FIGURES, {"confusions": confusions}, folder),
+        put_figures(SEGMENT_FIGURES, {"confusions": tables["confusions"], **ordered}, folder),
         counts=[
             counted(len(texts), "text"),
             counted(len(sentences), "labelled sentence"),
@@ -234,7 +238,7 @@ def put_sentences(
     why = {
         tuple(key): status for *key, status in rows(failed, "segmentation", *_SENTENCE, "status")
     }
-    heads = [Asked(_QUESTION, "segmentation", name) for name in segmentations]
+    heads = [Asked(_QUESTION, "", name) for name in segmentations]
     by_document: dict[str, dict[str, list[dict[str, Any]]]] = {}
     for row in records(wide):
         by_document.setdefault(row["doc_id"], {}).setdefault(row["author"], []).append(row)

@@ -121,9 +121,13 @@ def test_shards_have_every_number_of_the_tables(make, written) -> None:
         found = page_data.table(written, name)[list(expected)]
         both = [frame.sort_values(key, ignore_index=True) for frame in (found, expected)]
         pd.testing.assert_frame_equal(*both, check_dtype=False, check_exact=True)
-    assert list(page_data.table(written, "segment_scores")["segmentation"].unique()) == [
-        *("fails", "careful", "always_method")
-    ]  # the most accurate first
+    first = page_data.table(written, "segment_scores")
+    assert list(first["of"].unique()) == ["all", "label", "place", "confidence", "above"]
+    assert list(first["segmentation"].unique()) == [
+        "fails",
+        "careful",
+        "always_method",
+    ]  # best first
 
 
 def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(make, written) -> None:
