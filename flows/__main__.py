@@ -70,7 +70,7 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
 
     theirs = set_up(root, kept=CREDENTIALS if chosen.prefect_api else ())
     with guarded(root, () if chosen.figures else chosen.names) as held:
-        workers = Workers(root, held)
+        workers = Workers(root, held, chosen.jobs)
         plan = _plan(root, chosen)
         for name in {stage.benchmark for stage in plan.stages.values() if stage.closed} - {""}:
             close_all(name)  # plain DVC may have brought what lies there

@@ -117,6 +117,6 @@ def _works(info: dict[str, Any]) -> bool:
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(int(info["pid"]))
         command = process.cmdline()
-        is_dvc = "flows.worker" in command or any(Path(word).name == "dvc" for word in command)
+        is_dvc = "flows.fork_server" in command or any(Path(word).name == "dvc" for word in command)
         return is_dvc and process.status() != psutil.STATUS_ZOMBIE
     return False

@@ -20,6 +20,17 @@ CREDENTIALS = (
 )
 
 
+# How many threads the libraries of linear algebra take.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def _cores() -> int:
+    """Those that this process may use, which may be fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def exit_code(action: Callable[[], int | None]) -> int:
     """What an action returns, 0 for nothing; 2 if it can't be done, and then stderr has why."""
     try:
@@ -47,6 +58,16 @@ def environment(root: Path) -> dict[str, str]:
         "DVC_GLOBAL_CONFIG_DIR": str(work / "dvc-config"),
         "PYTHONHASHSEED": "0",
     }
+
+
+def of_stages(root: Path, jobs: int) -> dict[str, str]:
+    """The environment of a stage that runs beside `jobs` - 1 others.
+
+    They share the cores: threads of linear algebra that have no core wait for each other. A number
+    of threads that the user sets stays.
+    """
+    threads = str(max(1, _cores() // jobs))
+    return {**dict.fromkeys(_THREADS, threads), **environment(root)}
 
 
 def set_up(root: Path, *, kept: tuple[str, ...] = ()) -> list[str]:

@@ -1,8 +1,8 @@
 """A process that has DVC loaded and brings stages up to date, one at a time.
 
-`python -m flows.worker FD`: an address of a stage per line comes on stdin, after `!` if the stage
-is to run although nothing changed. A line of JSON per stage goes to the file descriptor FD; what
-the stage says goes to stdout and stderr.
+`python -m flows.fork_server FD` starts it. An address of a stage per line comes on stdin, after `!`
+if the stage is to run although nothing changed. A line of JSON per stage goes to the file
+descriptor FD; what the stage says goes to stdout and stderr.
 
 It does what `dvc repro --single-item` does, by the same code, but for writing dvc.lock: DVC reads
 and writes the whole file to change one entry, which takes seconds where a file has many. Here the
@@ -23,11 +23,12 @@ from typing import IO, Any
 
 from dvc import rwlock
 from dvc.dvcfile import Lockfile
-from dvc.stage import PipelineStage, serialize
+from dvc.stage import PipelineStage, run, serialize
 from dvc.stage.exceptions import StageCmdFailedError
 from dvc.utils.serialize import dumps_yaml
 
 from flows.dag import FORCED, HALF_WRITTEN
+from flows.fork_server import ForkServer
 from flows.reasons import reason, repository
 from flows.unfinished import answers, asks_again
 from metassay.core import parent_watch
@@ -35,11 +36,12 @@ from metassay.core import parent_watch
 HEAD = "schema: '2.0'\nstages:\n"
 
 
-def main() -> None:
-    """Serve until stdin is closed."""
+def main(stages: ForkServer) -> None:
+    """Serve until stdin is closed; stages run in forks of `stages`."""
     parent_watch.watch()
     _quiet()
     list_at_once()
+    _fork_stages(stages)
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as replies:
         for line in sys.stdin:
             reply = reproduce(line.strip())
@@ -47,6 +49,20 @@ def main() -> None:
             sys.stderr.flush()
             replies.write(json.dumps(reply) + "\n")
             replies.flush()
+
+
+def _fork_stages(stages: ForkServer) -> None:
+    """Have DVC in this process run stages there instead of in a shell."""
+    run_in_shell = run._run
+
+    def fork(executable: str | None, cmd: str, **options: Any) -> None:
+        code = stages.run(cmd, str(options["cwd"]), options["env"])
+        if code is None:
+            run_in_shell(executable, cmd, **options)
+        elif code:
+            raise StageCmdFailedError(cmd, code)
+
+    run._run = fork
 
 
 class _Failing(logging.Handler):
@@ -158,7 +174,3 @@ def put(text: str, entry: str) -> str | None:
         return text + entry
     following = re.compile(r"^  \S", re.MULTILINE).search(text, start + len(name) + 1)
     return text[:start] + entry + (text[following.start() :] if following else "")
-
-
-if __name__ == "__main__":
-    main()

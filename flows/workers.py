@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from flows.dag import Stage
-from flows.surroundings import environment
+from flows.surroundings import of_stages
 from metassay.core import parent_watch
 from metassay.core.disk import refusal
 from metassay.core.work import OTHERS
@@ -59,8 +59,9 @@ class Outcome(NamedTuple):
 class Workers:
     """As many processes as stages are asked for at the same time, kept for the next stages."""
 
-    def __init__(self, root: Path, held: list[int]) -> None:
+    def __init__(self, root: Path, held: list[int], jobs: int = 1) -> None:
         self._root = root
+        self._environment = of_stages(root, jobs)
         self._held = held  # the locks of the run, which last as long as any of them
         # Those that leave nothing to others, and those that do as their user's umask says.
         self._idle = {one: queue.SimpleQueue[_Worker]() for one in (True, False)}
@@ -115,7 +116,7 @@ class Workers:
         with self._lock:  # so that none is started behind the back of kill()
             if self.stopped.is_set():
                 raise Interrupted
-            worker = _Worker(self._root, self._held, closed=closed)
+            worker = _Worker(self._root, self._held, self._environment, closed=closed)
             self._all.append(worker)
         return worker
 
@@ -123,14 +124,16 @@ class Workers:
 class _Worker:
     """One such process, in a session of its own, so that it dies with all that it has started."""
 
-    def __init__(self, root: Path, held: list[int], *, closed: bool) -> None:
+    def __init__(
+        self, root: Path, held: list[int], environment: dict[str, str], *, closed: bool
+    ) -> None:
         replies, write = os.pipe()
         # Without a name and inside the project, since what is said may quote a text.
         self._said: IO[bytes] = tempfile.TemporaryFile(dir=root / ".work")  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "flows.worker", str(write)],
+            [sys.executable, "-m", "flows.fork_server", str(write)],
             cwd=root,
-            env={**environment(root), **parent_watch.HELD},
+            env={**environment, **parent_watch.HELD},
             stdin=subprocess.PIPE,
             stdout=self._said,
             stderr=self._said,

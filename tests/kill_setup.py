@@ -146,6 +146,17 @@ def _with(word: str) -> Callable[[Run], list[psutil.Process]]:
     return found
 
 
+def _called(name: str, word: str) -> Callable[[Run], list[psutil.Process]]:
+    """Workers, their fork servers and stages have one command line, and a name each."""
+    return lambda run: [one for one in _with(word)(run) if _name(one).startswith(name)]
+
+
+def _name(process: psutil.Process) -> str:
+    with suppress(psutil.Error):
+        return process.name()
+    return ""
+
+
 def _parent(run: Run) -> list[psutil.Process]:
     return [process for process in processes(run) if process.pid == run.process.pid]
 
@@ -166,8 +177,8 @@ TARGETS: dict[str, Callable[[Run], list[psutil.Process]]] = {
     "parent": _parent,
     "flow": _flow,
     "engine": _with("prefect.engine"),  # that a schedule starts for each run
-    "worker": _with("flows.worker"),
-    "stage": _with("stages."),
+    "worker": _called("python", "flows.fork_server"),
+    "stage": _called("stages.", "flows.fork_server"),
     "server": _with("flows.prefect_server"),
     "all": processes,
 }

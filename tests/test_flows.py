@@ -413,7 +413,7 @@ def sleeping() -> list[psutil.Process]:
 
 def kill_workers() -> None:
     for child in psutil.Process().children():
-        if "flows.worker" in child.cmdline():
+        if "flows.fork_server" in child.cmdline():
             child.kill()
             with suppress(ChildProcessError):  # who started it may have reaped it
                 os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # with all its threads

@@ -99,7 +99,7 @@ def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -
 def test_only_living_processes_of_dvc_stay_in_its_list(tmp_path: Path) -> None:
     sleeping = [sys.executable, "-c", "import time; time.sleep(60)"]
     alive = subprocess.Popen([*sleeping, "dvc"])
-    ours = subprocess.Popen([*sleeping, "flows.worker"])
+    ours = subprocess.Popen([*sleeping, "flows.fork_server"])
     other = subprocess.Popen(sleeping)  # has got the number of one that was killed
     zombie = subprocess.Popen([*sleeping, "dvc"])
     os.kill(zombie.pid, signal.SIGKILL)
@@ -310,6 +310,15 @@ def test_the_surroundings_lead_nobody_elsewhere(
         surroundings.set_up(tmp_path, kept=surroundings.CREDENTIALS)
         assert os.environ["PREFECT_API_KEY"] == "k"
         assert "PREFECT_API_URL" not in os.environ
+
+
+def test_stages_at_a_time_share_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    threads = [surroundings.of_stages(tmp_path, jobs)["OMP_NUM_THREADS"] for jobs in (1, 2, 4, 9)]
+    assert threads == ["6", "3", "1", "1"]
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    assert surroundings.of_stages(tmp_path, 2)["OMP_NUM_THREADS"] == "5"
 
 
 def test_files_with_settings_of_prefect_are_named(

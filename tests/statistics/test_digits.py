@@ -46,7 +46,7 @@ def test_no_digit_depends_on_the_processor() -> None:
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="AVX-512 is of x86")
-@pytest.mark.parametrize("module", ["stages.meta_evaluate", "flows.worker"])
+@pytest.mark.parametrize("module", ["stages.meta_evaluate", "flows.fork_server", "flows.worker"])
 def test_stages_compute_without_avx_512(module: str) -> None:
     """However they are started: numpy has read what it may use before anything is computed."""
     root = Path(__file__).parent.parent.parent
