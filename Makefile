@@ -20,7 +20,7 @@ models: $(VENV)/models.stamp
 
 # In CI code.yaml stays as it was committed, and a test says so if it is stale.
 test: $(VENV)/dev.stamp
-	$(if $(CI),,$(VENV)/bin/metassay refresh)
+	$(if $(CI),,$(VENV)/bin/metassay update)
 	OMP_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
 check: lint test

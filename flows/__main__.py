@@ -2,7 +2,7 @@
 
 `--ask-again` runs stages that lack answers of language models, although nothing changed.
 
-`--only report` is what `metassay report` starts: that stage alone, although nothing changed.
+`--only report` is of `metassay run --only report`: that stage alone, although nothing changed.
 `--figures` is what `metassay figures` starts: names are of papers then.
 """
 
@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.ending import Ending
-from flows.surroundings import CREDENTIALS, FAILED, exit_code, set_up
+from flows.surroundings import CREDENTIALS, exit_code, set_up
 from metassay.core import parent_watch
 from metassay.core.errors import BadInput
+from metassay.core.exit_codes import FAILED
 from metassay.core.options import BENCHMARKS, PARAMS
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`python -m flows.accept NAME... [--anyway]`: of `metassay accept`.
+"""`python -m flows.accept NAME... [--anyway]`: of `metassay watch accept`.
 
 What is accepted is a copy of dvc.lock, beside it: the tables that it names by hash are in DVC's
 cache, and in its remote once they are pushed.
@@ -63,14 +63,14 @@ def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
         if stale:
             more = f" and {len(stale) - 1} more" if len(stale) > 1 else ""
             yield (
-                f"{stale[0]}{more}: not up to date; `metassay reevaluate {name}` first, or accept"
+                f"{stale[0]}{more}: not up to date; `metassay watch check {name}` first, or accept"
                 " what is there with --anyway"
             )
         answers = answers_of_benchmark(root, name, plan)
         lacking = int(answers[["missing", "failed"]].to_numpy().sum())
         if lacking:
             yield (
-                f"{name}: {lacking} answers of language models are missing; `metassay reevaluate"
+                f"{name}: {lacking} answers of language models are missing; `metassay watch check"
                 f" {name}` asks again, or accept what is there with --anyway"
             )
 

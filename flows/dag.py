@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flows.unfinished import answers, asks_again, lacks
-from metassay.core.errors import BadInput, raise_problems
+from metassay.core.errors import raise_problems
 from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS
 from metassay.core.params import TUNED, load
@@ -240,18 +240,21 @@ def _with_downstream(stages: Mapping[str, Stage], changed: Iterable[str]) -> set
 
 
 def only(root: Path, whole: Plan, name: str) -> Plan:
-    """Of the plan of one benchmark the stage of this name, which runs although nothing changed.
+    """Of a plan each benchmark's stage of this name, which runs although nothing changed.
 
-    Raises BadInput where a file that it reads is not there.
+    Raises BadInput where a file that one of them reads is not there.
     """
-    stage = next(one for one in whole.stages.values() if one.own == name and one.benchmark)
-    absent = [file for file in stage.reads if not (root / file).exists()]
-    if absent:
-        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-        raise BadInput(
-            f"{stage.name}: {absent[0]}{more} not there; `metassay run {stage.benchmark}` makes it"
-        )
-    return Plan({stage.address: replace(stage, forced=True)}, frozenset([stage.address]))
+    stages = [one for one in whole.stages.values() if one.own == name and one.benchmark]
+    problems = []
+    for stage in stages:
+        absent = [file for file in stage.reads if not (root / file).exists()]
+        if absent:
+            more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            makes = f"`metassay run {stage.benchmark}` makes it"
+            problems.append(f"{stage.name}: {absent[0]}{more} not there; {makes}")
+    raise_problems(problems)
+    forced = {stage.address: replace(stage, forced=True) for stage in stages}
+    return Plan(forced, frozenset(forced))
 
 
 def _of(stage: Any) -> str:

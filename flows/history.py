@@ -17,7 +17,7 @@ def database(root: Path) -> Path:
 
 
 def of_schedule(root: Path) -> Path:
-    """Where the server of `metassay schedule` keeps its own."""
+    """Where the server of `metassay watch schedule` keeps its own."""
     return root.resolve() / ".work/schedule/prefect.db"
 
 

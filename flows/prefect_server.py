@@ -120,8 +120,8 @@ class Server:
     ) -> None:
         """`lost` is called, in a thread, if it ends before `close`; `held` are the run's locks.
 
-        `schedules`: it is that of `metassay schedule`, which starts runs by the clock, too, and has
-        a list of its own, since runs have servers of theirs meanwhile.
+        `schedules`: it is that of `metassay watch schedule`, which starts runs by the clock, and
+        has a list of its own, since runs have servers of theirs meanwhile.
         """
         self._database = history.of_schedule(root) if schedules else history.database(root)
         self._schedules = schedules

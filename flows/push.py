@@ -82,7 +82,7 @@ def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
     if lost:
         print(
             f"note: {name}: of the accepted numbers {', '.join(lost)} are neither here nor in"
-            f" {remote}; push where they were accepted, or `metassay accept {name}` anew",
+            f" {remote}; push where they were accepted, or `metassay watch accept {name}` anew",
             file=sys.stderr,
         )
     return len(done.transferred)

@@ -25,10 +25,10 @@ _REMEDIES = {
     " .dvc/tmp/rwlock while no DVC runs",
     "NotDvcRepoError": "bring back the folder .dvc (`git checkout .dvc`)",
     "ConfigError": "mend .dvc/config (`git checkout .dvc/config`)",
-    "MissingParamsError": "add them; those of code.yaml come from `metassay refresh`",
-    "BadParamFileError": "mend the file; code.yaml comes from `metassay refresh`",
+    "MissingParamsError": "add them; those of code.yaml come from `metassay update`",
+    "BadParamFileError": "mend the file; code.yaml comes from `metassay update`",
     "YAMLValidationError": "bring it back as it was (`git checkout` and its name)",
-    "ResolveError": "mend it, or delete it and run `metassay refresh`, which writes it anew",
+    "ResolveError": "mend it, or delete it and run `metassay update`, which writes it anew",
     "OperationalError": DVC_REMEDY,
     "DatabaseError": "delete .work/dvc, where DVC keeps what it can find out again",
 }

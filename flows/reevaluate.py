@@ -1,4 +1,4 @@
-"""`python -m flows.reevaluate NAME...`: of `metassay reevaluate`, for a clock, CI or a hand.
+"""`python -m flows.reevaluate NAME...`: of `metassay watch check`, for a clock, CI or a hand.
 
 The stages are run as `metassay run` runs them. What follows, while no other run may begin, compares
 each benchmark with its accepted numbers, asks the drift sentinel, writes the change report and adds
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flows.__main__ import main
+from metassay.core.exit_codes import WORST_FIRST
 from metassay.core.work import owner_alone
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from flows.dag import Plan
     from metassay.tracking.reevaluation.outcome import Outcome
 
-_WORST_FIRST = (1, 4, 3, 0)
 _STATUS = ("status", "--porcelain", "-uno", "--", ".")
 
 
@@ -45,7 +45,7 @@ def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> 
         if chosen.prefect_api:
             tell(chosen.prefect_api, outcome)
         codes.append(outcome.status)
-    return next(code for code in _WORST_FIRST if code in codes)
+    return next(code for code in WORST_FIRST if code in codes)
 
 
 def outcome_of(

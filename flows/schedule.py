@@ -1,5 +1,5 @@
 """`python -m flows.schedule NAME... (--cron "0 6 * * 1" | --interval SECONDS)`: of `metassay
-schedule`. Serves the flow of flows/scheduled.py in the foreground until it is interrupted.
+watch schedule`. Serves the flow of flows/scheduled.py in the foreground until it is interrupted.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from metassay.core import parent_watch
 from metassay.core.errors import BadInput
 
 SHOWN = 3  # times that are said
-ENDED = "`metassay schedule` ended, and this run with it"
+ENDED = "`metassay watch schedule` ended, and this run with it"
 # Of seconds, L, W and # CronSim and Prefect make different things.
 _CRON = r"(?:\d|[*,/-]|[A-Za-z]{3})+(?:\s+(?:\d|[*,/-]|[A-Za-z]{3})+){4}"
 _OURS = {
@@ -143,7 +143,7 @@ def _serve(chosen: argparse.Namespace) -> None:
     called = name_of(Path.cwd())
     deployment: Any = scheduled.to_deployment(
         name=called,
-        description=f"metassay reevaluate {' '.join(chosen.names)}",
+        description=f"metassay watch check {' '.join(chosen.names)}",
         schedule=when,
         parameters={"names": chosen.names, "jobs": chosen.jobs},
         tags=["metassay"],

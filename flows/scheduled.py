@@ -1,8 +1,8 @@
-"""The flow that a schedule starts, whosever it is: `metassay schedule` or a work pool's worker.
+"""The flow that a schedule starts: that of `metassay watch schedule`, or of a work pool's worker.
 
-It is `metassay reevaluate` for the named benchmarks, reporting to the Prefect that started it, with
-`notes` left out: Prefect is told keys and numbers. The exit status of that command becomes the
-state of the flow run, so that what regressed, or lacks answers, is not shown as a success.
+It is `metassay watch check` for the named benchmarks, reporting to the Prefect that started it,
+without `notes`: Prefect is told keys and numbers. The exit status of that command becomes the state
+of the flow run, so that what regressed, or lacks answers, is not shown as a success.
 """
 
 import argparse
@@ -17,8 +17,9 @@ from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_KEY, PREFECT_A
 from prefect.states import Completed, Crashed, Failed, State
 
 from flows.schedule import ENDED
-from metassay.cli.reevaluating import SAID, reevaluate
+from metassay.cli.reevaluating import reevaluate
 from metassay.core import parent_watch
+from metassay.core.exit_codes import MEANINGS
 
 END_WITHIN = 5  # seconds, for telling a server that may be gone
 
@@ -46,13 +47,13 @@ def scheduled(names: list[str], jobs: int = 2) -> State[Any]:
             mirror=None,
         )
     )
-    said = f"{', '.join(names)}: {SAID.get(code, f'exit {code}')}"
+    said = f"{', '.join(names)}: {MEANINGS.get(code, f'exit {code}')}"
     return Failed(message=said) if code else Completed(message=said)
 
 
 def _end(own: str | None) -> None:
-    """End with `metassay schedule`, and say so to a server that outlives it: there the run would
-    be shown as running for good."""
+    """End with `metassay watch schedule`, and say so to a server that outlives it: there the run
+    would be shown as running for good."""
     threading.Timer(END_WITHIN, os._exit, [1]).start()
     with suppress(Exception):
         state: State[Any] = Crashed(message=ENDED)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from metassay.core.disk import told
 from metassay.core.errors import BadInput
+from metassay.core.exit_codes import REFUSED
 
-FAILED, REFUSED = 1, 2  # exit codes
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # How to reach a server that the user names: to say who one is, and whom one trusts.
 CREDENTIALS = (

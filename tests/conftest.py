@@ -64,7 +64,8 @@ def mirror_of(environment: Mapping[str, str], beside: Path) -> Path:
         return Path(folder)
     remedy = (
         "needs the public datasets: point METASSAY_MIRROR at a folder with one folder per set"
-        " (folders and files as data/registry.yaml says), or copy what `metassay fetch` got"
+        " (folders and files as data/registry.yaml says), or copy what `metassay run NAME"
+        " --only fetch` got"
     )
     if environment.get("CI", "").lower() in ("true", "1") and beside.is_dir():
         pytest.fail(f"{remedy}; this is CI, and {beside.name}/ is there, so it may not be skipped")

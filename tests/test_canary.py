@@ -124,7 +124,7 @@ def test_validate_and_cost_say_nothing_of_private_data_and_who_would_be_refused(
 ) -> None:
     monkeypatch.chdir(ward)
     monkeypatch.setenv("COLUMNS", "400")
-    assert main(["cost", "one"]) == 0
+    assert main(["ledger", "cost", "one"]) == 0
     said = " ".join(capfd.readouterr().out.split())
     for stage in ("generate-writer", "generate-shown", "decompose"):
         assert f"note: {stage} would stop before it asks: dataset 'one' is private" in said
@@ -180,5 +180,5 @@ def test_messages_about_bad_files_hold_none_of_their_text(
     stage = ("ingest", "") if where == "data/raw/one" else ("generate", "shown")
     assert run_stage(monkeypatch, ward, *stage) in (BAD_INPUT, 0)
     monkeypatch.chdir(ward)
-    assert main(["cost", "one"]) in (0, 2)
+    assert main(["ledger", "cost", "one"]) in (0, 2)
     assert CANARY not in "".join(capfd.readouterr())

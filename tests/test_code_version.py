@@ -414,7 +414,7 @@ def test_the_file_is_the_same_for_the_same_code_and_is_left_alone(project: Path)
 
 def test_a_doorway_hears_of_its_own_entries_alone(project: Path) -> None:
     blocks = [("metrics", "rouge"), ("questions", "all")]
-    remedy = "run `metassay refresh`, then this again"
+    remedy = "run `metassay update`, then this again"
     assert stale(project, "measure", blocks) == [
         f"code.yaml > stages > measure: is not there; {remedy}",
         f"code.yaml > metrics > rouge: is not there; {remedy}",
@@ -696,7 +696,7 @@ def test_a_further_word_is_seen_anywhere(at: int, word: str) -> None:
 
 
 def test_the_committed_file_is_true() -> None:
-    assert recorded(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay refresh`"
+    assert recorded(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay update`"
     assert not refresh(ROOT)
 
 

@@ -158,7 +158,7 @@ SORTS = ["benchmarks", "judge tests", "segment tests"]
 
 def test_every_dvc_yaml_is_as_the_table_of_stages_says() -> None:
     wrong = [f for f, text in own_dags(ROOT).items() if (ROOT / f).read_text("utf-8") != text]
-    assert not wrong, f"run `metassay refresh` for {wrong}"
+    assert not wrong, f"run `metassay update` for {wrong}"
 
 
 @pytest.mark.parametrize("forms", [FORMS, FORMS_OF_TESTS, FORMS_OF_SEGMENTING], ids=SORTS)
@@ -645,8 +645,8 @@ def test_a_stage_under_a_stale_code_yaml_is_refused(
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("code.yaml, line 3 > stages > align: is of other code than is here;")
     assert re.match(r"code\.yaml, line \d+ > alignments > rouge_topk: is not there;", second)
-    assert "`metassay refresh`" in first
-    assert "`metassay refresh`" in second
+    assert "`metassay update`" in first
+    assert "`metassay update`" in second
 
 
 def test_a_network_that_fails_is_one_line_and_may_be_tried_again(

@@ -105,7 +105,7 @@ def test_a_command_says_one_line(
         raise OSError(errno.EROFS, "Read-only file system", "code.yaml")
 
     monkeypatch.setattr("metassay.cli.project.refresh", failing)
-    assert main(["refresh"]) == 1
+    assert main(["update"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("code.yaml: this disk cannot be written to; ")
     assert said.count("\n") == 1

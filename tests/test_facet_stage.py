@@ -176,7 +176,7 @@ def test_private_text_and_texts_that_repeat_private_examples_are_not_sent(
     (put / "ratings.csv").write_text(
         "study,doc_id,author,rater,criterion,value\n", encoding="utf-8"
     )
-    assert main(["cost", "one"]) == 0
+    assert main(["ledger", "cost", "one"]) == 0
     said = "".join(capfd.readouterr())
     assert "segment" in said
     assert "the facets of 1 text(s) are not known yet" in " ".join(said.split())

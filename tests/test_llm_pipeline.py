@@ -245,7 +245,7 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
     root = one_benchmark(tmp_path / "first")
     data(root / "data/one", ["a", "b", "c"])
     configure(root, server.base_url, judges=["lexical", "reader"])
-    before = inside(root, "cost", "one")
+    before = inside(root, "ledger", "cost", "one")
     assert "at most" in before
     assert not server.calls
 
@@ -279,7 +279,7 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
         assert max(about, paid) <= at_most
     assert "no cap" in before
 
-    assert "0.0000 USD" in inside(root, "cost", "one")
+    assert "0.0000 USD" in inside(root, "ledger", "cost", "one")
     assert f"paid: {cost(server):.4f} USD" in inside(root, "ledger", "stats")
 
     clone = tmp_path / "clone"
@@ -321,7 +321,7 @@ def pulled_without_key_and_raw_data(
     assert not (clone / "data/one").exists()
     dvc(clone, "pull", "-r", "team", str(OWN / "dvc.yaml"))
     assert built(clone) == built(root)
-    rendered = metassay(clone, "report", "one", key=None)
+    rendered = metassay(clone, "run", "one", "--only", "report", key=None)
     assert rendered.returncode == 0, rendered.stderr
     assert built(clone) == built(root)
 
@@ -364,7 +364,7 @@ def test_the_cap_stops_a_stage_and_raising_it_asks_only_what_is_missing(
     answered = server.requests.total()
     assert 0 < answered < 12
     assert cost(server) <= cap
-    assert main(["cost", "one"]) == 0
+    assert main(["ledger", "cost", "one"]) == 0
     left = " ".join(capsys.readouterr().out.split())
     assert f"cap: {cap:g} USD for all runs" in left
     assert f"paid so far: {cost(server):.4f} USD; left: {cap - cost(server):.4f}" in left

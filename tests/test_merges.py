@@ -72,7 +72,7 @@ def test_what_cannot_be_a_file_or_is_not_there(project: Path) -> None:
     (project / LOCK).mkdir()
     (project / "benchmarks/sample/dvc.yaml").unlink()
     first, second = dvc_problems(project, ["sample"])
-    assert first.startswith("benchmarks/sample/dvc.yaml is not there; `metassay refresh` writes")
+    assert first.startswith("benchmarks/sample/dvc.yaml is not there; `metassay update` writes")
     assert "dvc.lock: cannot be read: Is a directory; put a file there" in second
 
 
@@ -88,4 +88,4 @@ def test_validate_names_all_of_them(
     said = capsys.readouterr().err
     assert f"{LOCK}: line 4: a merge left both sides in the file; keep one" in said
     assert "code.yaml: line 4: a merge left both sides in the file; keep one" in said
-    assert "`metassay refresh` writes it anew" in said
+    assert "`metassay update` writes it anew" in said

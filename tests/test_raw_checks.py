@@ -93,7 +93,7 @@ def test_files_that_are_not_fetched_are_named_and_are_no_problem(raw: Path) -> N
         assert raw_problems(benchmarks, {"mine": fetched}) == []
         assert not_fetched(benchmarks, {"mine": fetched}) == [
             f"mine: raw files were not checked, {absent} of 2 are not in {folder};"
-            " metassay fetch mine brings them"
+            " metassay run mine --only fetch brings them"
         ]
 
 

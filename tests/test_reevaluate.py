@@ -101,7 +101,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = reevaluate(root)
     assert first.returncode == 0, first.stderr
     assert "nothing is accepted yet" in first.stdout
-    assert "metassay accept one" in first.stdout
+    assert "metassay watch accept one" in first.stdout
     assert run(root, "flows.accept").stdout.startswith("one: accepted ")
     return root
 
@@ -182,7 +182,7 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
 
     alarmed = reevaluate(project)
     assert alarmed.returncode == 4, alarmed.stderr
-    assert "one: 2 of 3 scores got worse than accepted, of good" in alarmed.stdout
+    assert "one: 2 of 3 scores got worse, all of `good`" in alarmed.stdout
     assert re.search(r"regressed: rouge1 of good: 0\.\d+ to 0\.\d+ \(difference −", alarmed.stdout)
     assert "12 of 20 documents differ" in alarmed.stdout
     assert "data: data/raw/one" in alarmed.stdout

@@ -100,7 +100,7 @@ def test_from_raw_files_to_the_page_with_every_fault_counted(
     monkeypatch.chdir(root)
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["validate"]) == 0
-    assert main(["cost", "one"]) == 0
+    assert main(["ledger", "cost", "one"]) == 0
     planned = capfd.readouterr().out
     assert "segment-mini" in planned
     assert "5" in planned
@@ -156,7 +156,7 @@ def test_private_text_is_not_sent(
     assert run_stage(monkeypatch, root, "segment_sentences", "mini") == BAD_INPUT
     assert "dataset 'one' is private" in capfd.readouterr().err
     assert run_stage(monkeypatch, root, "segment_sentences", "whole") == 0  # asks nobody
-    assert main(["cost", "one"]) == 0
+    assert main(["ledger", "cost", "one"]) == 0
     told = " ".join(capfd.readouterr().out.split())
     assert "segment-mini would stop before it asks: dataset 'one' is private" in told
     assert not server.calls

@@ -166,11 +166,9 @@ def _values(found: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
     }
 
 
-def check_named(
-    files: Sequence[Sheet], ratings: Sheet, named: Named, mark: str, faults: list[str]
-) -> None:
+def check_named(files: Sequence[Sheet], ratings: Sheet, named: Named, faults: list[str]) -> None:
     """Add a fault for each column asked for that none of the `files` has, and of raters not the
-    `ratings`; `mark` leads an option's name."""
+    `ratings`."""
     said_columns(named.columns, ("ratings", "scores"), faults)
     asked = [("doc", named.doc, files), ("system", named.system, files)]
     asked += [("rater", named.rater, [ratings]), *(("by", name, files) for name in named.by)]
@@ -183,12 +181,12 @@ def check_named(
         if name == standard[option] or any(name in sheet.frame for sheet in where):
             continue
         there = "; ".join(f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where)
-        faults.append(f"{mark}{option} {shown(name)}: is no column: {there}; name one of them")
+        how = "--by " if option == "by" else f"--columns {option}="
+        faults.append(f"{how}{shown(name)}: there is no such column: {there}; name one of them")
     every = [named.doc, named.system, named.rater, *named.by]
     twice = {one for one in every if every.count(one) > 1}
     faults += [
-        f"column {shown(name)} is asked for twice ({mark}doc, {mark}system, {mark}rater, {mark}by);"
-        " one column is one thing"
+        f"column {shown(name)} is named for two of document, system, rater and --by; name it once"
         for name in sorted(twice)
     ]
 
@@ -214,14 +212,15 @@ def _check_needed(
     sheet: Sheet, others: Sheet | None, keys: Collection[str], named: Named, faults: Findings
 ) -> None:
     if Role.DOC not in keys:
-        fix = f"name it in the header, or say which column it is with --doc; {REMEDY}"
+        fix = f"name it in the header, or say which column it is: --columns doc=COLUMN; {REMEDY}"
         faults.add(sheet.head, f"column {named.doc!r} is missing", fix)
     if Role.SYSTEM in keys or others is None:
         return
     standing = _standing(others, Role.SYSTEM, named.system)
     if standing:
         fix = (
-            f"add it, or say which column it is with --system: {others.name} has {standing[0]!r};"
+            f"add it, or say which column it is: --columns system=COLUMN; {others.name} has"
+            f" {standing[0]!r};"
             " only where both files lack it are all texts by one system"
         )
         faults.add(sheet.head, f"column {named.system!r} is missing", fix)

@@ -24,8 +24,8 @@ class Wanted(NamedTuple):
     `better`: by `lower` and `higher`, metrics and criteria of which less, or more, is better; a
     name that is both is taken for both. `scale`: of criteria, by name. `compared`: None for all, if
     they are not too many. `confounds`: columns of SCORES that explain, and are not ranked.
-    `settings`: the other fields of MetaOptions, and those of CertificationOptions. `mark` leads an
-    option's name in messages.
+    `settings`: the other fields of MetaOptions, and those of CertificationOptions. Messages name
+    the options of the command line; metassay/api/arguments.py tells them of Python's arguments.
     """
 
     named: Named
@@ -34,7 +34,6 @@ class Wanted(NamedTuple):
     compared: Sequence[str] | None
     confounds: Sequence[str]
     settings: Mapping[str, Any]
-    mark: str = ""
 
     @property
     def all_names(self) -> Named:
@@ -73,7 +72,7 @@ def asked(scores: Given | None, ratings: Given, wanted: Wanted, scales: Scales) 
     problems += _unclear(scores, found, wanted) + _unclear(ratings, rated, wanted)
     better = {name: cast(Better, one.better) for name, one in found.items()}
     directed = [name for name in metrics if better[name] != "neither"]
-    problems += _unknown(f"{wanted.mark}compared", wanted.compared or [], directed)
+    problems += _unknown("--compared", wanted.compared or [], directed)
     chosen, notes = _compared(scores, directed, wanted)
     if wanted.compared is not None and len(chosen) < len(set(wanted.compared)) and not problems:
         problems += notes
@@ -112,8 +111,7 @@ def _options(wanted: Wanted, compared: Sequence[str]) -> tuple[MetaOptions, Cert
 
 
 def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str]:
-    mark, criteria = wanted.mark, ratings.names
-    confounds = f"{mark}confound" if mark else "confounds"
+    criteria = ratings.names
     problems: list[str] = []
     if len(criteria) > CRITERIA or len(criteria) * len(metrics) > TESTED:
         problems.append(
@@ -122,20 +120,20 @@ def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str
             " leave columns out, or, if these are raters, name them in a column 'rater'"
         )
     for option, names in wanted.better.items():
-        problems += _unknown(f"{mark}{option}", names, [*metrics, *criteria])
-    problems += _unknown(f"{mark}scale", wanted.scale, criteria)
-    problems += _unknown(confounds, wanted.confounds, metrics)
+        problems += _unknown(f"--{option}", names, [*metrics, *criteria])
+    problems += _unknown("--scale", wanted.scale, criteria)
+    problems += _unknown("--confound", wanted.confounds, metrics)
     primary = wanted.settings.get("primary")
-    problems += _unknown(f"{mark}primary", [primary] if primary else [], metrics)
+    problems += _unknown("--primary", [primary] if primary else [], metrics)
     problems += [
-        f"{confounds} {name}: is named in {mark}{option} too; a confound is neither better nor"
+        f"--confound {shown(name)}: --{option} names it, too; a confound is neither better nor"
         " worse, so remove one of the two"
         for option, names in wanted.better.items()
         for name in wanted.confounds
         if name in names
     ]
     if metrics and not set(metrics) - set(wanted.confounds):
-        problems.append(f"{confounds}: every column of scores is a confound; leave a metric")
+        problems.append("--confound: every column of scores is a confound; leave a metric")
     return problems
 
 
@@ -152,7 +150,7 @@ def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[st
 def _unclear(given: Given | None, found: Mapping[str, Direction], wanted: Wanted) -> list[str]:
     """What nothing tells, or what is told twice."""
     return [
-        f"{given.name}: {what}; {fix if wanted.mark else fix.replace('--', '')}"
+        f"{given.name}: {what}; {fix}"
         for name, one in found.items()
         if given is not None and one.problem and name not in wanted.confounds
         for what, fix in [one.problem]
@@ -170,9 +168,8 @@ def _compared(
     count = len(mine[["metric", "judge"]].drop_duplicates())
     if count <= LARGEST:
         return names, []
-    how = "--compared NAME" if wanted.mark else "compared=[...]"
     return [], [
         f"{count} metrics are too many to compare with each other, so nothing is said of"
         f" significance, ensembles, corrected means and conflicts: choose up to {LARGEST} with"
-        f" {how}"
+        " --compared NAME"
     ]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from metassay.api.arguments import of_arguments, told_of_arguments
 from metassay.api.column_names import Named
 from metassay.api.columns import REMEDY, Given
 from metassay.api.eval_request import Asked, Wanted, asked
@@ -228,7 +229,10 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         _several(confounds),
         {**options, "primary": primary},
     )
-    return evaluated([of_scores] if of_scores else [], [of_ratings], wanted)
+    with told_of_arguments():
+        found = evaluated([of_scores] if of_scores else [], [of_ratings], wanted)
+    warnings, notes = (tuple(map(of_arguments, told)) for told in (found.warnings, found.notes))
+    return replace(found, warnings=warnings, notes=notes)
 
 
 def evaluated(
@@ -274,9 +278,9 @@ def _several(names: str | Sequence[str]) -> tuple[str, ...]:
 def _read(scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted) -> _Read:
     """All files and all words; raises BadInput with the faults of the files, or of the words."""
     problems: list[str] = []
-    scales = said_scales(wanted.scale.items(), wanted.mark, problems)
+    scales = said_scales(wanted.scale.items(), problems)
     ratings = [replace(one, words=scales.words) for one in ratings]
-    of_scores, of_ratings = read_both(scores, ratings, wanted.all_names, wanted.mark)
+    of_scores, of_ratings = read_both(scores, ratings, wanted.all_names)
     given = [one for one in (of_scores, of_ratings) if one is not None]
     found: list[Any] = []
     for step in (
@@ -368,10 +372,9 @@ def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
 def _two_raters(scores: Given, ratings: Given) -> Iterator[str]:
     """Two files of ratings are easily taken for one of scores and one of ratings."""
     if scores.cells.columns == ratings.cells.columns:
-        both = f"{scores.name} {ratings.name}"
         yield (
-            f"{scores.name} and {ratings.name} have the same columns: if both are raters' files,"
-            f" name them so: --ratings {both}"
+            f"{scores.name} and {ratings.name} have the same columns; if both hold ratings, name"
+            " both by --ratings"
         )
 
 

@@ -47,16 +47,16 @@ def read_file(path: Path, problems: list[str]) -> Sheet | None:
 
 
 def read_both(
-    scores: Sequence[Sheet], ratings: Sequence[Sheet], named: Named, mark: str
+    scores: Sequence[Sheet], ratings: Sequence[Sheet], named: Named
 ) -> tuple[Given | None, Given]:
-    """Both as tables; raises BadInput with every fault of all files. `mark` leads an option's name.
+    """Both as tables; raises BadInput with every fault of all files.
 
     Several files are read as one. Where no column says who rated, each is a rater's.
     """
     problems: list[str] = []
     of_scores, of_ratings = together(scores) if scores else None, together(ratings)
     files = [one for one in (of_scores, of_ratings) if one is not None]
-    check_named(files, of_ratings, named, mark, problems)
+    check_named(files, of_ratings, named, problems)
     if of_scores is not None:
         doc, system = named.doc, named.system
         joined = joined_by_text(of_scores, of_ratings, doc, system)

@@ -41,9 +41,13 @@ def sliced(given: Sequence[Given], by: Sequence[str]) -> tuple[list[Slice], list
     for column, found in values.items():
         n = found.nunique()
         if n > LARGEST:
-            problems.append(f"by {column}: has {n} values; slice by a column of {LARGEST} at most")
+            problems.append(
+                f"--by {shown(column)}: has {n} values; slice by a column of {LARGEST} at most"
+            )
         if not all(str(value).isprintable() for value in found.dropna().unique()):
-            problems.append(f"by {column}: a value has characters that do not print; clean it")
+            problems.append(
+                f"--by {shown(column)}: a value has characters that do not print; clean it"
+            )
     raise_problems(problems)
     slices: list[Slice] = []
     notes: list[str] = []

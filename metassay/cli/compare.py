@@ -1,6 +1,6 @@
 """The command `metassay compare`: two states of the numbers, what is printed, the exit code.
 
-A word of the command line names a state: here, accepted, a folder of tables, a revision of git.
+An option names a state: here, accepted, a folder of tables, a revision of git.
 """
 
 import argparse
@@ -15,10 +15,12 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from metassay.api.naming import meant
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import is_stdout, whole_file
 from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.errors import shown as quoted
+from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import load
 from metassay.format.frames import records, to_csv
@@ -58,7 +60,6 @@ from metassay.tracking.comparison.words import (
 )
 from metassay.tracking.options import ComparisonOptions, comparison_options
 
-DONE, UNFINISHED, REGRESSION = 0, 3, 4
 ROOT = Path()
 ROWS, LINES = 20, 8  # so many are printed; files have all of them
 OF_ACCEPTED, FOLDER, REVISION = "accepted", "folder", "revision"
@@ -88,29 +89,23 @@ def _to_stdout(chosen: argparse.Namespace) -> bool:
 
 
 def _of_systems(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
-    if len(chosen.sides) > 1:
-        raise BadInput("--systems compares two systems of one state; name one, or none for here")
-    side = state_of(chosen.sides[0]) if chosen.sides else State(HERE, HERE)
-    names = benchmarks_of([side], chosen.benchmark)
+    if chosen.before:
+        raise BadInput("--systems compares two systems of the state of --after; omit --before")
+    side = state_of(chosen.after)
+    names = benchmarks_of([side], chosen.names)
     if len(names) != 1:
-        raise BadInput(
-            f"--systems: name its benchmark with --benchmark; there are: {', '.join(names)}"
-        )
-    one, other = chosen.systems
-    return [compare_systems(side.load(names[0]), one, other, options, parts=chosen.parts)]
+        raise BadInput(f"--systems: name one benchmark; there are: {', '.join(names)}")
+    first, second = chosen.systems
+    return [compare_systems(side.load(names[0]), first, second, options, parts=chosen.parts)]
 
 
 def _of_sides(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
-    if len(chosen.sides) not in (1, 2):
-        raise BadInput(
-            f"compare: {len(chosen.sides)} states are named; name two, or one to compare with what"
-            " is here; or --systems ONE OTHER"
-        )
-    sides = [*(state_of(word) for word in chosen.sides), State(HERE, HERE)][:2]
+    before = OF_ACCEPTED if chosen.before is None else chosen.before
+    sides = [state_of(before), state_of(chosen.after)]
     if sides[0].same_as(sides[1]):
         words = " and ".join(side.word for side in sides)
-        raise BadInput(f"{words} are the same state; name two that differ")
-    names = benchmarks_of(sides, chosen.benchmark)
+        raise BadInput(f"--before and --after: {words} are the same state; name two that differ")
+    names = benchmarks_of(sides, chosen.names)
     made: list[Comparison] = []
     problems: list[str] = []
     for name in names:
@@ -118,8 +113,8 @@ def _of_sides(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Co
             before, after = (side.load(name) for side in sides)
             made.append(compare(before, after, options, parts=chosen.parts, looked_at=len(names)))
     if problems and made:  # never fewer than were asked for, unless their user says so
-        able = " ".join(f"--benchmark {one.benchmark}" for one in made)
-        problems.append(f"`{able}` compares only what can be compared")
+        able = " ".join(one.benchmark for one in made)
+        problems.append(f"`metassay compare {able}` compares only what can be compared")
     raise_problems(dict.fromkeys(problems))
     return made
 
@@ -187,11 +182,11 @@ def _ended(compared: Sequence[Comparison], fail_on: str) -> int:
     if regressed:
         print(f"regressed: {', '.join(regressed)}", file=sys.stderr)
     if regressed and fail_on == "regressed":
-        return REGRESSION
+        return WORSE
     lacking = [one.benchmark for one in compared if one.differences.lacking]
     if lacking:
         print(f"answers are missing: {', '.join(lacking)}", file=sys.stderr)
-    return UNFINISHED if lacking or any(one.outdated[1] for one in compared) else DONE
+    return INCOMPLETE if lacking or any(one.outdated[1] for one in compared) else DONE
 
 
 class State(NamedTuple):
@@ -256,8 +251,8 @@ def state_of(word: str) -> State:
 def _nothing(word: str) -> str:
     if word and (BENCHMARKS / word / PARAMS.name).is_file():
         return (
-            f"{quoted(word)} is a benchmark, and what is compared are its states: `metassay compare"
-            f" A --benchmark {word}`, with a git revision, a folder or `accepted` for A"
+            f"{quoted(word)} is a benchmark, and --before and --after name states of it: `metassay"
+            f" compare {word} --before STATE`, with a git revision, a folder or `accepted`"
         )
     if word and Path(word).is_dir():
         return (
@@ -280,7 +275,14 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
     """The benchmarks to compare: those named, else all that have scores on every side."""
     folders = [side for side in sides if side.of == FOLDER]
     if folders and len(set(named)) > 1:
-        raise BadInput("--benchmark: a folder of tables is of one benchmark; name no more than one")
+        raise BadInput("a folder of tables is of one benchmark; name no more than one")
+    for name in () if folders else named:
+        if (BENCHMARKS / name / PARAMS.name).is_file():
+            continue
+        known = set().union(*(side.benchmarks() for side in sides))
+        if name not in known:
+            state = f"; to compare with a state: metassay compare --before {name}"
+            raise BadInput(f"no benchmark is called {quoted(name)}{meant(name, known) or state}")
     if named:
         return list(dict.fromkeys(named))
     if folders:
@@ -291,6 +293,7 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
         pairs = zip(sides, found, strict=True)
         said = "; ".join(f"{one.word}: {', '.join(sorted(has)) or 'none'}" for one, has in pairs)
         accepting = any(one.of == OF_ACCEPTED for one in sides)
-        remedy = "`metassay accept` one" if accepting else f"run one there and commit its {LOCK}"
+        remedy = f"run one there and commit its {LOCK}"
+        remedy = "accept one: `metassay watch accept BENCHMARK`" if accepting else remedy
         raise BadInput(f"no benchmark has scores on every side ({said}); {remedy}")
     return both

@@ -1,8 +1,8 @@
 """`metassay completion`: a shell's script that completes commands, options and names.
 
 shtab makes the script of the parser itself, so a new command needs no line here. What an argument
-takes, its metavar says: BENCHMARK and DATASET are names in the project, and of paths DIR and FOLDER
-are folders. The shell itself lists names when Tab is pressed: Python doesn't start.
+takes, its metavar says: BENCHMARK is a name in the project, and of paths DIR is a folder. The shell
+itself lists names when Tab is pressed: Python doesn't start.
 """
 
 import argparse
@@ -23,12 +23,8 @@ NAMES = {
         ' && /^  [A-Za-z0-9][A-Za-z0-9_-]*:/ {sub(/:.*/, ""); print $1}\' params.yaml'
         " 2>/dev/null | sort -u"
     ),
-    "DATASET": (
-        "sed -n '/^datasets:/,/^[^ #]/s/^  \\([A-Za-z0-9][A-Za-z0-9_-]*\\):.*/\\1/p'"
-        " data/registry.yaml 2>/dev/null"
-    ),
 }
-FOLDERS = ("DIR", "FOLDER")
+FOLDER = "DIR"
 
 
 def completion(chosen: argparse.Namespace) -> int:
@@ -66,7 +62,7 @@ def _completed(action: argparse.Action) -> dict[str, object] | None:
         return _names(metavar)
     if action.type is not Path:
         return None
-    return dict(shtab.DIRECTORY if metavar in FOLDERS else shtab.FILE)
+    return dict(shtab.DIRECTORY if metavar == FOLDER else shtab.FILE)
 
 
 def _names(metavar: str) -> dict[str, object]:

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from metassay.cli.project import checked
-from metassay.cli.running import STAGE_FAILED, refreshed, run_flows
+from metassay.cli.running import refreshed, run_flows
 from metassay.core.errors import BadInput
+from metassay.core.exit_codes import DONE, FAILED, INCOMPLETE
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.paper_figures import FORMATS
 from metassay.paper_figures.derived_tables import needed
@@ -28,8 +29,6 @@ from metassay.paper_figures.inputs import (
 from metassay.paper_figures.papers import PAPERS
 from metassay.versions.code_yaml import of_module
 
-DONE, NOTHING, LACKING = 0, 1, 3
-
 
 def figures(chosen: argparse.Namespace) -> int:
     """Bring the figures of papers up to date; the exit code."""
@@ -41,7 +40,7 @@ def figures(chosen: argparse.Namespace) -> int:
     fed = {paper: sum(not record.open for record in PAPERS[paper]) for paper in papers}
     whole = [p for p in papers if fed[p] and not missing[p] and not chosen.format]
     code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ)) if whole else DONE
-    if code not in (DONE, STAGE_FAILED):
+    if code not in (DONE, FAILED):
         return code
     drawn = [] if code else whole  # a stage that failed left nothing, or no word on what it left
     here = {
@@ -55,7 +54,7 @@ def figures(chosen: argparse.Namespace) -> int:
         _tell(paper, missing[paper], there.setdefault(paper, set()), here.get(paper))
     if all(len(there[paper]) == fed[paper] for paper in papers):
         return code
-    return LACKING if any(there.values()) else NOTHING
+    return INCOMPLETE if any(there.values()) else FAILED
 
 
 def _of_this_project(papers: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""`metassay init` makes a project for one's own data, `metassay upgrade` brings one up to date."""
+"""`metassay init` makes a project for one's own data, `metassay update` brings one up to date."""
 
 import argparse
 import os
@@ -8,14 +8,17 @@ from pathlib import Path
 
 from metassay.cli.terminal import page
 from metassay.core.errors import BadInput
+from metassay.core.exit_codes import DONE, REFUSED
 from metassay.core.naming import name_problem
 from metassay.core.params import BESIDE_REPORTS
-from metassay.project.kit import read_record
+from metassay.project.kit import is_own_repository, own_dags, read_record
 from metassay.project.make import Content, check_place, example, make, name_of
 from metassay.project.upgrade import upgrade as bring_up_to_date
 from metassay.project.upgrade import version_line
+from metassay.versions.code_yaml import FILE as CODE
+from metassay.versions.code_yaml import put, recorded, refresh
 
-DONE, DECLINED = 0, 2
+SHOWN = 12  # names of what has changed; the rest is counted
 
 
 def init(chosen: argparse.Namespace) -> int:
@@ -28,7 +31,7 @@ def init(chosen: argparse.Namespace) -> int:
     content = _content(chosen, name)
     if content is None:
         print("nothing was made", file=sys.stderr)
-        return DECLINED
+        return REFUSED
     said = make(folder, content)
     print(f"made the project {folder}, with benchmark {name}")
     for line in said:
@@ -40,8 +43,10 @@ def init(chosen: argparse.Namespace) -> int:
     return _run(folder, name)
 
 
-def upgrade(_: argparse.Namespace) -> int:
+def update(_: argparse.Namespace) -> int:
     """Bring the project here up to date, and say what changed."""
+    if is_own_repository(Path()):
+        return _update_own()
     before = read_record(Path())
     done = bring_up_to_date(Path())
     for name, what in sorted(done.changed.items()):
@@ -56,8 +61,29 @@ def upgrade(_: argparse.Namespace) -> int:
     return DONE
 
 
+def _update_own() -> int:
+    """Of Metassay's own repository, the dvc.yaml files and code.yaml."""
+    dags = [str(file) for file, text in own_dags(Path()).items() if put(Path(file), text)]
+    print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
+    before = _entries()
+    if not refresh(Path()):
+        print(f"{CODE} is up to date")
+        return DONE
+    after = _entries()
+    changed = sorted(name for name in before | after if before.get(name) != after.get(name))
+    more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
+    names = f" Changed: {', '.join(changed[:SHOWN])}{more}" if changed else ""
+    print(f"{CODE} is written again; commit it.{names}")
+    return DONE
+
+
+def _entries() -> dict[str, str]:
+    every = recorded(Path()).items()
+    return {f"{block}.{name}": of for block, names in every for name, of in names.items()}
+
+
 def _content(chosen: argparse.Namespace, name: str) -> Content | None:
-    if chosen.texts is None:
+    if not chosen.texts:
         if chosen.ratings or chosen.scores or chosen.columns:
             raise BadInput(
                 "--texts is missing: ratings and scores are about texts; name their file"
@@ -102,7 +128,7 @@ def _run(folder: Path, name: str) -> int:
     before = Path.cwd()
     os.chdir(folder)
     try:
-        none = {"prefect_api": None, "mirror": None, "ask_again": False}
+        none = {"prefect_api": None, "mirror": None, "ask_again": False, "only": None}
         code = run(argparse.Namespace(names=[name], jobs=2, no_prefect=True, **none))
         if page(name).exists():
             print(f"open {page(name).resolve().as_uri()}")

@@ -1,4 +1,4 @@
-"""`metassay cost` and `metassay ledger`: what answers cost, before and after they are asked."""
+"""`metassay ledger`: what answers cost, before and after they are asked."""
 
 import argparse
 import sys

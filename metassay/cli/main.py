@@ -10,22 +10,19 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from metassay import __version__
 from metassay.cli import meta_eval_arguments as meta_eval
+from metassay.cli.parsing import Parser, count, few, formats, renamed, seed, url
 from metassay.core.atomic import out_file
 from metassay.core.disk import told
 from metassay.core.errors import BadInput
+from metassay.core.exit_codes import FAILED, INTERRUPTED, MEANINGS, REFUSED
 from metassay.core.strict_yaml import located
 from metassay.core.work import own
 from metassay.paper_figures import FORMATS, NAMES
 from metassay.studies import FORM_NAMES
 from metassay.studies import FORMATS as SHEET_FORMATS
-
-FAILED, BAD_USAGE = 1, 2
-INTERRUPTED = 130  # as a shell says it of what Ctrl-C ended
-LARGEST = 2**31  # of counts, such as seconds
 
 # What the extra `pipeline` brings, by the names that are imported.
 PIPELINE = (
@@ -41,25 +38,16 @@ the metrics, judges and systems that its own params.yaml names; its tables are v
 a run repeats only what changed. `metassay init` makes a project. `metassay meta-eval` alone needs
 no project: it takes two files."""
 
-ENDING = """\
-exit codes:
-  0  done
-  1  a stage failed, or ended unfinished since answers of a language model are missing (the others
-     went on; what failed is named); figures: none could be drawn
-  2  bad usage or configuration (every problem is listed at once), or what was asked for cannot
-     be done
-  3  every report is up to date, but answers of language models are missing in it; figures: tables
-     are missing for some, which are named; compare: missing answers leave a verdict open, or there
-     are more of them than before, or B was not run since its settings changed; sentinel,
-     reevaluate: a judge that is watched could not be checked
-  4  compare, reevaluate: a metric of a system is worse than before; reevaluate, sentinel: a judge
-     that is watched answers otherwise than it did, or its model is retired
-  130  interrupted; the next run goes on from there
-
-environment:
-  the variable that params.yaml > endpoints > ... > key_env names holds that endpoint's key
-  METASSAY_MIRROR  a folder to take datasets from instead of their URLs; see `metassay fetch --help`
-"""
+ENDING = "\n".join(
+    [
+        "exit codes, the same in every command:",
+        *(f"  {code:<4} {meaning}" for code, meaning in MEANINGS.items()),
+        "",
+        "environment:",
+        "  METASSAY_MIRROR  a folder to take datasets from, as run --mirror does",
+        "  an endpoint's key is in the variable that params.yaml > endpoints > ... > key_env names",
+    ]
+)
 
 # The description of each command, and of its actions.
 ABOUT_COMMANDS = {
@@ -79,26 +67,30 @@ ratings is the rater's that it is called after.
   scores   what your own metrics gave: document, system, one column per metric; or metric, value
 
 Data from spreadsheets are private: git ignores them. docs/own-project.md has an example.""",
-    "upgrade": """\
-Bring the project in this folder up to date with the Metassay that is installed: dvc.yaml files,
-prompts, rubrics, pinned packages, the workflow, .gitignore and code.yaml. params.yaml, the registry
-and data stay; what you edited stays too, and the new version is written beside it (NAME.new). A
-folder of benchmarks/ that has no dvc.yaml yet gets the one of its sort. A second time there is
-nothing to do.""",
+    "update": """\
+Bring the files in this folder that Metassay writes up to date with the Metassay that is installed:
+dvc.yaml files, prompts, rubrics, pinned packages, the workflow, .gitignore and code.yaml.
+params.yaml, the registry and data stay. What you edited stays too, and the new version is written
+beside it (NAME.new). A folder of benchmarks/ that has no dvc.yaml yet gets the one of its sort. A
+second time there is nothing to do.
+
+code.yaml holds one hash of the code behind every stage and every named metric, judge, system and
+so on; DVC reruns what has another hash than before. Comments, docstrings and layout are no part of
+a hash; the versions of the packages that make the numbers are, and so are templates and prompt
+files. `metassay run` brings it up to date by itself; plain `dvc repro` does not.""",
     "list": "Show benchmarks and datasets.",
-    "fetch": """\
-Bring a dataset's files to data/raw/DATASET from the URL that data/registry.yaml gives, at the
-pinned commit, and check each against its sha256. With --mirror DIR (or METASSAY_MIRROR) the files
-are copied from DIR/<dataset's mirror folder>/<file> instead, for a site without internet access.\
-""",
     "run": """\
 Bring the reports of the named benchmarks up to date, running only the stages whose inputs, code or
 parameters changed. Stages that do not need each other run side by side. With Prefect each stage is
 a task that is retried as dvc.yaml's `meta` says; --no-prefect does without its server and retries.
-`dvc repro benchmarks/BENCHMARK/dvc.yaml` does the same work without this command.""",
-    "report": """\
-Render reports/BENCHMARK/index.html again from the tables that are there, and print its headline.
-Where a stage before it is not up to date, it says so; `metassay run BENCHMARK` is what to run.""",
+`dvc repro benchmarks/BENCHMARK/dvc.yaml` does the same work without this command.
+
+--only fetch brings the files of their datasets, or of a dataset that is named instead of a
+benchmark, to data/raw/DATASET and does nothing else: from the URL that data/registry.yaml gives, at
+the pinned commit, each checked against its sha256. With --mirror DIR (or METASSAY_MIRROR) they are
+copied from DIR/<dataset's mirror folder>/<file> instead, for a site without internet access.
+--only report renders reports/BENCHMARK/index.html again from the tables that are there. It refuses
+where a stage before the report is not up to date.""",
     "show": """\
 List the tables of a benchmark, of a test of judges or of segmentations, or print one of them:
 `trust` has the metric closest to people by each criterion and for each decision, `means` the
@@ -133,52 +125,52 @@ once with file, row, column and remedy, and then nothing is written. Empty cells
 ratings, which is allowed; a row that is not there is a problem, unless --partial is given. A later
 import replaces an earlier one: name all sheets each time.""",
     "compare": """\
-Hold two states of a benchmark's numbers side by side, on the documents that both have: what
-regressed, what improved, the documents behind it, why, and which certificates changed.
+Compare two states of the named benchmarks (default: of all that both states have), on the documents
+that both have: what regressed, what improved, the documents behind it, why, and which certificates
+changed. --before and --after name a state each:
 
-A and B are each one of
-  here       the tables in data/tables, as the last run left them (B, if it isn't given)
-  accepted   what `metassay accept` accepted: benchmarks/NAME/accepted.lock
+  here       the tables in data/tables, as the last run left them (the default of --after)
+  accepted   what `metassay watch accept` accepted: benchmarks/NAME/accepted.lock (the default of
+             --before)
   a folder   that holds scores.parquet: data/tables/NAME of any checkout, written with a slash
   a revision of git (branch, tag, commit): its dvc.lock names the tables, which DVC's cache or
              remote has
-and with --systems two systems of one state (A, or here) are compared.
 
-  metassay compare main
-  metassay compare v1 v2 --benchmark sample
-  metassay compare ../base/data/tables/sample data/tables/sample
-  metassay compare --benchmark sample --systems lead longest_turn
+--systems compares two systems of the state that --after names instead.
+
+  metassay compare --before main
+  metassay compare sample --before v1 --after v2
+  metassay compare --before ../base/data/tables/sample --after data/tables/sample
+  metassay compare sample --systems lead longest_turn
 
 A difference is called one where a paired test on the documents shows it, adjusted for all metrics,
 systems and benchmarks that are compared: docs/compare.md. The exit code is 4 if anything regressed
-(never for what improved), and 3 if nothing did, but missing answers leave a verdict open, or B was
-not run since its settings, code or data changed.""",
-    "accept": """\
-Take the numbers that are there as those that later runs are compared with: copies
-benchmarks/NAME/dvc.lock to benchmarks/NAME/accepted.lock, and says what the accepted numbers move
-from and to. Refuses where stages are not up to date, or answers of language models are missing.
-Commit accepted.lock together with dvc.lock.""",
-    "reevaluate": """\
+(never for what improved), and 3 if nothing did, but missing answers leave a verdict open, or the
+state of --after was not run since its settings, code or data changed.""",
+    "watch": """\
+Watch the numbers of benchmarks over time: accept those that are there, check later ones against
+them, by hand or by the clock.""",
+    "watch accept": """\
+Accept the numbers that are there: later checks compare with them. Copies benchmarks/NAME/dvc.lock
+to benchmarks/NAME/accepted.lock, and says what the accepted numbers move from and to. Refuses where
+stages are not up to date, or answers of language models are missing. Commit accepted.lock together
+with dvc.lock.""",
+    "watch check": """\
 Bring benchmarks up to date as `metassay run` does, and compare them with their accepted numbers
-(benchmarks/NAME/accepted.lock, see `metassay accept`), document by document. Writes
+(benchmarks/NAME/accepted.lock, see `metassay watch accept`), document by document. Writes
 reports/changes/NAME/index.html and changes.md, and adds to history/NAME. With --prefect-api an
-event `metassay.regressed` is sent, too, which an automation can send on.
-docs/reevaluation.md says what an alarm means, how often a false one is to be expected, and what to
-do.
-
-exit codes: 0 nothing regressed, or nothing is accepted yet; 1 a stage failed; 2 bad usage or
-configuration, or the accepted tables are not to be had; 3 answers are missing, texts failed so that
-a verdict is open, or a judge with anchors could not be checked; 4 something regressed, or the drift
-sentinel alarmed""",
-    "schedule": """\
-Start `metassay reevaluate NAME...` by the clock, for as long as this command is left running: with
+event `metassay.regressed` is sent, too, which an automation can send on. Exits with 0, too, where
+nothing is accepted yet. docs/reevaluation.md says what an alarm means, how often a false one is to
+be expected, and what to do.""",
+    "watch schedule": """\
+Start `metassay watch check NAME...` by the clock, for as long as this command is left running: with
 Prefect's serve, on a server of its own or on the one that --prefect-api names. Cron needs no such
-command (`0 6 * * 1  cd PROJECT && metassay reevaluate NAME --no-prefect`), nor does a work pool
+command (`0 6 * * 1  cd PROJECT && metassay watch check NAME --no-prefect`), nor does a work pool
 (prefect.yaml). What falls due while a run goes on waits for it.
 
 examples:
-  metassay schedule sample --cron "0 6 * * 1" --timezone Europe/Berlin    Mondays at 6
-  metassay schedule sample --interval 86400                               every day from now""",
+  metassay watch schedule sample --cron "0 6 * * 1" --timezone Europe/Berlin  Mondays at 6
+  metassay watch schedule sample --interval 86400        every day from now""",
     "sentinel": """\
 Watch whether an LLM judge still answers as it did. `fix` draws questions that it has answered and
 asks it again, to learn how steady it is; `check` asks the same once more, past the ledger, and
@@ -193,9 +185,9 @@ times. Keys and verdicts go to benchmarks/NAME/sentinel/, to be committed; texts
 which git ignores.""",
     "sentinel check": """\
 Ask the anchors again and hold the answers against those of before. Adds a row per judge to
-benchmarks/NAME/sentinel/drift.parquet. Exit codes: 0 no alarm, 4 alarm or a retired model, 3 where
-nothing can be told (answers are missing, or params.yaml asks by another model, prompt or setting
-than the anchors were answered by).""",
+benchmarks/NAME/sentinel/drift.parquet. Exits with 5 where a judge answers differently or its model
+is retired, with 3 where nothing can be told: answers are missing, or params.yaml asks by another
+model, prompt or setting than the anchors were answered by.""",
     "push": """\
 Push the tables, used answers and page of benchmarks to a DVC remote, so that others `dvc pull`
 them. They hold texts: of a dataset that is credentialed or private they go only to a remote that
@@ -210,15 +202,15 @@ damaged one with what is wrong, and the exit code is 3 then (1 if nothing at all
 docs/figures.md lists all of them, those that are open too. A paper all of whose tables are there is
 drawn by its stage of dvc.yaml, so that dvc.lock says from which tables. With --format the folder
 has files of these formats alone, and dvc.lock stays as it is.""",
-    "cost": """\
+    "ledger cost": """\
 Estimate what the next `metassay run BENCHMARK` would ask of language models, per stage and model,
 before anything is sent and without any network: distinct questions, those that the ledger has
 answered already, tokens, and money at the prices of params.yaml. Few-shot examples and raw files
-must be there (metassay fetch). Every number is an expectation, but for `at most`: that is a bound,
-with every byte of a prompt a token, every answer as long as max_tokens, and every list of claims
-asked for as often as it may be. Attempts that are repeated after a fault are in neither, but
-max_cost caps them too: it caps what all runs of the project cost together; the last line says what
-is left.
+must be there (metassay run BENCHMARK --only fetch). Every number is an expectation, but for `at
+most`: that is a bound, with every byte of a prompt a token, every answer as long as max_tokens, and
+every list of claims asked for as often as it may be. Attempts that are repeated after a fault are
+in neither, but max_cost caps them too: it caps what all runs of the project cost together; the last
+line says what is left.
 """,
     "probe": """\
 Ask a judge, model or endpoint of params.yaml one question, about a made-up text, and show all that
@@ -229,14 +221,10 @@ before a model before an endpoint; models.NAME and endpoints.NAME mean the other
 machine judges, and says how long it took and whether a model had to be loaded. Exit code 1: no
 sound answer came.""",
     "ledger": """\
-The ledger (.work/ledger.sqlite) holds every answer ever paid for. `stats` says what is in it, and
-what was paid and saved; `export` writes it as a table `responses`; `import` adds such tables, for
-example data/tables/NAME/responses of a colleague's run, so that nothing is asked again.""",
-    "refresh": """\
-Write code.yaml again, which holds one hash of the code behind every stage and every named metric,
-judge, system and so on. DVC reruns what has another hash than before. Comments, docstrings and
-layout are no part of a hash; the versions of the packages that make the numbers are, and so are
-templates and prompt files. `metassay run` does this by itself; plain `dvc repro` does not.""",
+The ledger (.work/ledger.sqlite) holds every answer ever paid for. `cost` estimates what the next
+run would ask, and its price; `stats` says what is in the ledger, what was paid and saved; `export`
+writes it as a table `responses`; `import` adds such tables, for example
+data/tables/NAME/responses of a colleague's run, so that nothing is asked again.""",
     "completion": """\
 Print what makes a shell complete commands, options, files, and in a project's folder the names of
 benchmarks and datasets. docs/running.md says where the script goes.""",
@@ -245,19 +233,23 @@ benchmarks and datasets. docs/running.md says where the script goes.""",
 # Arguments that several commands take.
 BENCHMARK: dict[str, Any] = {"metavar": "BENCHMARK", "help": "a folder of benchmarks/"}
 FLAG: dict[str, Any] = {"action": "store_true"}
+CSV: dict[str, Any] = {"type": out_file, "metavar": "FILE"}
+CSV["help"] = "write every row as CSV; - is stdout"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     try:
         words = sys.argv[1:] if arguments is None else arguments
+        if line := renamed(words):
+            raise BadInput(line)
         chosen = parser().parse_args(meta_eval.spread(words))
         code: int = chosen.command(chosen)
         return code
     except BadInput as error:
         for problem in located(error.problems):
             print(problem, file=sys.stderr)
-        return BAD_USAGE
+        return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # who reads has read enough, as `metassay list | head` does
@@ -268,30 +260,16 @@ def main(arguments: list[str] | None = None) -> int:
         return FAILED
 
 
-class _Parser(argparse.ArgumentParser):
-    """Files may stand before, between and after options, which argparse alone does not take."""
-
-    def parse_known_args(  # type: ignore[override] # the namespace is always ours
-        self, args: list[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        """Parse; words that are left over and are no options are further files."""
-        chosen, rest = super().parse_known_args(args, namespace)
-        if rest and hasattr(chosen, "files") and not any(word.startswith("-") for word in rest):
-            chosen.files = [*chosen.files, *map(Path, rest)]
-            rest = []
-        return chosen, rest
-
-
 def parser() -> argparse.ArgumentParser:
     """What the command line takes."""
     raw = argparse.RawDescriptionHelpFormatter
-    whole = _Parser(prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw)
+    whole = Parser(prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw)
     whole.add_argument("--version", action="version", version=f"metassay {__version__}")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
     _add_project(commands)
     _add_study(commands)
     _add_compare(commands)
-    _add_reevaluation(commands)
+    _add_watch(commands)
     _add_sentinel(commands)
     summary = "push tables to a DVC remote, private ones only where they may go"
     say = _add(commands, "push", "sharing.push", summary).add_argument
@@ -302,13 +280,12 @@ def parser() -> argparse.ArgumentParser:
     say = _add(commands, "figures", "figures.figures", summary).add_argument
     say("--paper", choices=NAMES, action="append", help="which (default: all; may repeat)")
     only = "only files of these formats (default: all)"
-    say("--format", type=_formats, metavar=",".join(FORMATS), help=only)
+    say("--format", type=formats, metavar=",".join(FORMATS), help=only)
     _add_models(commands)
     about = meta_eval.ABOUT
     summary = "which metric to trust, from two files, no project"
     sub = commands.add_parser("meta-eval", help=summary, description=about, formatter_class=raw)
     meta_eval.add_arguments(sub)
-    _add(commands, "refresh", "project.refresh_code", "bring code.yaml up to date with the code")
     summary = "let a shell complete commands and names"
     say = _add(commands, "completion", "completion.completion", summary).add_argument
     say("shell", choices=("bash", "zsh", "fish"))
@@ -355,8 +332,7 @@ def _add_project(commands: Any) -> None:
         ("--ratings", "what people said about them"),
         ("--scores", "what your own metrics said about them"),
     ):
-        more = f"{what} (several files: {option} again for each)"
-        say(option, metavar="FILE", type=Path, action="append", help=more)
+        say(option, metavar="FILE", type=Path, **meta_eval.SEVERAL, help=f"{what}, or several")
     columns = (
         "what columns hold: doc, system, text, source, reference, rater, criterion, metric,"
         " value; of texts, what belongs together: strata, cluster, family; of one file alone:"
@@ -366,55 +342,43 @@ def _add_project(commands: Any) -> None:
     say("--columns", metavar="ROLE=COLUMN", **meta_eval.SEVERAL, help=columns)
     wrote = "who of the systems wrote the references ('': nobody)"
     say("--reference", metavar="SYSTEM", help=wrote)
-    worse = "metrics and criteria of which less is better"
-    say("--lower", metavar="NAME", **meta_eval.SEVERAL, help=worse)
-    say("--higher", metavar="NAME", **meta_eval.SEVERAL, help="of which more is")
-    neither = "metrics that say what a text is like, not how good"
-    say("--neither", metavar="NAME", **meta_eval.SEVERAL, help=neither)
+    meta_eval.add_names(say, ("lower", "higher", "neither", "scale"))
     say("--primary", metavar="METRIC", help=meta_eval.PRIMARY)
-    scale = (
-        "a criterion's scale, such as fluency=1..5 (default: lowest to highest value), or its"
-        " grades in words, of which the first counts 1, such as fluency=poor<fair<good"
-    )
-    say("--scale", metavar="NAME=SCALE", **meta_eval.SEVERAL, help=scale)
     say("--name", help="of the benchmark (default: after the folder)")
     say("--yes", **FLAG, help="confirm what is guessed, without a question")
     say("--run", **FLAG, help="make the report at once, and say where it is")
-    _add(commands, "upgrade", "init.upgrade", "bring a project up to date")
+    summary = "bring the files that Metassay writes up to date"
+    _add(commands, "update", "init.update", summary)
     _add(commands, "list", "project.list_all", "show benchmarks and datasets")
-    summary = "bring a dataset's files, checked by sha256"
-    fetching = _add(commands, "fetch", "project.fetch_one", summary)
-    fetching.add_argument("name", metavar="DATASET", help="a dataset of data/registry.yaml")
-    _add_mirror(fetching)
     running = _add(commands, "run", "running.run", "bring the reports of benchmarks up to date")
     say = running.add_argument
     say("names", nargs="+", **BENCHMARK)
     _add_jobs(running)
+    alone = "do this alone: bring the datasets' files, or render the reports again"
+    say("--only", choices=("fetch", "report"), help=alone)
     say("--ask-again", **FLAG, help="ask language models again for what failed for good, too")
     _add_server(running)
     _add_mirror(running)
-    reporting = _add(commands, "report", "project.report", "render a report again")
-    reporting.add_argument("name", **BENCHMARK)
     say = _add(
         commands, "show", "show.show", "list a benchmark's tables, or print one"
     ).add_argument
     say("name", **BENCHMARK)
     say("table", metavar="TABLE", nargs="?", help="which (default: list them)")
-    say("--csv", **FLAG, help="write all rows to stdout as CSV")
+    say("--csv", **CSV)
     say("--all", **FLAG, help="print all rows (default: the first 50)")
     summary = "check params, registry, raw files and tables"
     _add(commands, "validate", "project.validate", summary)
 
 
 def _add_jobs(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument("--jobs", type=_count, default=2, help="stages at a time (default 2)")
+    sub.add_argument("--jobs", type=count, default=2, help="stages at a time (default 2)")
 
 
 def _add_server(sub: argparse.ArgumentParser) -> None:
     server = sub.add_mutually_exclusive_group()
     server.add_argument("--no-prefect", **FLAG, help="no Prefect server, no retries")
     telling = "report to this Prefect server: keys and numbers only (default: one of the run's own)"
-    server.add_argument("--prefect-api", type=_url, metavar="URL", help=telling)
+    server.add_argument("--prefect-api", type=url, metavar="URL", help=telling)
 
 
 def _add_mirror(sub: argparse.ArgumentParser) -> None:
@@ -427,12 +391,17 @@ def _add_study(commands: Any) -> None:
     actions = _add_group(commands, "study", "send sheets to raters, and read their ratings back")
     say = _add(actions, "export", "study.export", "write blinded sheets").add_argument
     say("benchmark", metavar="BENCHMARK")
+    say("study", metavar="STUDY", help="the study's name")
     say("--form", required=True, choices=FORM_NAMES, help="what is asked; see below")
-    say("--study", required=True, metavar="NAME", help="the study's name")
     say("--raters", default="3", metavar="RATERS", help="how many, or names: anna,ben (default 3)")
-    say("--per-item", type=_count, metavar="K", help="raters per item (default: all of them)")
-    say("--items", type=_count, metavar="N", help="so many items (default: all)")
-    say("--seed", type=_seed, metavar="S", help="draws the same sheets again (default: by chance)")
+    say("--per-item", type=count, metavar="K", help="raters per item (default: all of them)")
+    say("--items", type=count, metavar="N", help="so many items (default: all)")
+    say(
+        "--seed",
+        type=seed,
+        metavar="NUMBER",
+        help="draws the same sheets again (default: by chance)",
+    )
     say("--rubric", default="", metavar="NAME", help="of rubric and facets: rubrics/NAME.yaml")
     say("--claims", choices=["reference", "output", "both"], default="reference", help="of claims")
     say("--shares", **FLAG, help="of pairs: ask how much each text covers, too")
@@ -453,13 +422,13 @@ def _add_study(commands: Any) -> None:
 def _add_compare(commands: Any) -> None:
     summary = "what differs between two states, or two systems, and why"
     say = _add(commands, "compare", "compare.run", summary).add_argument
-    say("sides", metavar="A B", nargs="*", help="two states; see above")
-    which = "only this one; may be given several times (default: all that both sides have)"
-    say("--benchmark", metavar="BENCHMARK", action="append", default=[], help=which)
-    say("--systems", metavar=("ONE", "OTHER"), nargs=2, help="two systems of one state")
+    say("names", metavar="BENCHMARK", nargs="*", help="which (default: all that both states have)")
+    say("--before", metavar="STATE", help="the earlier state (default accepted)")
+    say("--after", metavar="STATE", default="here", help="the later state (default %(default)s)")
+    say("--systems", metavar=("A", "B"), nargs=2, help="two systems of the later state instead")
     say("--parts", **FLAG, help="every section and facet, too (default: whole texts)")
+    say("--csv", **CSV)
     for option, what in (
-        ("--csv", "write every row as CSV; - is stdout"),
         ("--md", "write the comparison as Markdown"),
         ("--junit", "write JUnit XML: a test per metric and system"),
     ):
@@ -468,13 +437,14 @@ def _add_compare(commands: Any) -> None:
     say("--fail-on", choices=["regressed", "nothing"], default="regressed", help=ends)
 
 
-def _add_reevaluation(commands: Any) -> None:
-    summary = "take the numbers that are there as those to compare with"
-    accepting = _add(commands, "accept", "reevaluating.accept", summary)
+def _add_watch(commands: Any) -> None:
+    actions = _add_group(commands, "watch", "accept numbers, and check later ones against them")
+    summary = "accept the numbers that are there, to compare with"
+    accepting = _add(actions, "accept", "reevaluating.accept", summary)
     summary = "bring benchmarks up to date, and say what regressed"
-    again = _add(commands, "reevaluate", "reevaluating.reevaluate", summary)
-    summary = "re-evaluate benchmarks by the clock"
-    scheduling = _add(commands, "schedule", "reevaluating.schedule", summary)
+    again = _add(actions, "check", "reevaluating.reevaluate", summary)
+    summary = "check benchmarks by the clock"
+    scheduling = _add(actions, "schedule", "reevaluating.schedule", summary)
     for sub in (accepting, again, scheduling):
         sub.add_argument("names", nargs="+", **BENCHMARK)
     for sub in (again, scheduling):
@@ -483,10 +453,10 @@ def _add_reevaluation(commands: Any) -> None:
     _add_server(again)
     when = scheduling.add_mutually_exclusive_group(required=True)
     when.add_argument("--cron", metavar="CRON", help='five fields: "0 6 * * 1" is Mondays at 6')
-    when.add_argument("--interval", type=_count, metavar="SECONDS", help="from now on")
+    when.add_argument("--interval", type=count, metavar="SECONDS", help="from now on")
     say = scheduling.add_argument
     say("--timezone", default="UTC", metavar="ZONE", help="of --cron (default UTC)")
-    say("--prefect-api", type=_url, metavar="URL", help="serve it on this Prefect server")
+    say("--prefect-api", type=url, metavar="URL", help="serve it on this Prefect server")
     anyway = "although stages are not up to date, or answers are missing"
     accepting.add_argument("--anyway", **FLAG, help=anyway)
 
@@ -500,20 +470,21 @@ def _add_sentinel(commands: Any) -> None:
         sub.add_argument("name", metavar="BENCHMARK", help="a benchmark, or a test of judges")
         sub.add_argument("--judge", metavar="J", help=f"one judge (default: all that {which})")
     say = fixing.add_argument
-    say("--anchors", type=_count, default=100, metavar="N", help="questions (default 100)")
-    say("--repeats", type=_few, default=3, metavar="R", help="times more (default 3)")
-    say("--seed", type=int, default=1, metavar="S", help="draws the same anchors (default 1)")
-    say("--again", **FLAG, help="draw others in place of those that are there")
+    say("--anchors", type=count, default=100, metavar="N", help="questions (default 100)")
+    say("--repeats", type=few, default=3, metavar="R", help="times more (default 3)")
+    say("--seed", type=int, default=1, metavar="NUMBER", help="draws the same anchors (default 1)")
+    say("--replace", **FLAG, help="draw others in place of those that are there")
 
 
 def _add_models(commands: Any) -> None:
-    summary = "estimate what the next run would ask of language models, and its price"
-    _add(commands, "cost", "ledger_commands.cost", summary).add_argument("name", **BENCHMARK)
     summary = "ask one question, and show what is sent and what comes back"
     say = _add(commands, "probe", "probe.probe", summary).add_argument
     say("name", metavar="JUDGE|MODEL|ENDPOINT", help="a name of params.yaml")
     say("--logprobs", **FLAG, help="ask for log-probabilities, too")
-    actions = _add_group(commands, "ledger", "keep, share and count answers of language models")
+    summary = "count, keep and share answers of language models"
+    actions = _add_group(commands, "ledger", summary)
+    summary = "estimate what the next run would ask, and its price"
+    _add(actions, "cost", "ledger_commands.cost", summary).add_argument("name", **BENCHMARK)
     _add(actions, "stats", "ledger_commands.stats", "what is there, what was paid and saved")
     summary = "write every answer as a table `responses`"
     say = _add(actions, "export", "ledger_commands.export_all", summary).add_argument
@@ -522,39 +493,3 @@ def _add_models(commands: Any) -> None:
     say = _add(actions, "import", "ledger_commands.import_all", summary).add_argument
     say("files", metavar="FILE", type=Path, nargs="+", help="or a folder of them")
     say("--replace", **FLAG, help="where both differ, take the file's")
-
-
-def _url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise argparse.ArgumentTypeError("an address such as http://localhost:4200/api")
-    return text
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) < LARGEST:
-        raise argparse.ArgumentTypeError("a whole number from 1")
-    return int(text)
-
-
-def _few(text: str) -> int:
-    if _count(text) > 20:
-        raise argparse.ArgumentTypeError("20 at most")
-    return int(text)
-
-
-def _seed(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("a whole number from 0")
-    return number
-
-
-def _formats(text: str) -> tuple[str, ...]:
-    chosen = tuple(dict.fromkeys(text.split(",")))
-    unknown = [name for name in chosen if name not in FORMATS]
-    if unknown:
-        raise argparse.ArgumentTypeError(
-            f"{', '.join(map(repr, unknown))}: choose from {', '.join(FORMATS)}"
-        )
-    return chosen

@@ -14,7 +14,7 @@ from metassay.api.example import write_example
 from metassay.api.meta_eval import Told, evaluated
 from metassay.api.raters import show_raters
 from metassay.api.reading import faults_of, read_file
-from metassay.cli.meta_eval_arguments import CHOICES, NUMBERS
+from metassay.cli.meta_eval_arguments import CHOICES, NUMBERS, ROLES
 from metassay.cli.meta_eval_terminal import show
 from metassay.cli.terminal import say
 from metassay.core.atomic import whole_folder
@@ -56,7 +56,7 @@ def meta_eval(chosen: argparse.Namespace) -> int:
         say(console, f"page: {chosen.out / 'index.html'}", wrap=False)
     else:
         tables = "every table behind this as CSV with all digits"
-        say(console, f"--out FOLDER writes a page, and {tables}")
+        say(console, f"--out DIR writes a page, and {tables}")
     return 0
 
 
@@ -71,17 +71,16 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
             "--compared, --confound, --primary: are about metrics; name SCORES before RATINGS"
         )
     raise_problems(problems)
+    pairs = [word.partition("=") for word in chosen.columns]
+    roles = {role: column for role, _, column in pairs if role in ROLES and column}
+    others = tuple(word for word in chosen.columns if word.partition("=")[0] not in roles)
     return Wanted(
-        Named(
-            *(chosen.doc, chosen.system, chosen.rater, tuple(dict.fromkeys(chosen.by))),
-            *(chosen.strata, chosen.cluster, chosen.family, tuple(chosen.columns)),
-        ),
+        Named(**roles, by=tuple(dict.fromkeys(chosen.by)), columns=others),
         {"lower": chosen.lower, "higher": chosen.higher},
         dict(scale.rpartition("=")[::2] for scale in chosen.scale),
         chosen.compared or None,
         chosen.confound,
         {name: getattr(chosen, name) for name in (*CHOICES, *NUMBERS, "primary")},
-        "--",
     )
 
 

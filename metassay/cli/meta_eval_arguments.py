@@ -1,11 +1,11 @@
 """What `metassay meta-eval` takes. What it does is imported when it is asked to do it."""
 
 import argparse
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from metassay.api.column_names import Named
 from metassay.core.errors import BadInput
 from metassay.core.options import SCALES
 from metassay.meta_evaluation.options import MetaOptions
@@ -52,20 +52,12 @@ NUMBERS: dict[str, tuple[float, str]] = {
     "digits": (17, "digits that scores and ratings have; 12 ties what differs by rounding alone"),
     "seed": (0, "seed of all random numbers"),
 }
-_COLUMNS = {
-    "doc": "the column with documents",
-    "system": "the column with systems, if it is neither `system` nor `author`",
-    "rater": "the column with raters",
-}
-_GROUPS = {
-    "strata": "the column that parts documents into sets which are never compared",
-    "cluster": "the column with what documents have in common: a patient, a topic, a source",
-    "family": "the column with what systems are versions of",
-}
+ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # of columns, in both files
 _SEVERAL = {
     "by": ("COLUMN", "slice the texts by this column; each slice is evaluated by itself too"),
     "lower": ("NAME", "metrics and criteria of which less is better"),
     "higher": ("NAME", "metrics and criteria of which more is better"),
+    "neither": ("NAME", "metrics that say what a text is like, not how good"),
     "scale": (
         "CRITERION=SCALE",
         f"{', '.join(SCALES)} (default interval); or its ends, 1..5; or its grades in words,"
@@ -86,16 +78,14 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     for name in ("scores", "ratings"):
         what = f"where there are several files: those of {name}"
         say(f"--{name}", metavar="FILE", type=Path, **SEVERAL, help=what)
-    usual = " (default %(default)s)"
-    for name, what in _COLUMNS.items():
-        default = Named._field_defaults[name]
-        say(f"--{name}", metavar="NAME", default=default, help=what + usual)
-    for name, what in _GROUPS.items():
-        say(f"--{name}", metavar="COLUMN", default="", help=what)
+    columns = (
+        f"what columns hold, where names and cells do not say it: {', '.join(ROLES)}; of one file"
+        " alone: scores.doc=id; several side by side: ratings.raters=ann,ben"
+    )
+    say("--columns", metavar="ROLE=COLUMN", **SEVERAL, help=columns)
     say("--primary", metavar="METRIC", help=PRIMARY)
-    for name, (metavar, what) in _SEVERAL.items():
-        names: dict[str, Any] = {"type": _between_commas, "action": "extend", "default": []}
-        say(f"--{name}", metavar=f"{metavar},...", **names, help=what)
+    add_names(say, [name for name in _SEVERAL if name != "neither"])
+    usual = " (default %(default)s)"
     for name, what in CHOICES.items():
         field = MetaOptions.model_fields[name]
         choices = get_args(field.annotation)
@@ -103,21 +93,27 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     for name, (number, what) in NUMBERS.items():
         kind = type(number)
         say(f"--{name}", metavar="NUMBER", type=kind, default=number, help=what + usual)
-    columns = "what columns hold, where names and cells do not say it: ratings.raters=ann,ben"
-    say("--columns", metavar="FILE.ROLE=COLUMN", **SEVERAL, help=columns)
-    say("--out", type=Path, metavar="FOLDER", help="write a page and all tables there")
+    say("--out", type=Path, metavar="DIR", help="write a page and all tables there")
     say("--example", type=Path, metavar="DIR", help="write two files to start from")
 
 
+def add_names(say: Any, options: Sequence[str]) -> None:
+    """Options that take names, with commas or blanks between them; see `spread`."""
+    for name in options:
+        metavar, what = _SEVERAL[name]
+        names: dict[str, Any] = {"type": _between_commas, "action": "extend", "default": []}
+        say(f"--{name}", metavar=f"{metavar},...", **names, help=what)
+
+
 def spread(words: Sequence[str]) -> list[str]:
-    """The words of a command line; those of meta-eval with each name in an option of its own.
+    """The words of a command line; those that take names with each in an option of its own.
 
     argparse would take `--lower a b scores.csv ratings.csv` for three files. Here the names of an
     option end at the next option, at `--`, or at the first file: a word with a file's ending or,
     behind the first name, a file that is there. `--lower=NAME` takes any name. Raises BadInput
     where a file stands in the place of a name.
     """
-    if words[:1] != ["meta-eval"]:
+    if words[:1] not in (["meta-eval"], ["init"]):
         return list(words)
     found: list[str] = []
     waiting = list(words)
@@ -153,7 +149,7 @@ def _meta_eval(chosen: argparse.Namespace) -> int:
 
 
 def _between_commas(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [""])]
     if not all(names):
         raise argparse.ArgumentTypeError("a name is empty; write NAME or NAME,NAME")
     return names

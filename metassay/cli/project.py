@@ -1,7 +1,6 @@
-"""The commands that work in a project: list, fetch, validate, report, refresh."""
+"""The commands that look at a whole project: list, validate; and fetching its datasets."""
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
@@ -12,24 +11,21 @@ from rich.table import Table
 from rich.text import Text
 
 from metassay.api.naming import meant
-from metassay.cli.run_summary import closing
-from metassay.cli.running import run_flows
 from metassay.cli.terminal import folded, page
 from metassay.core.errors import Unfinished, raise_problems
-from metassay.core.kinds import is_path
+from metassay.core.exit_codes import DONE, FAILED
+from metassay.core.kinds import choose, is_path
 from metassay.core.merges import dvc_problems, file_problems
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import Params, load
+from metassay.core.params import Evaluation, Params, load
 from metassay.core.work import owner_alone
 from metassay.datasets.fetch import fetch
-from metassay.datasets.registry import Dataset, find, load_registry
+from metassay.datasets.registry import Dataset, load_registry
+from metassay.llm.needs import all_datasets
 from metassay.project.raw_checks import not_fetched, raw_problems
 from metassay.project.validation import KINDS, configuration_problems, table_problems
+from metassay.versions.code_yaml import DATASETS, used_blocks
 from metassay.versions.code_yaml import FILE as CODE
-from metassay.versions.code_yaml import put, recorded, refresh
-
-STAGE_FAILED = 1
-SHOWN = 12  # names of what has changed; the rest is counted
 
 
 def list_all(_: argparse.Namespace) -> int:
@@ -89,19 +85,27 @@ def _user_kinds(params: Params, registry: Mapping[str, Dataset]) -> Table:
     return kinds
 
 
-def fetch_one(chosen: argparse.Namespace) -> int:
-    """Fetch one dataset's files."""
-    dataset = find(load_registry(), chosen.name)
-    into = Path("data/raw") / chosen.name
-    try:
-        with owner_alone() if dataset.access != "public" else nullcontext():
-            files = fetch(chosen.name, dataset, into, mirror=chosen.mirror)
-    except Unfinished as error:
-        print(error, file=sys.stderr)
-        return STAGE_FAILED
-    for file in files:
-        print(file)
-    return 0
+def fetch_all(names: list[str], mirror: Path | None) -> int:
+    """Fetch the files of every dataset whose texts these benchmarks read, or of these datasets."""
+    params, registry = checked([]), load_registry()
+    named([name for name in names if name not in registry])
+    datasets = {name for name in names if name not in params.every}
+    for name in {*names} - datasets:
+        datasets |= {*datasets_in(params.data_of(name), params)}
+    for name in sorted(datasets):
+        dataset = registry[name]
+        if not dataset.files:
+            print(f"{name}: a local dataset, which is read where it lies")
+            continue
+        try:
+            with owner_alone() if dataset.access != "public" else nullcontext():
+                files = fetch(name, dataset, Path("data/raw") / name, mirror=mirror)
+        except Unfinished as error:
+            print(error, file=sys.stderr)
+            return FAILED
+        for file in files:
+            print(file)
+    return DONE
 
 
 def validate(_: argparse.Namespace) -> int:
@@ -120,20 +124,13 @@ def validate(_: argparse.Namespace) -> int:
 
 
 def _committed_problems() -> list[str]:
-    """Of what DVC and `metassay refresh` write, and a merge may have broken."""
+    """Of what DVC and `metassay update` write, and a merge may have broken."""
     names = sorted(file.parent.name for file in BENCHMARKS.glob(f"*/{PARAMS.name}"))
     found = dvc_problems(Path(), names)
     if Path(CODE).exists():  # the next run writes it
-        renew = "; `metassay refresh` writes it anew"
+        renew = "; `metassay update` writes it anew"
         found += [one + renew for one in file_problems(Path(), Path(CODE))]
     return found
-
-
-def report(chosen: argparse.Namespace) -> int:
-    """Render one report again: a run of its stage alone."""
-    params = checked([chosen.name])
-    code = run_flows([chosen.name, "--only", "report"], dict(os.environ))
-    return code or closing([chosen.name], params)
 
 
 def checked(names: list[str]) -> Params:
@@ -153,28 +150,16 @@ def _unknown(name: str, there: Iterable[str]) -> str:
     if (BENCHMARKS / name).is_dir():
         return f"{BENCHMARKS / name / PARAMS} does not exist; bring it back, as by git"
     close = meant(name, there)
-    return f"{BENCHMARKS}/: none is called {name!r}{close}; there are: {', '.join(there)}"
+    return f"{BENCHMARKS}/: no {name!r}{close}; there are: {', '.join(there)}"
 
 
-def refresh_code(_: argparse.Namespace) -> int:
-    """Write dvc.yaml files and code.yaml where they aren't true any more; say what has changed."""
-    if Path("metassay/project").is_dir():  # our own repository
-        from metassay.project.kit import own_dags
-
-        dags = [str(file) for file, text in own_dags(Path()).items() if put(Path(file), text)]
-        print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
-    before = _entries()
-    if not refresh(Path()):
-        print(f"{CODE} is up to date")
-        return 0
-    after = _entries()
-    changed = sorted(name for name in before | after if before.get(name) != after.get(name))
-    more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
-    names = f" Changed: {', '.join(changed[:SHOWN])}{more}" if changed else ""
-    print(f"{CODE} is written again; commit it.{names}")
-    return 0
-
-
-def _entries() -> dict[str, str]:
-    every = recorded(Path()).items()
-    return {f"{block}.{name}": of for block, names in every for name, of in names.items()}
+def datasets_in(folder: Evaluation, params: Params) -> list[str]:
+    """The datasets whose texts the tables of a benchmark may hold: its own, and whose examples and
+    claims its systems, judges and the like are shown, which the answers' prompts repeat."""
+    used = used_blocks([folder])
+    kinds = [
+        choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")
+        for block, index in KINDS.items()
+        for name in used[block]
+    ]
+    return sorted({*used[DATASETS], *all_datasets(kinds)})

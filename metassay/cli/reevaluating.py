@@ -1,4 +1,4 @@
-"""The commands `reevaluate`, `schedule` and `accept`: their work is in flows/."""
+"""The commands `watch check`, `watch schedule` and `watch accept`: their work is in flows/."""
 
 import argparse
 import os
@@ -6,22 +6,14 @@ import sys
 from pathlib import Path
 
 from metassay.cli.project import checked
-from metassay.cli.running import REFUSED, refreshed, run_flows, words_of
+from metassay.cli.running import refreshed, run_flows, words_of
 from metassay.core.errors import collect_problems, raise_problems
+from metassay.core.exit_codes import DRIFTED, INCOMPLETE, WORSE
 from metassay.core.params import Params
 from metassay.tracking.comparison.locks import lock_text
 from metassay.tracking.comparison.sides import has_scores
 from metassay.tracking.reevaluation import history
 from metassay.tracking.reevaluation.outcome import accepted_file
-
-NOTHING_REGRESSED, STAGE_FAILED, MISSING, REGRESSED = 0, 1, 3, 4
-SAID = {
-    NOTHING_REGRESSED: "nothing regressed",
-    STAGE_FAILED: "a stage failed",
-    REFUSED: "it could not be run",
-    MISSING: "answers of language models are missing",
-    REGRESSED: "something regressed, or the drift sentinel alarmed",
-}
 
 
 def reevaluate(chosen: argparse.Namespace) -> int:
@@ -30,7 +22,9 @@ def reevaluate(chosen: argparse.Namespace) -> int:
     _accepted_readable(chosen.names)
     refreshed()
     words, environment = words_of(chosen)
-    return run_flows(words, environment, module="flows.reevaluate", own=(MISSING, REGRESSED))
+    return run_flows(
+        words, environment, module="flows.reevaluate", own=(INCOMPLETE, WORSE, DRIFTED)
+    )
 
 
 def accept(chosen: argparse.Namespace) -> int:
@@ -61,7 +55,7 @@ def _accepted_readable(names: list[str]) -> None:
             if file.exists() and not has_scores(lock_text(file), name, str(file)):
                 problems.append(
                     f"{file}: names no scores of {name}, but perhaps of the name that it had;"
-                    f" delete the file, `metassay run {name}` and `metassay accept {name}`"
+                    f" delete the file, `metassay run {name}` and `metassay watch accept {name}`"
                 )
             history.load(Path(), name)
     raise_problems(problems)

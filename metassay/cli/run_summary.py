@@ -15,6 +15,7 @@ from rich.text import Text
 
 from metassay.cli.terminal import page, say
 from metassay.cli.views import table_of
+from metassay.core.exit_codes import DONE, INCOMPLETE
 from metassay.core.params import Params
 from metassay.core.stages import TABLES, files_in
 from metassay.format.frames import records
@@ -27,7 +28,6 @@ from metassay.reporting.names import ShownAs
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import read
 
-DONE, ANSWERS_MISSING = 0, 3
 LINES = 20  # at most so many are printed of one benchmark
 
 
@@ -57,7 +57,7 @@ def closing(names: Iterable[str], params: Params) -> int:
         f"every report is up to date, but answers of models are missing: {', '.join(lacking)}",
         file=sys.stderr,
     )
-    return ANSWERS_MISSING
+    return INCOMPLETE
 
 
 def _summarise(name: str, params: Params, console: Console) -> bool:

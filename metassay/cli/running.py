@@ -11,24 +11,26 @@ from pathlib import Path
 from types import FrameType
 
 from metassay.core import parent_watch as lifeline
+from metassay.core.exit_codes import FAILED, INTERRUPTED, REFUSED
 
-STAGE_FAILED = 1
-REFUSED = 2  # it has said why
-INTERRUPTED = 130  # as a shell says it
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ignored ones stay so, as under nohup
 _PATIENCE = 3.0  # seconds for an orderly end
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """Run benchmarks, then print what each came to."""
+    """Run benchmarks, or one thing of them alone, then print what each came to."""
     print("checking params.yaml and the registry", file=sys.stderr, flush=True)
     # Seconds, with all that they import.
-    from metassay.cli.project import checked
+    from metassay.cli.project import checked, fetch_all
     from metassay.cli.run_summary import closing
 
+    if chosen.only == "fetch":
+        return fetch_all(chosen.names, chosen.mirror)
     params = checked(chosen.names)
     refreshed()
     words, environment = words_of(chosen)
+    if chosen.only:
+        words += ["--only", chosen.only]
     if chosen.ask_again:
         words.append("--ask-again")
     return run_flows(words, environment) or closing(chosen.names, params)
@@ -81,7 +83,7 @@ def run_flows(
             " only what is missing is done"
         )
     print(said, file=sys.stderr)
-    return STAGE_FAILED
+    return FAILED
 
 
 def _on_a_lifeline(command: list[str], environment: dict[str, str]) -> int:

@@ -7,13 +7,12 @@ from rich.console import Console
 from rich.text import Text
 
 from metassay.cli.terminal import folded
+from metassay.core.exit_codes import DONE, DRIFTED, INCOMPLETE
 from metassay.core.params import load
 from metassay.tracking.sentinel import DriftResult, files
 from metassay.tracking.sentinel import check as check_judges
 from metassay.tracking.sentinel.checking import Fixed, folder_of, judges_asked
 from metassay.tracking.sentinel.checking import fix as fix_anchors
-
-ALARM, CANNOT_TELL = 4, 3
 
 
 def fix(chosen: argparse.Namespace) -> int:
@@ -21,7 +20,9 @@ def fix(chosen: argparse.Namespace) -> int:
     params = load()
     console = Console()
     for judge in judges_asked(params, folder_of(params, chosen.name), chosen.judge):
-        options = {name: getattr(chosen, name) for name in ("anchors", "repeats", "seed", "again")}
+        options = {
+            name: getattr(chosen, name) for name in ("anchors", "repeats", "seed", "replace")
+        }
         _say_fixed(console, fix_anchors(chosen.name, judge, **options))
     return 0
 
@@ -39,8 +40,8 @@ def check(chosen: argparse.Namespace) -> int:
         console.print(one.sentence, markup=False, soft_wrap=True, highlight=False)
     console.print(f"every check so far: {files.drift_file(chosen.name)}", soft_wrap=True)
     if any(one.alarm for one in results):
-        return ALARM
-    return 0 if all(one.state == "no alarm" for one in results) else CANNOT_TELL
+        return DRIFTED
+    return DONE if all(one.state == "no alarm" for one in results) else INCOMPLETE
 
 
 def _say_fixed(console: Console, made: Fixed) -> None:

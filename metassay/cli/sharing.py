@@ -5,12 +5,13 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from metassay.cli.project import checked
-from metassay.cli.running import STAGE_FAILED, run_flows
+from metassay.cli.project import checked, datasets_in
+from metassay.cli.running import run_flows
 from metassay.core.errors import BadInput, raise_problems
+from metassay.core.exit_codes import FAILED
 from metassay.core.kinds import choose
 from metassay.core.options import PARAMS
-from metassay.core.params import Evaluation, Params
+from metassay.core.params import Params
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.llm.endpoints import PUBLIC
@@ -18,7 +19,7 @@ from metassay.llm.needs import all_datasets
 from metassay.project.validation import KINDS
 from metassay.tracking.comparison.locks import Lock, lock_text, parse_lock
 from metassay.tracking.reevaluation.outcome import accepted_file
-from metassay.versions.code_yaml import DATASETS, used_blocks
+from metassay.versions.code_yaml import DATASETS
 
 
 def push(chosen: argparse.Namespace) -> int:
@@ -27,19 +28,7 @@ def push(chosen: argparse.Namespace) -> int:
     params, registry = checked(names), load_registry()
     raise_problems(one for name in names for one in _problems(name, chosen.to, params, registry))
     words = [chosen.to, *names]
-    return run_flows(words, dict(os.environ), module="flows.push", own=(STAGE_FAILED,))
-
-
-def datasets_in(folder: Evaluation, params: Params) -> list[str]:
-    """The datasets whose texts the tables of a benchmark may hold: its own, and whose examples and
-    claims its systems, judges and the like are shown, which the answers' prompts repeat."""
-    used = used_blocks([folder])
-    kinds = [
-        choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")
-        for block, index in KINDS.items()
-        for name in used[block]
-    ]
-    return sorted({*used[DATASETS], *all_datasets(kinds)})
+    return run_flows(words, dict(os.environ), module="flows.push", own=(FAILED,))
 
 
 def _problems(
@@ -63,7 +52,8 @@ def _problems(
             yield (
                 f"{name}: its accepted tables hold text of dataset {dataset!r}, which is {known}:"
                 f" they do not go to DVC's remote {remote!r}. If they may, add {known!r} to"
-                f" {PARAMS} > remotes > {remote}; else `metassay accept {name}` what is there now"
+                f" {PARAMS} > remotes > {remote}; else accept what is there now: `metassay watch"
+                f" accept {name}`"
             )
 
 
@@ -77,14 +67,14 @@ def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[
         recorded = classes_in(parse_lock(lock_text(file), str(file)))
     except BadInput as error:
         raise BadInput(
-            f"{line}; so it is not known whose texts the tables of {file} hold; `metassay accept"
-            f" {name}` what is there now"
+            f"{line}; so it is not known whose texts the tables of {file} hold; accept what is"
+            f" there now: `metassay watch accept {name}`"
             for line in error.problems
         ) from error
     if not recorded:
         raise BadInput(
             f"{file}: names no dataset; so it is not known whose texts its tables hold;"
-            f" `metassay accept {name}` what is there now"
+            f" accept what is there now: `metassay watch accept {name}`"
         )
     found = []
     for dataset, then in recorded.items():

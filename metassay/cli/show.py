@@ -13,6 +13,7 @@ from metassay.api.naming import meant
 from metassay.cli.project import named
 from metassay.cli.terminal import ruled, say
 from metassay.cli.views import VIEWS, path_of, table_of
+from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.stages import TABLES
 from metassay.core.visible import visible
@@ -36,16 +37,18 @@ def show(chosen: argparse.Namespace) -> int:
     if wanted is None:
         lines = [(one, says.partition(". ")[0]) for one, says in there.items()]
         frame = pd.DataFrame(lines, columns=["table", "what it says"])
-        told = [f"metassay show {name} TABLE prints a table; --csv writes it as CSV"]
+        told = [f"metassay show {name} TABLE prints a table; --csv FILE writes it as CSV"]
     elif wanted in there:
         frame, told = table_of(name, wanted, params)
     else:
         known = f"{meant(wanted, there)}; there are: {', '.join(there)}"
         raise BadInput(f"{folder}: no table is called {wanted!r}{known}")
-    say(Console(stderr=True) if chosen.csv else console, *told)
     if chosen.csv:
-        print(to_csv(frame), end="")
+        say(Console(stderr=True), *told)
+        with whole_file(chosen.csv) as file:
+            file.write(to_csv(frame).encode())
         return 0
+    say(console, *told)
     whole = chosen.all or wanted is None
     console.print(*_blocks(frame if whole else frame.head(ROWS), console.width))
     if len(frame) > ROWS and not whole:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.api.naming import meant
 from metassay.core.errors import BadInput
 from metassay.core.kinds import record_of
 from metassay.core.naming import name_problem
@@ -71,7 +72,7 @@ def export(chosen: argparse.Namespace) -> int:
         " no answer can be read without the key"
     )
     back = "" if chosen.out is None else f" --out {chosen.out}"
-    print(f"then: metassay study import {benchmark} {chosen.study} FILES{back}")
+    print(f"next: metassay study import {benchmark} {chosen.study} FILES{back}")
     return 0
 
 
@@ -125,7 +126,8 @@ def _say_params(
 def _benchmark(name: str) -> str:
     known = sorted(load().benchmarks)
     if name not in known:
-        raise BadInput(f"benchmark {name!r} is not in {BENCHMARKS}/; known: {', '.join(known)}")
+        close = meant(name, known)
+        raise BadInput(f"{BENCHMARKS}/: no {name!r}{close}; there are: {', '.join(known)}")
     return name
 
 
@@ -135,7 +137,7 @@ def _check_name(benchmark: str, study: str) -> None:
     if not problem and given.exists() and study in set(read(RATINGS, given)["study"]):
         problem = "the data bring a study of that name, and both would be taken for one; rename it"
     if problem:
-        raise BadInput(f"--study {study!r}: {problem}")
+        raise BadInput(f"STUDY {study!r}: {problem}")
 
 
 def _reader(benchmark: str) -> Any:

@@ -25,7 +25,7 @@ def dvc_problems(root: Path, benchmarks: Iterable[str]) -> list[str]:
     problems = []
     for folder in folders:
         if not (root / folder / "dvc.yaml").exists():
-            problems.append(f"{folder / 'dvc.yaml'} is not there; `metassay refresh` writes it")
+            problems.append(f"{folder / 'dvc.yaml'} is not there; `metassay update` writes it")
         else:
             problems += file_problems(root, folder / "dvc.yaml", ("stages",))
         lock = folder / "dvc.lock"

@@ -36,12 +36,12 @@ _VALUE = "${value}"  # that of a mapping's element: a file or folder
 _IN_GIT = {"cache": False}
 _HEAD = """\
 # {what}, in the order of the data: generated from metassay/core/stages.yaml by
-# `metassay refresh`, and the same in every such folder. docs/tables.md says what tables mean,
+# `metassay update`, and the same in every such folder. docs/tables.md says what tables mean,
 # code.yaml has versions of the code, and `meta` says how Prefect runs a stage.
 """
 _ROOT_HEAD = """\
 # What belongs to no single benchmark; each one's own DAG is benchmarks/<name>/dvc.yaml. Generated
-# from metassay/core/stages.yaml by `metassay refresh`. `meta` says how Prefect runs a stage.
+# from metassay/core/stages.yaml by `metassay update`. `meta` says how Prefect runs a stage.
 """
 
 
@@ -278,7 +278,7 @@ def dag_problem(file: str, whole: object, checked: Stages, stages: Stages = ()) 
         return ""
     return (
         f"{file} > stages > {', '.join(stale)}: is not what this version of Metassay runs; bring it"
-        " up to date (`metassay upgrade`, in Metassay's own repository `metassay refresh`)"
+        " up to date (`metassay update`)"
     )
 
 

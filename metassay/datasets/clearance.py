@@ -54,7 +54,7 @@ def open_session(
 
 
 def dry_session(shared: Shared, benchmark: Evaluation) -> Session:
-    """A session that answers from the ledger alone, for `metassay cost`."""
+    """A session that answers from the ledger alone, for `metassay ledger cost`."""
     access = {name: dataset.access for name, dataset in load_registry().items()}
     models = parse_models(shared.endpoints, shared.models)
     return Session(models, shared.max_cost, access, [benchmark.dataset], dry=True, raw=RAW)

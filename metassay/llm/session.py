@@ -1,7 +1,8 @@
 """A session with language models: what may be sent where, paid from which account, kept where.
 
-Whoever asks is handed one: stages, the sentinel and `metassay probe`; `metassay cost` has one that
-answers from the ledger alone. Nothing outside of this folder clears text, or opens a budget.
+Whoever asks is handed one: stages, the sentinel and `metassay probe`; `metassay ledger cost` has
+one that answers from the ledger alone. Nothing outside of this folder clears text, or opens a
+budget.
 """
 
 import logging
@@ -253,5 +254,5 @@ def _check_cap(replies: Sequence[Reply], model: str) -> None:
             f"model {model!r}: {len(over)} of {len({reply.key for reply in replies})} answers are"
             " missing: asking for them could exceed params.yaml > max_cost, which caps all runs of"
             " this project together. Every answer so far is in the ledger. Raise max_cost and run"
-            " again: only what is missing is asked. `metassay cost` says what is left."
+            " again: only what is missing is asked. `metassay ledger cost` says what is left."
         )

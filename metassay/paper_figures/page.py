@@ -35,7 +35,7 @@ takes it by `\\input`, with `booktabs` and `graphicx` loaded. What would be too 
 there in blocks of columns.
 
 To add one, write a record into `metassay/paper_figures/records.yaml` (`papers.py` beside it says
-what it has), put the printed numbers into `reports/published/`, and run `metassay refresh`, which
+what it has), put the printed numbers into `reports/published/`, and run `metassay update`, which
 writes the paper's stage, and `make docs`. A test compares records, stages and this page."""
 
 

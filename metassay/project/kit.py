@@ -31,7 +31,7 @@ One CSV per table of a paper. A benchmark names them under `published` in its pa
 """
 RECORD = Path(".metassay.yaml")
 _HEADER = """\
-# Written by `metassay init` and `metassay upgrade`; commit it. What they wrote, by hash: a file
+# Written by `metassay init` and `metassay update`; commit it. What they wrote, by hash: a file
 # that is as they wrote it may be replaced by an upgrade, one that you edited never is.
 """
 
@@ -42,7 +42,7 @@ def file(name: str) -> bytes:
 
 
 def files() -> dict[str, bytes]:
-    """What every project has and `metassay upgrade` may replace, by path."""
+    """What every project has and `metassay update` may replace, by path."""
     found = {"constraints.txt": file("constraints.txt")}
     for folder, pattern in _FOLDERS.items():
         found |= _in_folder(_root(), folder, pattern)
@@ -55,6 +55,11 @@ def files() -> dict[str, bytes]:
 def dag_of(params: object) -> bytes:
     """The dvc.yaml of a folder of benchmarks/, by what its params.yaml holds."""
     return dag(sort_of(params)).encode("utf-8")
+
+
+def is_own_repository(root: Path) -> bool:
+    """Whether this is Metassay's own repository, and no project."""
+    return (root / "metassay" / "project").is_dir()
 
 
 def own_dags(root: Path) -> dict[str, str]:

@@ -100,7 +100,7 @@ def check_place(folder: Path) -> None:
     if folder.is_dir() and any(folder.iterdir()):
         raise BadInput(
             f"{folder}: holds something already, and nothing was changed; name a new folder"
-            + (", or run `metassay upgrade` in it" if (folder / PARAMS).exists() else "")
+            + (", or run `metassay update` in it" if (folder / PARAMS).exists() else "")
         )
 
 

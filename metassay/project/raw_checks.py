@@ -46,7 +46,7 @@ def not_fetched(benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dat
     """
     return [
         f"{name}: raw files were not checked, {missing} of {len(dataset.files)} are not in"
-        f" {benchmark.raw}; metassay fetch {benchmark.dataset} brings them"
+        f" {benchmark.raw}; metassay run {benchmark.dataset} --only fetch brings them"
         for name, benchmark, dataset in _readable(benchmarks, registry)
         if (missing := _absent(benchmark, dataset)) and dataset.files
     ]

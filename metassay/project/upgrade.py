@@ -52,7 +52,7 @@ def upgrade(root: Path) -> Changes:
     """
     if not (root / PARAMS).is_file():
         raise BadInput(f"{PARAMS}: is not here; run this in a project's folder (metassay init)")
-    if (root / "metassay" / "project").is_dir():
+    if kit.is_own_repository(root):
         raise BadInput("this is Metassay's own repository, which is up to date with itself")
     before = kit.read_record(root)
     known = before.files if before else {}

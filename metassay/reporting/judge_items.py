@@ -123,7 +123,7 @@ def put_items(
 
 
 def _probability(judge: str) -> str:
-    return f"probability of entailed ({judge})"
+    return f"probability ({judge})"
 
 
 def _document(row: Mapping[str, Any], known: _Known, probable: Sequence[str]) -> Document:
@@ -162,17 +162,16 @@ def _document(row: Mapping[str, Any], known: _Known, probable: Sequence[str]) ->
 
 
 def _verdict(row: Mapping[str, Any], premises: Sequence[_Premise], known: _Known) -> Judgment:
-    """Of an item; the explanation and quotes are those of the premise that decided."""
+    """Of an item, `for` where it is right and `against` where it is wrong.
+
+    The explanation and quotes are those of the premise that decided.
+    """
     decided = [p for p in premises if len(premises) == 1 or p.position == row["position"]]
     pair_id = decided[0].pair_id if decided else ""
     answer = known.answers.get((pair_id, row["judge"]), {})
-    judgment = _judgment({**row, "explanation": answer.get("explanation")} | _quotes(answer))
-    if row["wrong"] is None:
-        return judgment
-    return Judgment(
-        f"{judgment.word}: {'wrong' if row['wrong'] else 'right'}",
-        *(judgment.side, judgment.probability, judgment.why, judgment.quotes),
-    )
+    side = {None: "neutral", True: "against", False: "for"}[row["wrong"]]
+    side = "unknown" if row["label"] is None else side
+    return _judgment({**row, "explanation": answer.get("explanation")} | _quotes(answer), side)
 
 
 def _quotes(answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -183,18 +182,16 @@ def _quotes(answer: Mapping[str, Any]) -> dict[str, Any]:
 def _each(judges: Sequence[str], premises: Sequence[_Premise], known: _Known) -> list[EachCitation]:
     """What every judge says of every premise alone."""
     return [
-        EachCitation(head, place, _judgment(answer | _quotes(answer)), None)
+        EachCitation(head, place, _judgment(answer | _quotes(answer), "neutral"), None)
         for head, judge in enumerate(judges)
         for place, premise in enumerate(premises)
         if (answer := known.answers.get((premise.pair_id, judge)))
     ]
 
 
-def _judgment(answer: Mapping[str, Any]) -> Judgment:
-    label = answer["label"]
-    word = _words(label) if label else _status(answer["status"])
-    side = "unknown" if label is None else "for" if label == ENTAILED else "against"
-    why = answer.get("explanation") or ""
+def _judgment(answer: Mapping[str, Any], side: str) -> Judgment:
+    word = _words(answer["label"]) if answer["label"] else _status(answer["status"])
+    why = answer["explanation"] or ""
     return Judgment(word, side, answer["probability"], why, answer["quotes"])
 
 

@@ -27,8 +27,8 @@ def put_evidence(
 
     `blocks` are of tables that no file knows; they come next, then those of `words.yaml`.
     """
-    known = {**_words(kind)["tables"], **(blocks or {})}
-    grouped = {name: {"group": _words(kind)["group"], **block} for name, block in known.items()}
+    known = {**words_of(kind)["tables"], **(blocks or {})}
+    grouped = {name: {"group": words_of(kind)["group"], **block} for name, block in known.items()}
     infos = put_tables(page, tables, command, figures=figures, blocks=grouped)
     order = {name: place for place, name in enumerate(known)}
     return sorted(infos, key=lambda info: order.get(info.name, len(order)))
@@ -49,15 +49,16 @@ def finish_test(
     if head["systems"].table not in {info.name for info in evidence}:
         head["systems"] = None
     fields = {
-        "terms": [Term(*term) for term in _words(kind)["terms"].items()],
+        "terms": [Term(*term) for term in words_of(kind)["terms"].items()],
         "tables": evidence,
         "figures": [info for infos in figures.values() for info in infos],
     }
     notes = tables.get("notes", pd.DataFrame(columns=["stage", "note"]))
-    about, counts = _words(kind)["about"], head.pop("counts")
+    about, counts = words_of(kind)["about"], head.pop("counts")
     page.finish(report.head(kind, about, counts, notes, **fields, **head))
 
 
-def _words(kind: str) -> Block:
+def words_of(kind: str) -> Block:
+    """The block of a kind of page."""
     words: Block = texts("words_of_tests.yaml")[kind]
     return words

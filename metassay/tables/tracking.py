@@ -1,4 +1,4 @@
-"""Numbers over time: what differs, the runs of `metassay reevaluate`, and the drift sentinel."""
+"""Numbers over time: what differs, the runs of `metassay watch check`, and the drift sentinel."""
 
 from metassay.tables.columns import table
 from metassay.tables.leaderboard import LEADERBOARD
@@ -54,7 +54,7 @@ CHANGED_DOCUMENTS = table(
 
 HISTORY = table(
     "history",
-    "the runs of `metassay reevaluate` for one benchmark",
+    "the runs of `metassay watch check` for one benchmark",
     "run",
     """
     run text: when it ended: UTC, as 2026-01-05T06:00:12Z
@@ -72,7 +72,7 @@ HISTORY = table(
     certificates integer?: certificates with another verdict than accepted
     missing integer: answers of language models that are missing
     alarms integer?: alarms of the drift sentinel; null without anchors
-    status integer: the exit code for this benchmark: 0, 1, 3 or 4
+    status integer: the exit code for this benchmark: 0, 1, 3, 4 or 5 (4, too, for drift of old)
     """,
 )
 

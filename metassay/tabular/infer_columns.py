@@ -223,7 +223,7 @@ def guess_of(
     for column in named:
         if column not in sheet.columns:
             what = f"there is no column {shown(column)}"
-            fix = f"--columns takes names of the first row: {listed(sheet.columns)}"
+            fix = f"--columns: takes names of the first row: {listed(sheet.columns)}"
             problems.add(Place(sheet.name), what, fix)
     if not len(sheet.lines) or any(column not in sheet.columns for column in named):
         return None
@@ -284,7 +284,7 @@ def _said_wide(guess: Guess, pattern: str) -> bool:
     guess.set_spread(read_names(pattern, guess.numbers(), guess.keys), pattern)
     if not guess.spread:
         what = f"no column of numbers is called as {shown(pattern)} says"
-        guess.ask(what, f"--columns takes the form of these: {listed(guess.sheet.columns)}")
+        guess.ask(what, f"--columns: takes the form of these: {listed(guess.sheet.columns)}")
     return bool(guess.spread)
 
 

@@ -110,8 +110,8 @@ class Scales(NamedTuple):
     kinds: dict[str, str]  # nominal, ordinal, interval, count
 
 
-def said_scales(said: Iterable[tuple[str, str]], mark: str, problems: list[str]) -> Scales:
-    """Read what is said of each criterion; `mark` leads an option's name in `problems`."""
+def said_scales(said: Iterable[tuple[str, str]], problems: list[str]) -> Scales:
+    """Read what `--scale` says of each criterion; faults go to `problems`."""
     found = Scales({}, {}, {})
     for name, written in said:
         ends = _RANGE.fullmatch(written)
@@ -125,7 +125,7 @@ def said_scales(said: Iterable[tuple[str, str]], mark: str, problems: list[str])
             found.kinds[name] = written
         else:
             problems.append(
-                f"{mark}scale {shown(f'{name}={written}')}: no such scale; choose from"
+                f"--scale {shown(f'{name}={written}')}: no such scale; choose from"
                 f" {', '.join(SCALES)}; or write CRITERION=LOW..HIGH, such as fluency=1..5, or the"
                 " grades, of which the first counts 1, such as fluency=poor<fair<good"
             )

@@ -52,7 +52,7 @@ def read(scores: Path, ratings: Path) -> tuple[Given, Given]:
     if problems:
         raise BadInput(problems)
     assert found[1] is not None
-    given, rated = read_both([found[0]], [found[1]], Named(), "--")
+    given, rated = read_both([found[0]], [found[1]], Named())
     assert given is not None
     return given, rated
 
@@ -343,5 +343,5 @@ def test_names_that_would_act_are_shown_harmless(
 
 def test_a_slice_s_value_prints(here: Path) -> None:
     scores, ratings = frames()
-    with pytest.raises(BadInput, match="by ward: a value has characters that do not print"):
+    with pytest.raises(BadInput, match="by='ward': a value has characters that do not print"):
         metassay.meta_eval(scores.assign(ward="\x1b[31m"), ratings, by="ward")

@@ -241,11 +241,11 @@ def test_ratings_are_needed_and_options_known(given) -> None:
     assert found == "meta-eval > resample_count: unknown key; remove it or correct its spelling"
     found = problems(*given, confounds=["size", "good", "noise"], lower=["size", "gud"])
     assert (
-        "lower 'gud': the files have no such name; there are: 'good', 'noise', 'size', 'gr"
+        "lower='gud': the files have no such name; there are: 'good', 'noise', 'size', 'gr"
         in found[0]
     )
-    assert "confounds size: is named in lower too" in found[1]
-    assert "every column of scores is a confound" in found[2]
+    assert "confounds='size': lower= names it, too" in found[1]
+    assert "confounds=: every column of scores is a confound" in found[2]
 
 
 def test_columns_may_have_other_names(here: Path, given, found, no_page) -> None:
@@ -257,7 +257,7 @@ def test_columns_may_have_other_names(here: Path, given, found, no_page) -> None
     pd.testing.assert_frame_equal(other.certificates, found.certificates)
     renamed = scores.rename(columns={"system": "model"})
     rated = ratings.rename(columns={"rater": "who", "doc_id": "id"})
-    options = ["--doc", "id", "--system", "model", "--rater", "who", "--out", "out"]
+    options = ["--columns", "doc=id", "system=model", "rater=who", "--out", "out"]
     assert main([*put(here, renamed, rated), *options]) == 0
     certificates = found.certificates.to_csv(index=False).encode()
     assert saved(here / "out")["certificates.csv"] == certificates
@@ -266,13 +266,16 @@ def test_columns_may_have_other_names(here: Path, given, found, no_page) -> None
 def test_names_that_no_file_has_or_both(here: Path, given, capsys) -> None:
     scores, ratings = given
     arguments = put(here, scores.assign(id="x"), ratings)
-    assert main([*arguments, "--doc", "id", "--system", "model", "--rater", "doc_id"]) == 2
+    assert main([*arguments, "--columns", "doc=id", "system=model", "rater=doc_id"]) == 2
     said = capsys.readouterr().err
-    assert "--system 'model': is no column: scores.csv has 'doc_id', 'system', 'good'," in said
+    assert "--columns system='model': there is no such column: scores.csv has 'doc_id'," in said
     assert "; ratings.csv has 'doc_id', 'system', 'rater', 'grade'; name one of them" in said
     assert "scores.csv: line 1: has both of the columns 'id' and 'doc_id'; remove one, or" in said
-    assert main([*put(here, scores, ratings), "--doc", "system"]) == 2
-    assert "column 'system' is asked for twice" in capsys.readouterr().err
+    assert main([*put(here, scores, ratings), "--columns", "doc=system"]) == 2
+    assert (
+        "column 'system' is named for two of document, system, rater and --by"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_system_that_one_file_lacks_is_an_error_and_both_a_note(
@@ -386,10 +389,10 @@ def test_one_text_has_one_value_and_a_column_few(here: Path, given, capsys) -> N
     (found,) = problems(
         many, ratings.assign(doc_id="1").drop_duplicates([*TEXT, "rater"]), by="page"
     )
-    assert found == f"by page: has 60 values; slice by a column of {MOST_SLICES} at most"
-    assert "asked for twice" in problems(scores, ratings, by="rater")[0]
+    assert found == f"by='page': has 60 values; slice by a column of {MOST_SLICES} at most"
+    assert "'rater' is named for two of" in problems(scores, ratings, by="rater")[0]
     (found,) = problems(scores, ratings, by="metric")
-    assert "by 'metric': is no column: scores has 'doc_id'," in found
+    assert "by='metric': there is no such column: scores has 'doc_id'," in found
 
 
 def test_ratings_alone_are_agreement_and_means(here: Path, given, found, capsys) -> None:

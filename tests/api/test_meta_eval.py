@@ -95,7 +95,7 @@ def read(path: Path) -> Given:
     found = [read_file(one, faults) for one in ((path, other) if scores else (other, path))]
     if faults or found[1] is None:
         raise BadInput(faults)
-    both = read_both([found[0]], [found[1]], Named(), "--")
+    both = read_both([found[0]], [found[1]], Named())
     given = both[0] if scores else both[1]
     assert given is not None
     return given
@@ -436,7 +436,9 @@ def test_the_other_commands_of_the_page_run(here: Path, capsys, monkeypatch) -> 
         if name == "scores.csv":
             frame = frame.assign(dataset="x", section=np.where(frame["note_id"] == "d1", "a", "b"))
         frame.to_csv(here / f"other_{name}", index=False)
-    lines = re.findall(r"^metassay (meta-eval scores.csv .* --(?:doc|by) .*)$", page, re.MULTILINE)
+    lines = re.findall(
+        r"^metassay (meta-eval scores.csv .* --(?:columns doc=|by ).*)$", page, re.MULTILINE
+    )
     assert len(lines) == 2
     words = shlex.split(" ".join([lines[0], *lines[1].split()[3:]]))
     words = [f"other_{word}" if word.endswith(".csv") else word for word in words]

@@ -43,7 +43,7 @@ def tables(scores: list[str], ratings: list[str]) -> list[pd.DataFrame]:
     cells = [[read_file(Path(name), faults) for name in names] for names in (scores, ratings)]
     assert not faults
     of_scores, of_ratings = ([one for one in each if one is not None] for each in cells)
-    found = read_both(of_scores, of_ratings, Named(), "--")
+    found = read_both(of_scores, of_ratings, Named())
     return [one.table for one in found if one is not None]
 
 

@@ -1,5 +1,6 @@
 """The command line: exit codes, and messages that say what to do."""
 
+import argparse
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from metassay.cli.main import main
+from metassay.cli.main import main, parser
+from metassay.cli.parsing import COMMANDS
 
 
 @pytest.fixture
@@ -34,18 +36,18 @@ def edited(path: Path) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    "command", [["run", "nope"], ["report", "nope"], ["run", "sample", "nope"]]
+    "command", [["run", "nope"], ["run", "nope", "--only", "fetch"], ["run", "sample", "nope"]]
 )
 def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command: list[str]) -> None:
     assert main(command) == 2
     said = capsys.readouterr().err
-    assert "none is called 'nope'; there are: aci_bench, aci_bench_table24, " in said
+    assert "benchmarks/: no 'nope'; there are: aci_bench, aci_bench_table24, " in said
     assert not (unchanged / "data/tables").exists()
 
 
 def test_a_benchmark_s_folder_without_params_is_not_called_unknown(here, capsys) -> None:
     (here / "benchmarks/sample/params.yaml").unlink()
-    assert main(["accept", "sample"]) == 2
+    assert main(["watch", "accept", "sample"]) == 2
     said = capsys.readouterr().err
     assert said == "benchmarks/sample/params.yaml does not exist; bring it back, as by git\n"
 
@@ -165,19 +167,15 @@ def test_list_shows_benchmarks_and_datasets(unchanged, capsys) -> None:
         assert any(name in line for line in lines[start:end])
 
 
-def test_fetch_of_an_unknown_dataset(unchanged, capsys) -> None:
-    assert main(["fetch", "nope"]) == 2
-    assert "nope" in capsys.readouterr().err
-
-
 def test_fetch_from_a_mirror(here, mirror, capsys) -> None:
-    assert main(["fetch", "mts_dialog", "--mirror", str(mirror)]) == 0
+    assert main(["run", "mts_dialog", "--only", "fetch", "--mirror", str(mirror)]) == 0
     assert len(list((here / "data/raw/mts_dialog").iterdir())) == 3
 
 
 def test_fetch_from_a_mirror_that_lacks_the_files(here, tmp_path, capsys) -> None:
     (tmp_path / "empty").mkdir()
-    assert main(["fetch", "mts_dialog", "--mirror", str(tmp_path / "empty")]) == 2
+    words = ["run", "mts_dialog", "--only", "fetch", "--mirror", str(tmp_path / "empty")]
+    assert main(words) == 2
     assert "mts_dialog_correlation" in capsys.readouterr().err
     assert not list((here / "data").glob("raw/mts_dialog/*"))
 
@@ -188,11 +186,53 @@ def test_outside_a_project(tmp_path, monkeypatch, capsys) -> None:
     assert "params.yaml does not exist; run in the project's folder" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("words", [["run", "sample", "--jobs", "0"], ["run"], ["dance"]])
-def test_bad_usage_exits_with_2(words: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "sample", "--jobs", "0"], "a whole number from 1"),
+        (["run"], "required: BENCHMARK"),
+        (["valdate"], "there is no 'valdate'; metassay --help lists all; did you mean 'validate'?"),
+        (["study", "exprot"], "metassay study --help lists all; did you mean 'export'?"),
+        (["run", "sample", "--onyl", "report"], "no option --onyl; did you mean '--only'?"),
+        (["figures", "--paper", "doclen"], "did you mean 'doclens'?"),
+        (["compare", "--benchmark", "a"], "--benchmark is now BENCHMARK without an option"),
+        (["meta-eval", "--doc", "id", "a.csv"], "--doc is now --columns doc=COLUMN"),
+    ],
+)
+def test_bad_usage_exits_with_2_and_says_what_was_meant(words, said, capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         main(words)
     assert caught.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_former_names_answer_with_the_new_one(capsys) -> None:
+    for former, new in COMMANDS.items():
+        assert main([former, "x"]) == 2
+        assert capsys.readouterr().err == f"metassay {former} is now metassay {new}\n"
+        with pytest.raises(SystemExit) as caught:
+            main([*new.split(), "--help"])
+        assert caught.value.code == 0
+        capsys.readouterr()
+
+
+def test_an_option_means_the_same_in_every_command() -> None:
+    """Its metavar, and how many words it takes, say what it takes; a benchmark is positional."""
+    takes: dict[str, dict[str, tuple[object, ...]]] = {}
+    for command, action in arguments(parser(), "metassay"):
+        for option in action.option_strings:
+            takes.setdefault(option, {})[command] = (type(action), action.metavar, action.nargs)
+    several = {option: each for option, each in takes.items() if len(set(each.values())) > 1}
+    assert set(several) == {"--format"}, several  # of sheets one, of figures some
+    assert not {"--benchmark", "--study", "--doc"} & set(takes)
+
+
+def arguments(one: argparse.ArgumentParser, name: str) -> Iterator[tuple[str, argparse.Action]]:
+    for action in one._actions:
+        yield name, action
+        if isinstance(action, argparse._SubParsersAction):
+            for key, command in action.choices.items():
+                yield from arguments(command, f"{name} {key}")
 
 
 def test_the_command_line_is_there_before_any_table_is() -> None:

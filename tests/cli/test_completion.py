@@ -10,7 +10,6 @@ import pytest
 
 from metassay.cli.completion import script
 from metassay.cli.main import main, parser
-from metassay.datasets.registry import load_registry
 from tests.conftest import ROOT
 
 # Completes the words of a line as readline would have it done, the last of them being typed.
@@ -63,20 +62,20 @@ def test_every_command_and_every_option_of_one(project) -> None:
 
 
 def test_names_come_from_the_project(project) -> None:
-    benchmarks, several, none, here, datasets, study, choices, files = tab(
+    benchmarks, several, none, here, costs, study, choices, files = tab(
         project,
         "metassay run al",
         "metassay run --no-prefect alpha b",
         "metassay run nothing-like-it",
-        "metassay report ",
-        "metassay fetch ",
+        "metassay watch check ",
+        "metassay ledger cost ",
         "metassay study export a",
         "metassay study export --form p",
         "metassay study import alpha first she",
     )
     assert (benchmarks, several, none) == (["alpha", "alpine"], ["beta"], [])
     assert here == ["alpha", "alpine", "beta"]
-    assert datasets == list(load_registry(ROOT / "data/registry.yaml"))
+    assert costs == here
     assert (study, choices, files) == (["alpha", "alpine"], ["pairs"], ["sheets.csv"])
 
 
@@ -94,7 +93,7 @@ def test_names_to_probe_are_those_of_three_blocks(project) -> None:
 
 
 def test_outside_of_a_project_there_are_no_names_and_no_complaints(tmp_path) -> None:
-    assert tab(tmp_path, "metassay run ", "metassay fetch ", "metassay probe ", "metassay li") == [
+    assert tab(tmp_path, "metassay run ", "metassay show ", "metassay probe ", "metassay li") == [
         *([], [], []),
         ["list"],
     ]
@@ -130,16 +129,14 @@ def test_every_argument_says_what_it_takes() -> None:
         return found
 
     vague = [(name, metavar) for name, metavar in arguments(parser(), "") if metavar == "NAME"]
-    assert vague == [], (
-        "metavar: BENCHMARK, DATASET, or what else it is (metassay/cli/completion.py)"
-    )
+    assert vague == [], "metavar: BENCHMARK, or what else it is (metassay/cli/completion.py)"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_command_prints_what_the_shell_can_read(shell: str, tmp_path, capsys) -> None:
     assert main(["completion", shell]) == 0
     printed = capsys.readouterr().out
-    assert {"_metassay_benchmark", "_metassay_dataset"} <= set(printed.replace("(", " ").split())
+    assert "_metassay_benchmark" in set(printed.replace("(", " ").split())
     if shutil.which(shell):
         file = tmp_path / "script"
         file.write_text(printed)

@@ -1,4 +1,4 @@
-"""What `metassay reevaluate` refuses before any stage is run."""
+"""What `metassay watch check` refuses before any stage is run."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def test_accepted_numbers_that_cannot_be_compared_are_told_before_the_run(
     root = tiny_project(tmp_path, "http://127.0.0.1:9/v1", ["Nothing."], system=CHAT)
     monkeypatch.chdir(root)
     (root / ACCEPTED).write_text(text, encoding="utf-8")
-    assert main(["reevaluate", "one", "--no-prefect"]) == 2
+    assert main(["watch", "check", "one", "--no-prefect"]) == 2
     assert f"{ACCEPTED}: " in (err := capsys.readouterr().err)
     assert said in err
 
@@ -39,5 +39,5 @@ def test_a_damaged_history_is_told_before_the_run(name: str, tmp_path, monkeypat
     file = Path(f"history/one/{name}.parquet")
     file.parent.mkdir(parents=True)
     file.write_bytes(b"PAR1")
-    assert main(["reevaluate", "one", "--no-prefect"]) == 2
+    assert main(["watch", "check", "one", "--no-prefect"]) == 2
     assert f"`git checkout {file}` if it was committed" in capsys.readouterr().err

@@ -1,18 +1,19 @@
-"""What `metassay run` and `metassay report` make of how their flows ended."""
+"""What `metassay run` and `metassay run --only report` make of how their flows ended."""
 
 import pytest
 
 from metassay.cli import running
+from metassay.core.exit_codes import FAILED, INTERRUPTED, REFUSED
 
 
 @pytest.mark.parametrize(
     ("ended", "code", "said"),
     [
         (0, 0, ""),
-        (running.REFUSED, running.REFUSED, ""),
-        (running.INTERRUPTED, running.INTERRUPTED, ""),
-        (1, running.STAGE_FAILED, "not every stage succeeded"),
-        (-9, running.STAGE_FAILED, "the run was killed"),
+        (REFUSED, REFUSED, ""),
+        (INTERRUPTED, INTERRUPTED, ""),
+        (1, FAILED, "not every stage succeeded"),
+        (-9, FAILED, "the run was killed"),
     ],
 )
 def test_each_end_has_its_code_and_its_words(

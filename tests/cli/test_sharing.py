@@ -86,7 +86,7 @@ def test_accepted_tables_go_only_where_their_class_of_then_and_of_today_may(
     assert main(["push", "one", "--to", "team"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("one: its accepted tables hold text of dataset 'letters', which is priv")
-    assert line.endswith("else `metassay accept one` what is there now")
+    assert line.endswith("else accept what is there now: `metassay watch accept one`")
 
     shown = {"systems.mini": CHAT | {"shots": 1, "examples": ["lost/dev/d000"]}}
     accepted(shown, one="private")  # of a time when it was; of `lost` nobody knows

@@ -45,7 +45,7 @@ def there(tmp_path, monkeypatch):
 
 
 def export(*more, form=("rubric", "--rubric", "vanilla")):
-    words = ["study", "export", "one", "--form", *form, "--study", "pilot", "--format", "csv"]
+    words = ["study", "export", "one", "pilot", "--form", *form, "--format", "csv"]
     return main([*words, *more])
 
 
@@ -96,7 +96,7 @@ def test_a_folder_that_holds_a_study_is_not_written_over(there, capsys):
 
 def test_without_a_seed_one_is_drawn_and_told(there):
     assert export() == 0
-    assert main(["study", "export", "one", "--form", "claims", "--study", "second"]) == 0
+    assert main(["study", "export", "one", "second", "--form", "claims"]) == 0
     keys = [
         json.loads((there / f"studies/one/{name}/key.json").read_text("utf-8"))["seed"]
         for name in ("pilot", "second")
@@ -143,15 +143,15 @@ def test_designs_that_cannot_be(there, capsys, words, said):
 
 
 def test_names_that_are_not_there(there, capsys):
-    assert main(["study", "export", "two", "--form", "claims", "--study", "s"]) == 2
-    assert "benchmark 'two' is not in benchmarks/; known: one" in capsys.readouterr().err
-    assert main(["study", "export", "one", "--form", "claims", "--study", "a/b"]) == 2
+    assert main(["study", "export", "two", "s", "--form", "claims"]) == 2
+    assert "benchmarks/: no 'two'; there are: one" in capsys.readouterr().err
+    assert main(["study", "export", "one", "a/b", "--form", "claims"]) == 2
     assert main(["study", "import", "one", "pilot", "x.csv"]) == 2
     assert (
         "is not there; name a study that `metassay study export` wrote" in capsys.readouterr().err
     )
     (there / "data/tables/one/units.parquet").unlink()
-    assert main(["study", "export", "one", "--form", "claims", "--study", "s"]) == 2
+    assert main(["study", "export", "one", "s", "--form", "claims"]) == 2
     assert "units.parquet: is not there; run: metassay run one" in capsys.readouterr().err
 
 
@@ -162,7 +162,7 @@ def test_a_study_that_the_data_bring_already(there, capsys):
     )
     write(RATINGS, given, there / "data/tables/one/ratings/given.parquet")
     assert export() == 2
-    assert "--study 'pilot': the data bring a study of that name" in capsys.readouterr().err
+    assert "STUDY 'pilot': the data bring a study of that name" in capsys.readouterr().err
 
 
 def test_a_key_of_another_study(there, capsys):

@@ -240,8 +240,10 @@ def test_the_surest_wrong_verdicts_come_first(written, frames):
     assert index[surest].tolist()[0] == 0.9
     assert index[surest].isna().tolist() == [False, *[True] * 5]
     first, last = index.iloc[0], index.iloc[-1]
-    assert first[["for_0", "against_0", "for_1", "against_1", "for_2"]].tolist() == [1, 0, 0, 1, 1]
-    assert last[["for_0", "against_0", "unknown_0", "for_2"]].tolist() == [0, 0, 1, 1]
+    # of m2 meaning and words are wrong, released is right; of m4 meaning abstains, words is right
+    sides = [f"{side}_{judge}" for judge in range(3) for side in ("for", "against", "unknown")]
+    assert first[sides].tolist() == [*(0, 1, 0), *(1, 0, 0), *(0, 1, 0)]
+    assert last[sides].tolist() == [*(0, 0, 1), *(0, 0, 0), *(1, 0, 0)]
     assert [texts["parts"][int(part)] for part in index["parts"][:2]] == ["negation", "voice"]
     columns = {of["name"]: of["column"] for of in texts["criteria"]}
     assert first[columns["right answer"]] == 0
@@ -254,20 +256,16 @@ def test_the_surest_wrong_verdicts_come_first(written, frames):
 def test_an_item_has_what_was_read_and_what_everybody_says(written):
     first, *_, last = page_data.documents(written)
     assert first["attributes"][:2] == ["right answer: not entailed", "test set: mli_test_v1"]
-    assert [p["text"] for p in first["passages"]] == [
-        f"Premise {n} of m2. {SCRIPT}" for n in (0, 1)
-    ]
+    read = [passage["text"] for passage in first["passages"]]
+    assert read == [f"Premise {n} of m2. {SCRIPT}" for n in (0, 1)]
     (text,) = first["texts"]
     (block,) = text["blocks"]
     (line,) = block["lines"]
     meaning, released, words = line["judgments"]
-    assert (meaning["word"], meaning["side"], meaning["probability"]) == (
-        "entailed: wrong",
-        "for",
-        0.9,
-    )
+    assert (meaning["word"], meaning["side"]) == ("entailed", "against")  # and is wrong
+    assert meaning["probability"] == 0.9
     assert meaning["why"] == f"meaning on m2 {SCRIPT}"  # of the second premise, which decides
-    assert (released["word"], released["side"]) == ("not entailed: right", "against")
+    assert (released["word"], released["side"]) == ("not entailed", "for")
     assert (words["probability"], words["why"]) == (None, f"words on m2 {SCRIPT}")
     people = [(r["criterion"], r["rater"], r["value"]) for r in line["people"]]
     assert people == [
@@ -275,6 +273,7 @@ def test_an_item_has_what_was_read_and_what_everybody_says(written):
         *(("entailed", "ben", 0.0), ("entailed", "cleo", 1.0)),
     ]
     alone = {(e["head"], e["passage"]): e["alone"]["word"] for e in line["each"]}
+    assert {e["alone"]["side"] for e in line["each"]} == {"neutral"}
     assert alone == {
         **{(0, 0): "not entailed", (0, 1): "entailed"},
         **{(2, 0): "not entailed", (2, 1): "entailed"},

@@ -45,7 +45,7 @@ def meta_eval(files: dict[str, Path], *columns: str) -> set[tuple[Any, ...]]:
     if faults:
         raise BadInput(faults.lines())
     scores, ratings = ([one] for one in sheets if one is not None)
-    _, found = read_both(scores, ratings, Named(columns=columns), "--")
+    _, found = read_both(scores, ratings, Named(columns=columns))
     return values(found.table.to_dict("records"))
 
 
@@ -97,7 +97,7 @@ def test_several_raters_files_that_name_texts_alone_are_joined_too(tmp_path: Pat
         for name, rows in (("scores", PLAIN[0]), ("texts", TEXTS))
     )
     sheets = [sheet for one in (scores, *of_raters) if (sheet := read_sheet(one, Findings()))]
-    _, found = read_both(sheets[:1], sheets[1:], Named(), "--")
+    _, found = read_both(sheets[:1], sheets[1:], Named())
     assert values(found.table.to_dict("records")) == PLAIN_VALUES
     rows = read_all(Asked({"texts": [texts], "ratings": of_raters})).rows
     assert values([one._asdict() for one in rows.ratings]) == PLAIN_VALUES
@@ -159,7 +159,7 @@ def test_two_raters_files_in_the_place_of_scores_and_ratings(
         each.append(str(as_csv(rows, tmp_path, rater)))
     assert main(["meta-eval", *each, *few]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "if both are raters' files, name them so: --ratings ann.csv ben.csv" in said
+    assert "if both hold ratings, name both by --ratings" in said
     assert main(["meta-eval", "--ratings", *each, *few]) == 0
     assert "each file is the rater's" in " ".join(capsys.readouterr().out.split())
 

@@ -342,7 +342,7 @@ def test_commands_know_tunings(
     assert main(["list"]) == 0
     shown = capsys.readouterr().out
     assert "tunings of models" in shown
-    assert main(["cost", "ctc"]) == 0
+    assert main(["ledger", "cost", "ctc"]) == 0
     assert "ctc asks no language model: it costs nothing" in capsys.readouterr().out
     assert closing(["ctc"], load()) == 0
     shown = capsys.readouterr().out

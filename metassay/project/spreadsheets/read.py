@@ -74,7 +74,7 @@ def read_all(asked: Asked) -> Found:
     problems: list[str] = []
     said = said_columns(asked.columns, asked.files, problems)
     pairs = [one.rpartition("=")[::2] for one in asked.scales]
-    scales = said_scales(pairs, "--", problems)
+    scales = said_scales(pairs, problems)
     raise_problems(problems)
     sheets: dict[str, Sheet] = {}
     for kind, paths in asked.files.items():

@@ -78,7 +78,7 @@ def _no_lock(text: str) -> str:
         )
     return (
         "is no dvc.lock with stages; bring an earlier one back by git, or make it anew: `metassay"
-        " run` writes dvc.lock, `metassay accept` accepted.lock"
+        " run` writes dvc.lock, `metassay watch accept` accepted.lock"
     )
 
 

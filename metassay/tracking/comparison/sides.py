@@ -83,7 +83,7 @@ def of_folder(path: Path) -> Side:
 def of_lock(root: Path, file: Path, benchmark: str, name: str) -> Side:
     """The tables that a copy of dvc.lock names by hash, such as benchmarks/NAME/accepted.lock."""
     if not (root / file).exists():
-        raise BadInput(f"{name}: {file} is not there; `metassay accept {benchmark}`")
+        raise BadInput(f"{name}: {file} is not there; `metassay watch accept {benchmark}`")
     return _of_text(root, lock_text(root / file), str(file), benchmark, name)
 
 
@@ -159,7 +159,7 @@ def _of_text(root: Path, text: str, where: str, benchmark: str, name: str) -> Si
     made = _made(lock, where, benchmark)
     paths = {table.name: _path(benchmark, table) for table in (*NEEDED, *MORE)}
     wanted = {path: made[path] for path in paths.values() if path in made}
-    found = _find(root, wanted, name=name, benchmark=benchmark)
+    found = found_tables(root, wanted, name=name, benchmark=benchmark)
     return _side(name, benchmark, lock, {key: found.get(path) for key, path in paths.items()})
 
 
@@ -247,7 +247,9 @@ def _md5(file: Path) -> str:
 _NO_GIT = {"core": {"no_scm": True}}  # a project is as good without, as for runs
 
 
-def _find(root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str) -> dict[str, Path]:
+def found_tables(
+    root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str
+) -> dict[str, Path]:
     """The files of these MD5 hashes, by the path of the table that each was.
 
     What is not in the cache is brought from the project's remotes, the default one first, if there

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from metassay.core.atomic import whole_file
+from metassay.core.exit_codes import MEANINGS
 from metassay.format.frames import escaped, records, to_csv
 from metassay.format.numbers import counted, exact, probability, shown
 from metassay.reporting.figures.drawing import draw, inline
@@ -24,33 +25,39 @@ from metassay.tracking.comparison.differences import (
 )
 from metassay.tracking.reevaluation.history import History
 from metassay.tracking.reevaluation.outcome import (
+    ONE_SIDED,
     REPORTS,
     Outcome,
     documents_of,
     headline,
     row_name,
 )
+from metassay.tracking.reevaluation.texts import ChangedText, changed_texts
 from metassay.tracking.sentinel import DriftResult
 
 RUNS = 12  # of the history, in its table
-_ORDER = (REGRESSED, IMPROVED, CHANGED, UNKNOWN, NOT_SHOWN, SAME)
+_FOLDED = (UNKNOWN, NOT_SHOWN, SAME, ONE_SIDED)
 _HEADS = ["number", "accepted", "now", "difference", "p, adjusted", "documents"]
-_EXIT = {0: "nothing regressed", 1: "a stage failed", 3: "answers missing", 4: "alarm"}
 
 
 @dataclass(frozen=True)
 class ChangePage:
-    """Everything the template prints: `alarms` first, then what is `calm`, facts, sections."""
+    """Everything the template prints: `alarms` first, then what is `calm`, facts, sections.
+
+    `texts` are for the page alone: Markdown, which Prefect is sent, has keys and numbers.
+    """
 
     benchmark: str
     alarms: list[str]
     calm: list[str]
     facts: list[tuple[str, str]]
     sections: list[Section]
+    texts: Sequence[ChangedText] = ()
 
 
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
-    """Write reports/changes/NAME: index.html, which needs nothing else, changes.md, changes.csv.
+    """Write reports/changes/NAME: index.html, which needs nothing else, changes.md, changes.csv,
+    certificates.csv. The page alone has texts.
 
     Equal outcomes and histories give equal bytes. Runs that are dated later than this one, by a
     clock that was wrong, are counted only.
@@ -72,6 +79,7 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             ("Exit status", _status(outcome.status, compared=outcome.compared is not None)),
         ],
         list(_sections(outcome, history, later)),
+        changed_texts(root, outcome),
     )
     drawn = draw(draw_history, history.means)
     title = f"History of the main metrics of {outcome.benchmark}, per system; table below"
@@ -84,6 +92,7 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
     _put(folder / "index.html", text.getvalue().encode())
     _put(folder / "changes.md", _markdown(page).encode())
     _put(folder / "changes.csv", to_csv(outcome.changes).encode())
+    _put(folder / "certificates.csv", to_csv(outcome.certificates).encode())
 
 
 def _put(path: Path, content: bytes) -> None:
@@ -92,7 +101,7 @@ def _put(path: Path, content: bytes) -> None:
 
 
 def _status(code: int, *, compared: bool) -> str:
-    return f"{code}: {_EXIT[code] if code or compared else 'nothing accepted to compare with'}"
+    return f"{code}: {MEANINGS[code] if code or compared else 'nothing accepted to compare with'}"
 
 
 def _sections(outcome: Outcome, history: History, later: int) -> Iterator[Section]:
@@ -102,7 +111,7 @@ def _sections(outcome: Outcome, history: History, later: int) -> Iterator[Sectio
         if not outcome.certificates.empty:
             yield _certificates(outcome)
     if outcome.missing:
-        says = ["The next run asks again for what may still be had."]
+        says = ["The next run asks again where that may help."]
         yield Section("models", "Language models", says, [], warnings=list(outcome.missing))
     if outcome.drift is not None:
         yield _sentinel(outcome.drift)
@@ -110,14 +119,12 @@ def _sections(outcome: Outcome, history: History, later: int) -> Iterator[Sectio
 
 
 def _changes(outcome: Outcome) -> Section:
-    rows = records(outcome.changes)
-    by_verdict = {v: [row for row in rows if row["verdict"] == v] for v in _ORDER}
+    by_verdict = outcome.rows
     says = [
-        "Each number is a system’s mean on one metric, over the documents that have a score both"
-        " times. Verdicts come from a paired test on these documents, adjusted for all rows"
-        " together: if nothing but luck differs, any row at all is called regressed, improved or"
-        " changed by chance in at most 5 % of runs (1 less params.yaml > comparison > confidence)."
-        " Intervals are each row’s own."
+        "Each number is a system’s mean on one metric, over the documents scored both times. A"
+        " paired test on these documents gives the verdict, adjusted for all rows together: where"
+        " nothing changed, at most 5 % of runs call any row regressed, improved or changed (1 less"
+        " params.yaml > comparison > confidence). Intervals are not adjusted."
     ]
     first = [v for v in (REGRESSED, IMPROVED, CHANGED) if by_verdict[v]]
     grids = [Grid(v, _HEADS, [_row(outcome, row) for row in by_verdict[v]]) for v in first]
@@ -127,11 +134,11 @@ def _changes(outcome: Outcome) -> Section:
             counted(len(by_verdict[v]), "row"),
             [Grid("", _HEADS, [_row(outcome, row) for row in by_verdict[v]])],
         )
-        for v in _ORDER[3:]
+        for v in _FOLDED
         if by_verdict[v]
     ]
     if not grids:
-        says.append("No row is shown to differ from the accepted numbers.")
+        says.append("No score differs from the accepted ones beyond chance.")
     return Section("changes", "What changed", says, ["changes"], grids, groups)
 
 
@@ -157,12 +164,12 @@ def _missing(number_of: int) -> str:
 
 def _causes(outcome: Outcome) -> Section:
     if not outcome.causes:
-        says = ["Everything that the scores are made of is as it was when they were accepted."]
+        says = ["Nothing that the scores are made of changed since they were accepted."]
         return Section("causes", "Why", says, [])
     rows = [(cause.kind, [Cell(cause.what), Cell(cause.stage)]) for cause in outcome.causes]
     says = [
-        "Inputs that changed since the scores were accepted, each with the first stage that it"
-        " reaches. With several of them, nobody knows how much each one did."
+        "What changed since the scores were accepted, each with the first stage that reads it."
+        " Where several things changed, the effect of each alone is unknown."
     ]
     grid = Grid("", ["cause", "what differs", "stage"], rows, sort=False)
     return Section("causes", "Why", says, [], [grid])
@@ -178,9 +185,8 @@ def _certificates(outcome: Outcome) -> Section:
         )
         for row in records(outcome.certificates)
     ]
-    says = ["Verdicts on metrics that are others than when the numbers were accepted."]
-    group = Group("Another verdict", counted(len(rows), "certificate"), [Grid("", heads, rows)])
-    return Section("certificates", "Certificates", says, [], groups=[group])
+    says = ["Metrics whose verdict changed since the numbers were accepted."]
+    return Section("certificates", "Certificates", says, ["certificates"], [Grid("", heads, rows)])
 
 
 def _sentinel(drift: Iterable[DriftResult]) -> Section:
@@ -200,7 +206,7 @@ def _sentinel(drift: Iterable[DriftResult]) -> Section:
         )
         for result in drift
     ]
-    says = ["The judges were asked their anchors again: does each still judge as it did?"]
+    says = ["Each judge was asked its anchors again, to see whether it still answers as it did."]
     return Section("sentinel", "Drift sentinel", says, [], [Grid("", heads, rows, sort=False)])
 
 
@@ -225,8 +231,8 @@ def _history(history: History, later: int) -> Section:
     ]
     if later:
         says.append(
-            f"{counted(later, 'run')} of the history, with a later date than this one by a clock"
-            " that was wrong then or is now, not shown."
+            f"{counted(later, 'run')} of the history with a later date than this one: not shown,"
+            " since a clock was wrong then or is wrong now."
         )
     grid = Grid("", ["run", "what it did", "status", *counts, "revision"], rows, sort=False)
     return Section("history", "History", says, [], [grid], figure="history")

@@ -79,7 +79,7 @@ def _row(outcome: Outcome) -> dict[str, object]:
         "did": FAILED if outcome.failed else DONE if outcome.stages else NOTHING,
         "stages": outcome.stages,
         "accepted": outcome.accepted,
-        "compared": outcome.paired if there else None,
+        "compared": outcome.n_compared if there else None,
         **{name: n if there else None for name, n in counts.items()},
         "causes": [str(cause) for cause in outcome.causes],
         "certificates": len(outcome.certificates) if there else None,

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pandas as pd
 
 from metassay.core.errors import BadInput
+from metassay.core.exit_codes import DONE, DRIFTED, FAILED, INCOMPLETE, WORSE
 from metassay.core.options import BENCHMARKS
 from metassay.format.frames import records
 from metassay.format.numbers import counted, equals, shown, shown_interval
@@ -27,13 +28,14 @@ from metassay.tracking.comparison.differences import (
     Differences,
     compare,
 )
+from metassay.tracking.comparison.differences import VERDICTS as EVERY_VERDICT
 from metassay.tracking.comparison.sides import ACCEPTED, Side, here, of_lock
-from metassay.tracking.comparison.words import document
+from metassay.tracking.comparison.words import certificate_lines, document
 from metassay.tracking.options import ComparisonOptions
 from metassay.tracking.sentinel.checking import DriftResult
 
 VERDICTS: Final = (REGRESSED, IMPROVED, CHANGED, UNKNOWN)  # those worth a word
-NOTHING_REGRESSED, STAGE_FAILED, MISSING, ALARMED = 0, 1, 3, 4  # as exit codes, the worst is 1
+ONE_SIDED: Final = "not compared"  # what came or went since, or was scored on no side
 
 BLIND: Final = ("cannot tell", "another judge")  # a check of the sentinel that says nothing
 
@@ -42,13 +44,15 @@ REPORTS = Path("reports/changes")
 _SHORT = {UNKNOWN: "undecided"}
 SHOWN = 20  # rows in the terminal and in an event; the page has all
 CAUSES = 4  # in the headline
+SHOWN_CERTIFICATES = 4  # named in the headline
 DOCUMENTS = 3  # keys named beside a row in the terminal
 
 _EVENTS = {
-    NOTHING_REGRESSED: "metassay.held",
-    STAGE_FAILED: "metassay.failed",
-    MISSING: "metassay.incomplete",
-    ALARMED: "metassay.regressed",
+    DONE: "metassay.held",
+    FAILED: "metassay.failed",
+    INCOMPLETE: "metassay.incomplete",
+    WORSE: "metassay.regressed",
+    DRIFTED: "metassay.drifted",
 }
 
 
@@ -98,15 +102,25 @@ class Outcome:
         there = [self.changes[["n", *names]].sum(axis=1) > 0 for names in sides]
         return there[0] & there[1] & there[2]
 
+    @property
+    def rows(self) -> dict[str, list[dict[str, Any]]]:
+        """Every row of `changes` once, by its verdict; under ONE_SIDED those that have none.
+
+        All that is counted or listed is of these, so that one row is counted once.
+        """
+        found: dict[str, list[dict[str, Any]]] = {one: [] for one in (*EVERY_VERDICT, ONE_SIDED)}
+        for row, two_sided in zip(records(self.changes), self._two_sided, strict=True):
+            found[row["verdict"] if two_sided else ONE_SIDED].append(row)
+        return found
+
     def count(self, verdict: str) -> int:
-        """How many rows of `changes` have this verdict, but for those scored neither time, and
-        those of what came or went since."""
-        return int(((self.changes["verdict"] == verdict) & self._two_sided).sum())
+        """How many rows have this verdict."""
+        return len(self.rows[verdict])
 
     @property
-    def paired(self) -> int:
-        """How many rows of `changes` have documents that were scored both times."""
-        return int((self.changes["n"] > 0).sum())
+    def n_compared(self) -> int:
+        """How many rows have a verdict."""
+        return sum(len(rows) for verdict, rows in self.rows.items() if verdict != ONE_SIDED)
 
     @property
     def unsettled(self) -> int:
@@ -122,22 +136,25 @@ class Outcome:
 
     @property
     def status(self) -> int:
-        """The exit code: 1 before 4 before 3 before 0.
+        """The exit code, that of the worst.
 
-        3, too, where texts that failed leave a verdict open, as in `metassay compare`, and where a
-        judge that has anchors could not be checked.
+        INCOMPLETE, too, where texts that failed leave a verdict open, as in `metassay compare`, and
+        where a judge that has anchors could not be checked.
         """
         if self.failed:
-            return STAGE_FAILED
-        if self.count(REGRESSED) or self.alarms:
-            return ALARMED
+            return FAILED
+        if self.count(REGRESSED):
+            return WORSE
+        if self.alarms:
+            return DRIFTED
         blind = any(result.state in BLIND for result in self.drift or ())
-        return MISSING if self.lacking or self.unsettled or blind else NOTHING_REGRESSED
+        return INCOMPLETE if self.lacking or self.unsettled or blind else DONE
 
     @property
     def counts(self) -> dict[str, int]:
         """Rows by the verdicts that are worth a word."""
-        return {verdict: self.count(verdict) for verdict in VERDICTS}
+        rows = self.rows
+        return {verdict: len(rows[verdict]) for verdict in VERDICTS}
 
 
 def accepted_file(benchmark: str) -> Path:
@@ -172,7 +189,8 @@ def accepted_side(root: Path, benchmark: str) -> Side:
     try:
         return of_lock(root, file, benchmark, "accepted")
     except BadInput as error:
-        remedy = f"`git checkout {file}` brings it back; `metassay accept {benchmark}` replaces it"
+        accept = f"`metassay watch accept {benchmark}`"
+        remedy = f"`git checkout {file}` brings it back; {accept} replaces it"
         raise BadInput([*error.problems, f"{file}: {remedy}"]) from error
 
 
@@ -192,28 +210,28 @@ def headline(outcome: Outcome) -> list[str]:
     """The sentences that a hurried reader needs, the worst first."""
     if outcome.failed:
         failed = ", ".join(outcome.failed)
-        return [f"not compared, for stages did not succeed: {failed}."]
-    said = [_compared(outcome), *_one_sided(outcome)]
+        return [f"not compared, since stages failed: {failed}."]
+    said = [_compared(outcome), *_one_sided(outcome), *_certificates(outcome)]
     if outcome.causes:
         first = ", ".join(map(str, outcome.causes[:CAUSES]))
         more = len(outcome.causes) - CAUSES
         said.append(f"what differs: {first}{f' and {more} more' if more > 0 else ''}.")
     if outcome.alarms:
         judges = ", ".join(result.judge for result in outcome.drift or () if result.alarm)
-        said.append(f"the drift sentinel alarms: {judges} no longer judges as it did.")
+        said.append(f"drift: the judge no longer answers as it did: {judges}.")
     if outcome.lacking:
         lacking = counted(outcome.lacking, "answer")
         verb = "is" if outcome.lacking == 1 else "are"
         said.append(f"{lacking} of language models {verb} missing.")
     if outcome.unsettled:
         said.append(
-            f"answers are missing, or texts failed, behind {counted(outcome.unsettled, 'number')}:"
-            " whether they got worse is open."
+            f"{counted(outcome.unsettled, 'score')} cannot be compared until missing answers or"
+            " failed texts are there."
         )
     if not outcome.stages:
-        done = "nothing to do: nothing that a stage reads has changed since the last run."
+        done = "nothing to do: nothing changed since the last run."
     else:
-        done = f"{counted(outcome.stages, 'stage')} looked at again, since something changed."
+        done = f"{counted(outcome.stages, 'stage')} checked again, since something changed."
     return [*said, done]
 
 
@@ -232,9 +250,7 @@ def documents_of(outcome: Outcome, row: dict[str, Any]) -> list[str]:
 
 
 def event(outcome: Outcome) -> str:
-    """The name of Prefect's event; `metassay.drifted` if the sentinel alone alarms."""
-    if outcome.status == ALARMED and not outcome.count(REGRESSED):
-        return "metassay.drifted"
+    """The name of Prefect's event."""
     return _EVENTS[outcome.status]
 
 
@@ -259,21 +275,28 @@ def _compared(outcome: Outcome) -> str:
     if outcome.accepted is None:
         return (
             "nothing is accepted yet, so nothing is compared; look at"
-            f" reports/{outcome.benchmark}/index.html, then `metassay accept {outcome.benchmark}`."
+            f" reports/{outcome.benchmark}/index.html, then run `metassay watch accept"
+            f" {outcome.benchmark}`."
         )
     counts = outcome.counts
-    regressed, compared = counts.pop(REGRESSED), counted(outcome.paired, "score")
-    said = f"no score got worse: {compared} compared with the accepted ones"
+    regressed, total = counts.pop(REGRESSED), counted(outcome.n_compared, "score")
+    said = f"no score got worse, of {total} compared with the accepted ones"
     if regressed:
-        who = ", ".join(sorted({row["author"] for row in _regressed(outcome)}))
-        whose = f", of {who}" if who else ""
-        said = f"{regressed} of {compared} got worse than accepted{whose}"
+        systems = sorted({row["author"] for row in _regressed(outcome)})
+        whose = f"all of `{systems[0]}`" if len(systems) == 1 else f"of {', '.join(systems)}"
+        said = f"{regressed} of {total} got worse, {whose}"
     others = ", ".join(f"{n} {_SHORT.get(verdict, verdict)}" for verdict, n in counts.items() if n)
-    said += f"; {others}." if others else "."
-    if certificates := len(outcome.certificates):
-        verb = "has" if certificates == 1 else "have"
-        said += f" {counted(certificates, 'certificate')} {verb} another verdict."
-    return said
+    return said + (f"; {others}." if others else ".")
+
+
+def _certificates(outcome: Outcome) -> Iterator[str]:
+    """The certificates that changed, by name."""
+    changed = list(certificate_lines(outcome.certificates))
+    if changed:
+        more = len(changed) - SHOWN_CERTIFICATES
+        rest = f"; and {more} more" if more > 0 else ""
+        named = "; ".join(changed[:SHOWN_CERTIFICATES])
+        yield f"{counted(len(changed), 'certificate')} changed: {named}{rest}."
 
 
 def _one_sided(outcome: Outcome) -> Iterator[str]:
@@ -293,8 +316,7 @@ def _one_sided(outcome: Outcome) -> Iterator[str]:
 
 
 def _regressed(outcome: Outcome) -> list[dict[str, Any]]:
-    changes = outcome.changes
-    found = records(changes[changes["verdict"] == REGRESSED])
+    found = outcome.rows[REGRESSED]
     return sorted(found, key=lambda row: (row["p_adjusted"], row_name(row)))
 
 

@@ -158,13 +158,13 @@ def fix(
     anchors: int = 100,
     repeats: int = 3,
     seed: int = 1,
-    again: bool = False,
+    replace: bool = False,
     now: datetime.datetime | None = None,
 ) -> Fixed:
     """Draw at least `anchors` questions that were answered, and ask each `repeats` times more.
 
     The project is the working folder. Questions whose repetitions have no answer do not count.
-    Raises BadInput where there are anchors already (unless `again`), the judge is not that of the
+    Raises BadInput where there are anchors already (unless `replace`), the judge is not that of the
     stored verdicts, the questions may not be sent, too few are answered (`max_failed`), or they are
     of so few texts that no change could be told. What was answered is in the ledger then, and the
     same command goes on from there.
@@ -174,9 +174,9 @@ def fix(
     folder, options = folder_of(params, benchmark), sentinel_options(params)
     judges_asked(params, folder, judge)
     file = files.anchors_file(benchmark, judge)
-    if file.exists() and not again:
+    if file.exists() and not replace:
         raise BadInput(
-            f"{file} is there: the anchors are fixed, and stay; --again draws others, with which"
+            f"{file} is there: the anchors are fixed, and stay; --replace draws others, with which"
             " the watch begins anew"
         )
     judgments = _table(benchmark, JUDGMENTS, judge)
@@ -367,7 +367,7 @@ def _one(
                     "another judge",
                     f"the anchors were answered by {recipe}, and params.yaml now asks for"
                     f" {place.judge.signature}: that is a change of yours and no drift, and nothing"
-                    f" was asked; `metassay sentinel fix {folder.name} --judge {name} --again`"
+                    f" was asked; `metassay sentinel fix {folder.name} --judge {name} --replace`"
                     " watches the new one",
                 )
             try:

@@ -77,7 +77,7 @@ def read_texts(benchmark: str, judge: str, pair_ids: Iterable[str]) -> pd.DataFr
         raise BadInput(
             f"{file}: {absent} of {len(wanted)} anchors have no text here, and the tables of"
             f" {benchmark!r} do not ask them any more; copy the file from where the anchors were"
-            f" fixed, or draw others: metassay sentinel fix {benchmark} --judge {judge} --again"
+            f" fixed, or draw others: metassay sentinel fix {benchmark} --judge {judge} --replace"
         )
     return found
 

@@ -171,7 +171,7 @@ def test_what_excel_saves_as_cp1252_is_named_with_its_remedy(tmp_path: Path) -> 
     ("columns", "words"),
     [
         (["doc"], "--columns 'doc': write ROLE=COLUMN"),
-        (["doc=nowhere"], "texts.csv: there is no column 'nowhere'; --columns takes names"),
+        (["doc=nowhere"], "texts.csv: there is no column 'nowhere'; --columns: takes names"),
         (["scores.doc=id"], "FILE.ROLE=COLUMN for one of texts, ratings"),
     ],
 )

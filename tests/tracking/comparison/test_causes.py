@@ -86,7 +86,7 @@ def test_four_revisions_with_one_planted_change_each(
     for name, (plant, _) in PLANTED.items():
         made.state(name, scores(lead=-0.03), plant)
     for name, (_, [(kind, stage, what)]) in PLANTED.items():
-        assert main(["compare", "base", name]) == 4
+        assert main(["compare", "--before", "base", "--after", name]) == 4
         said = capsys.readouterr().out.splitlines()
         assert f"{what} (stage {stage})" in "\n".join(said)
         kinds = ("data", "prompt", "model", "settings", "code", "answers")

@@ -41,13 +41,13 @@ def two(made: Project) -> Project:
 
 
 def test_a_regression_is_told_and_ends_with_its_own_code(two: Project, capsys: Said) -> None:
-    code, out, err = ended(capsys, "base")
+    code, out, err = ended(capsys, "--before", "base")
     assert code == 4
     assert err == "regressed: sample\n"
     assert "sample: base -> here: 1 regressed, 5 same numbers" in out
     assert "rouge1" in out
     assert "documents behind what regressed: d0" in out
-    code, out, _ = ended(capsys, "worse", "base")
+    code, out, _ = ended(capsys, "--before", "worse", "--after", "base")
     assert (code, "1 improved" in out) == (0, True)
 
 
@@ -65,35 +65,34 @@ def test_folders_of_tables_need_neither_git_nor_dvc(
             shutil.copy(cached, tmp_path / branch / f"{name}.parquet")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    code, out, _ = ended(capsys, "base/", "./worse")
+    code, out, _ = ended(capsys, "--before", "base/", "--after", "./worse")
     assert (code, "1 regressed" in out) == (4, True)
     assert "why is not known: a side is a folder without the dvc.lock" in out
-    assert "holds no scores.parquet" in ended(capsys, "base", "project")[2]
-    assert "in no git repository" in ended(capsys, "base", "main")[2]
-    assert "same state" in ended(capsys, "base", "./base/../base")[2]
+    assert "holds no scores.parquet" in ended(capsys, "--before", "base", "--after", "project")[2]
+    assert "in no git repository" in ended(capsys, "--before", "base", "--after", "main")[2]
+    assert "same state" in ended(capsys, "--before", "base", "--after", "./base/../base")[2]
     assert (
-        "no more than one"
-        in ended(capsys, "base", "worse", *("--benchmark", "a", "--benchmark", "b"))[2]
+        "no more than one" in ended(capsys, "a", "b", "--before", "base", "--after", "./worse")[2]
     )
 
 
 def test_a_folder_of_a_checkout_brings_its_lock(two: Project, tmp_path: Path, capsys: Said) -> None:
     shutil.copytree(two.root, tmp_path / "other")
     two.state("base", scores())
-    code, out, _ = ended(capsys, TABLES, f"{tmp_path}/other/{TABLES}")
+    code, out, _ = ended(capsys, "--before", TABLES, "--after", f"{tmp_path}/other/{TABLES}")
     assert code == 4
     assert "why is not known" not in out
     (two.root / TABLES / "scores.parquet").write_bytes(b"torn")
-    assert "is not the one that benchmarks/sample/dvc.lock" in ended(capsys, "worse")[2]
+    assert "is not the one that benchmarks/sample/dvc.lock" in ended(capsys, "--before", "worse")[2]
 
 
 def test_accepted_numbers_are_a_side(two: Project, capsys: Said) -> None:
-    code, _, err = ended(capsys, "accepted", "--benchmark", "sample")
-    assert (code, "metassay accept sample" in err) == (2, True)
+    code, _, err = ended(capsys, "sample", "--before", "accepted")
+    assert (code, "metassay watch accept sample" in err) == (2, True)
     accepted = two.lock.with_name("accepted.lock")
     accepted.write_text(two.git("show", "base:benchmarks/sample/dvc.lock"), encoding="utf-8")
-    assert ended(capsys, "accepted")[0] == 4
-    assert ended(capsys, "accepted", "base")[0] == 0
+    assert ended(capsys, "--before", "accepted")[0] == 4
+    assert ended(capsys, "--before", "accepted", "--after", "base")[0] == 0
 
 
 def test_two_systems_of_one_state(two: Project, capsys: Said) -> None:
@@ -101,30 +100,33 @@ def test_two_systems_of_one_state(two: Project, capsys: Said) -> None:
     assert code == 0
     assert "sample: lead -> longest_turn" in out
     assert "why" not in out
-    assert ended(capsys, "base", "--systems", "lead", "longest_turn")[0] == 0
+    assert ended(capsys, "--after", "base", "--systems", "lead", "longest_turn")[0] == 0
     assert (
-        "compares two systems of one state"
-        in ended(capsys, "base", "worse", "--systems", "lead", "longest_turn")[2]
+        "compares two systems of the state of --after"
+        in ended(capsys, "--before", "base", "--systems", "lead", "longest_turn")[2]
     )
     assert "'nobody' has no scores" in ended(capsys, "--systems", "lead", "nobody")[2]
 
 
 def test_a_state_that_wants_another_run_does_not_end_green(two: Project, capsys: Said) -> None:
-    assert ended(capsys, "base", "worse", "--fail-on", "nothing")[::2] == (0, "regressed: sample\n")
+    states = ("--before", "base", "--after", "worse")
+    assert ended(capsys, *states, "--fail-on", "nothing")[::2] == (0, "regressed: sample\n")
     params = two.root / "params.yaml"
     text = params.read_text(encoding="utf-8")
     assert "style: json\n" in text
     params.write_text(text.replace("style: json\n", "style: cot\n"), encoding="utf-8")
-    code, _, err = ended(capsys, "worse")
+    code, _, err = ended(capsys, "--before", "worse")
     wanted = (
         "here: sample was not run since params.yaml > judges.reader changed; `metassay run sample`"
     )
     assert (code, wanted in err) == (3, True)
     two.git("commit", "-qam", "edited, not run")
-    assert ended(capsys, "base", "HEAD")[0] == 4
-    code, _, err = ended(capsys, "HEAD~", "HEAD")
+    assert ended(capsys, "--before", "base", "--after", "HEAD")[0] == 4
+    code, _, err = ended(capsys, "--before", "HEAD~", "--after", "HEAD")
     assert (code, "HEAD: sample was not run since" in err) == (3, True)
-    assert ended(capsys, "HEAD", "HEAD~")[0] == 0  # of the numbers that were, a note
+    assert (
+        ended(capsys, "--before", "HEAD", "--after", "HEAD~")[0] == 0
+    )  # of the numbers that were, a note
 
 
 def test_a_big_change_stays_readable_in_markdown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +143,7 @@ def test_a_big_change_stays_readable_in_markdown(monkeypatch: pytest.MonkeyPatch
 def test_files_have_every_row(two: Project, tmp_path: Path, capsys: Said) -> None:
     files = [tmp_path / f"c.{end}" for end in ("csv", "md", "xml")]
     asked = [f"--{name}={file}" for name, file in zip(("csv", "md", "junit"), files, strict=True)]
-    assert ended(capsys, "base", *asked)[0] == 4
+    assert ended(capsys, "--before", "base", *asked)[0] == 4
     rows = list(csv.DictReader(files[0].read_text(encoding="utf-8").splitlines()))
     assert [row["verdict"] for row in rows] == ["regressed", *["same numbers"] * 5]
     assert rows[0]["documents"].split()[0].startswith("d0")
@@ -149,7 +151,7 @@ def test_files_have_every_row(two: Project, tmp_path: Path, capsys: Said) -> Non
     assert page.startswith("## sample: base → here\n\n1 regressed, 5 same numbers.\n")
     assert "| regressed | rouge1 | lead |" in page
     first = [file.read_bytes() for file in files]
-    ended(capsys, "base", *asked)
+    ended(capsys, "--before", "base", *asked)
     assert [file.read_bytes() for file in files] == first
 
 
@@ -184,14 +186,20 @@ def check_junit(file: Path) -> list[ElementTree.Element]:
 
 def test_junit_has_a_case_per_metric_and_system(two: Project, tmp_path: Path, capsys: Said) -> None:
     two.state("few", scores(4, lead=-0.05))
-    assert ended(capsys, "base", "worse", "--junit", str(tmp_path / "a.xml"))[0] == 4
+    assert (
+        ended(capsys, "--before", "base", "--after", "worse", "--junit", str(tmp_path / "a.xml"))[0]
+        == 4
+    )
     cases = check_junit(tmp_path / "a.xml")
     names = [(case.attrib["classname"], case.attrib["name"]) for case in cases]
     assert len(set(names)) == 6
     failed = [case for case in cases if case.find("failure") is not None]
     assert [case.attrib["classname"] for case in failed] == ["sample.lead"]
     assert "documents that moved furthest: d0" in str(failed[0].findtext("failure"))
-    assert ended(capsys, "base", "few", "--junit", str(tmp_path / "b.xml"))[0] == 0
+    assert (
+        ended(capsys, "--before", "base", "--after", "few", "--junit", str(tmp_path / "b.xml"))[0]
+        == 0
+    )
     skipped = [case.find("skipped") for case in check_junit(tmp_path / "b.xml")]
     told = [one.attrib["message"] for one in skipped if one is not None]
     assert any("of 4 documents changed, and fewer than 6 can show nothing" in one for one in told)
@@ -201,7 +209,7 @@ def test_junit_has_a_case_per_metric_and_system(two: Project, tmp_path: Path, ca
 def test_a_hyphen_is_stdout_which_one_file_has_alone(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["compare", "base"]
+    words = ["compare", "--before", "base"]
     main([*words, "--md", str(tmp_path / "page.md")])
     told = capfd.readouterr()
     main([*words, "--md", "-"])
@@ -220,7 +228,7 @@ def test_odd_names_break_no_file(made: Project, tmp_path: Path, capsys: Said) ->
         made.state(name, rows)
     files = [tmp_path / f"c.{end}" for end in ("csv", "md", "xml")]
     asked = [f"--{name}={file}" for name, file in zip(("csv", "md", "junit"), files, strict=True)]
-    assert ended(capsys, "base", *asked)[0] == 4
+    assert ended(capsys, "--before", "base", *asked)[0] == 4
     assert len(check_junit(files[2])) == 6
     assert not any("\x1b" in file.read_text(encoding="utf-8") for file in files)
 
@@ -231,7 +239,7 @@ def test_answers_that_are_missing_do_not_end_green(made: Project, capsys: Said) 
     which = (after["doc_id"] < "d003") & (after["metric"] == "rouge1")
     after.loc[which, ["value", "n_failed", "low", "high"]] = [None, 1, 0.0, 1.0]
     made.state("torn", after)
-    code, out, err = ended(capsys, "base")
+    code, out, err = ended(capsys, "--before", "base")
     assert code == 3
     assert err == "answers are missing: sample\n"
     assert "answers are missing, or texts failed, behind 2 of 6 rows (0 before, 6 after)" in out
@@ -240,27 +248,53 @@ def test_answers_that_are_missing_do_not_end_green(made: Project, capsys: Said) 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nowhere"], "'nowhere' is no git revision here, and no folder with scores.parquet"),
-        (["base", "--benchmark", "other"], "base: has no benchmarks/other/dvc.lock"),
-        (["base", "--benchmark", "../sample"], "base: has no benchmarks/../sample/dvc.lock"),
-        (["base", "refs/heads/base"], "base and refs/heads/base are the same state"),
-        (["here"], "here and here are the same state"),
-        (["base", "worse", "here"], "3 states are named"),
-        ([], "0 states are named"),
-        (["empty"], "no benchmark has scores on every side (empty: none; here: sample)"),
-        (["accepted"], "(accepted: none; here: sample); `metassay accept` one"),
-        (["sample"], "'sample' is a benchmark, and what is compared are its states"),
-        (["base", "gone"], "neither in DVC's cache nor in a remote"),
-        (["base", "torn"], "torn:benchmarks/sample/dvc.lock: is no dvc.lock with stages"),
-        (["base", "part"], "no benchmark has scores on every side (base: sample; part: none)"),
-        (["base", "part", "--benchmark", "sample"], "or that of a test, which has none"),
-        (["base", "disjoint"], "no document of sample in common"),
-        (["data"], "the folder holds no scores.parquet"),
-        ([""], "'' is no git revision"),
-        (["twin"], "write refs/heads/twin (or refs/tags/twin) for the revision, or write ./twin"),
+        (
+            ["--before", "nowhere"],
+            "'nowhere' is no git revision here, and no folder with scores.parquet",
+        ),
+        (
+            ["other", "--before", "base"],
+            "no benchmark is called 'other'; to compare with a state: ",
+        ),
+        (["smaple", "--before", "base"], "called 'smaple'; did you mean 'sample'?"),
+        (
+            ["../sample", "--before", "base"],
+            "no benchmark is called '../sample'; did you mean 'sample'?",
+        ),
+        (
+            ["--before", "base", "--after", "refs/heads/base"],
+            "base and refs/heads/base are the same state",
+        ),
+        (["--before", "here"], "here and here are the same state"),
+        (
+            ["--before", "empty"],
+            "no benchmark has scores on every side (empty: none; here: sample)",
+        ),
+        (
+            ["--before", "accepted"],
+            "(accepted: none; here: sample); accept one: `metassay watch accept BENCHMARK`",
+        ),
+        (["--before", "sample"], "'sample' is a benchmark, and --before and --after name states"),
+        (["--before", "base", "--after", "gone"], "neither in DVC's cache nor in a remote"),
+        (
+            ["--before", "base", "--after", "torn"],
+            "torn:benchmarks/sample/dvc.lock: is no dvc.lock with stages",
+        ),
+        (
+            ["--before", "base", "--after", "part"],
+            "no benchmark has scores on every side (base: sample; part: none)",
+        ),
+        (["sample", "--before", "base", "--after", "part"], "or that of a test, which has none"),
+        (["--before", "base", "--after", "disjoint"], "no document of sample in common"),
+        (["--before", "data"], "the folder holds no scores.parquet"),
+        (["--before", ""], "'' is no git revision"),
+        (
+            ["--before", "twin"],
+            "write refs/heads/twin (or refs/tags/twin) for the revision, or write ./twin",
+        ),
         (["--systems", "lead", "lead"], "both systems are 'lead'"),
-        (["base", "--junit", "absent/c.xml", "--fail-on", "nothing"], ""),
-        (["HEAD"], ""),
+        (["--before", "base", "--junit", "absent/c.xml", "--fail-on", "nothing"], ""),
+        (["--before", "HEAD"], ""),
     ],
 )
 def test_what_cannot_be_compared_is_told(
@@ -325,7 +359,7 @@ def test_what_a_remote_has_is_brought(
     }
     remotes = "".join(f"['remote \"{name}\"']\n    url = {at}\n" for name, at in places.items())
     (two.root / ".dvc/config").write_text(default + remotes, encoding="utf-8")
-    assert ended(capsys, "base")[0] == 4
+    assert ended(capsys, "--before", "base")[0] == 4
     assert any(cache.rglob("*"))
 
 
@@ -340,7 +374,7 @@ def test_a_project_may_lie_in_a_folder_of_a_repository(
     monkeypatch.chdir(inside)
     project.state("base", scores())
     project.state("worse", scores(lead=-0.05))
-    assert ended(capsys, "base")[0] == 4
+    assert ended(capsys, "--before", "base")[0] == 4
 
 
 def test_the_workflow_for_github_runs_on_a_project(two: Project, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_file_that_is_no_lock_is_named_and_not_waited_for(tmp_path: Path, dama
     elif damage == "pipe":
         os.mkfifo(file)
     with pytest.raises(
-        BadInput, match=r"accepted\.lock: is no dvc\.lock with stages; .*`metassay accept`"
+        BadInput, match=r"accepted\.lock: is no dvc\.lock with stages; .*`metassay watch accept`"
     ):
         parse_lock(lock_text(file), str(file))
 

@@ -3,13 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
 from metassay.tables.certificates import CERTIFICATES
-from metassay.tables.parquet import empty
+from metassay.tables.documents import TEXTS
+from metassay.tables.names import NO_JUDGE
+from metassay.tables.parquet import empty, write
 from metassay.tracking.comparison.causes import Cause
-from metassay.tracking.comparison.differences import differences
+from metassay.tracking.comparison.differences import DECISION, differences
 from metassay.tracking.comparison.sides import Side
 from metassay.tracking.options import ComparisonOptions
 from metassay.tracking.reevaluation.changes import write_report
@@ -23,6 +26,7 @@ from metassay.tracking.reevaluation.outcome import (
     lines,
     payload,
 )
+from metassay.tracking.reevaluation.texts import changed_texts
 from tests.test_reevaluate import leaderboard, scores
 
 
@@ -42,7 +46,7 @@ def outcome(*, worse: bool, **more: object) -> Outcome:
 
 def test_what_regressed_is_named_with_system_metric_documents_and_cause() -> None:
     said = lines(outcome(worse=True))
-    assert said[0] == "one: 2 of 3 scores got worse than accepted, of good."
+    assert said[0] == "one: 2 of 3 scores got worse, all of `good`."
     assert said[1] == "one: what differs: data: data/raw/one (stage ingest)."
     (first, second) = [line for line in said if line.startswith("  regressed: ")]
     assert "rouge1 of good" in first
@@ -68,7 +72,7 @@ def test_the_exit_code_is_the_worst_that_happened(
     assert event(found) == name
 
 
-def test_a_system_whose_texts_fail_now_does_not_end_green() -> None:
+def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path: Path) -> None:
     now = side(worse=False)
     gone = now.scores["author"] == "good"
     failed = now.scores.assign(
@@ -81,10 +85,15 @@ def test_a_system_whose_texts_fail_now_does_not_end_green() -> None:
     ended = outcome(worse=False, compared=found, causes=[])
     assert (ended.status, event(ended)) == (3, "metassay.incomplete")
     said = "\n".join(lines(ended))
-    assert f"texts failed, behind {ended.unsettled} number" in said
-    others = set(map(tuple, now.scores.loc[~gone, ["metric", "author"]].to_numpy()))
-    assert ended.paired == len(others)
-    assert f"no score got worse: {len(others)} score" in said
+    every = len(set(map(tuple, now.scores[["metric", "author"]].to_numpy())))
+    assert ended.n_compared == every
+    assert f"no score got worse, of {every} scores compared with the accepted ones; " in said
+    assert f"{ended.unsettled} scores cannot be compared until missing answers" in said
+    # The headline, the page and its groups count the same rows.
+    write_report(tmp_path, ended, append(tmp_path, ended))
+    page = (tmp_path / "reports/changes/one/changes.md").read_text("utf-8")
+    assert f"; {ended.counts['cannot tell']} undecided." in said
+    assert f"- cannot tell: {ended.counts['cannot tell']} rows" in page
 
 
 def test_prefect_is_told_numbers_and_no_documents() -> None:
@@ -92,6 +101,37 @@ def test_prefect_is_told_numbers_and_no_documents() -> None:
     assert told["counts"]["regressed"] == 2
     assert {row["author"] for row in told["regressed"]} == {"good"}
     assert "d01" not in str(told)
+
+
+def test_certificates_that_changed_are_named_everywhere(tmp_path: Path) -> None:
+    keys = ("people", "faithful", "full", "rouge1", NO_JUDGE, "system")
+    changed = pd.DataFrame([dict(zip(DECISION, keys, strict=True))])
+    changed = changed.assign(before="promising", after="cannot tell")
+    found = outcome(worse=False, certificates=changed)
+    (said,) = [line for line in headline(found) if "certificate" in line]
+    assert said.startswith("1 certificate changed: rouge1 for faithful (people), system: promising")
+    write_report(tmp_path, found, append(tmp_path, found))
+    page = (tmp_path / "reports/changes/one/changes.md").read_text("utf-8")
+    assert "| rouge1 | people | faithful | full | system | promising | cannot tell |" in page
+
+
+def test_texts_are_on_the_page_alone(tmp_path: Path) -> None:
+    found = outcome(worse=True)
+    folder = tmp_path / "data/tables/one/texts"
+    key = {"part": "full", "status": "ok", "recipe": ""}
+    rows = [
+        {"doc_id": f"d{n:02d}", "author": "good", "text": f"text {n}<", **key} for n in range(20)
+    ]
+    write(TEXTS, pd.DataFrame(rows), folder / "good.parquet")
+    (first, *_) = changed_texts(tmp_path, found)
+    assert (first.author, first.before) == ("good", None)
+    assert first.after == f"text {int(first.doc_id[1:])}<"
+    assert first.rows == ("rouge1 of good", "rouge2 of good")
+    write_report(tmp_path, found, append(tmp_path, found))
+    reports = tmp_path / "reports/changes/one"
+    holds = {file.name for file in reports.glob("*.*") if b"text 1" in file.read_bytes()}
+    assert holds == {"index.html"}
+    assert "text 1" not in "\n".join([*lines(found), str(payload(found))])
 
 
 def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path: Path) -> None:
@@ -138,7 +178,7 @@ def test_a_system_that_is_called_otherwise_now_is_no_open_question() -> None:
     lacking = found.changes.loc[found.changes["lacks_answers"], "author"]
     assert set(lacking) == {"plain_2"}, "what is gone lacks nothing"
     assert headline(ended)[:3] == [
-        "no score got worse: 2 scores compared with the accepted ones.",
+        "no score got worse, of 2 scores compared with the accepted ones.",
         "no longer scored, so not compared: plain.",
         "scored for the first time, so not compared: plain_2.",
     ]
@@ -167,13 +207,13 @@ def test_a_run_by_a_clock_of_2100_is_not_the_last_one_of_the_page(tmp_path: Path
     write_report(tmp_path, now, append(tmp_path, now))
     said = page.read_text("utf-8")
     assert "2100" not in said
-    assert "1 run of the history, with a later date than this one" in said
+    assert "1 run of the history with a later date than this one" in said
 
 
 def test_without_accepted_numbers_it_says_how_to_accept() -> None:
     found = outcome(worse=False, compared=None, accepted=None, causes=())
     assert found.status == 0
-    assert "`metassay accept one`" in headline(found)[0]
+    assert "`metassay watch accept one`" in headline(found)[0]
 
 
 def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(
@@ -196,7 +236,7 @@ def test_accepted_numbers_that_are_not_to_be_had_have_a_remedy(tmp_path: Path) -
     at = tmp_path / accepted_file("one")
     at.parent.mkdir(parents=True)
     at.write_text("torn")
-    with pytest.raises(BadInput, match="`metassay accept one` replaces it"):
+    with pytest.raises(BadInput, match="`metassay watch accept one` replaces it"):
         accepted_side(tmp_path, "one")
 
 

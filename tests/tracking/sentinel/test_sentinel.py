@@ -58,7 +58,7 @@ def here(
 
 def fixed(anchors: int = 40) -> Fixed:
     """Other anchors than those of the template, if there are any."""
-    return fix("one", "reader", anchors=anchors, again=True, now=NOW)
+    return fix("one", "reader", anchors=anchors, replace=True, now=NOW)
 
 
 def checked(weeks: int = 1) -> DriftResult:
@@ -105,7 +105,7 @@ def test_anchors_have_both_labels_of_each_system_and_no_text(
     assert b"text of d" not in made.file.read_bytes()
     assert made.spent.calls == 3 * made.anchors.groupby(["doc_id", "author"]).ngroups
     assert read(ANCHORS, made.file)["anchor_set"].nunique() == 1
-    with pytest.raises(BadInput, match="the anchors are fixed, and stay; --again draws others"):
+    with pytest.raises(BadInput, match="the anchors are fixed, and stay; --replace draws others"):
         fix("one", "reader")
 
 
