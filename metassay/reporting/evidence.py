@@ -18,6 +18,7 @@ from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.reporting.contract import CellInfo, FigureInfo, TableInfo, Term, VerdictWord
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.names import criterion_rank, sorted_authors, sorted_metrics, sorted_parts
+from metassay.reporting.page import LISTS
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.specs import texts
 from metassay.tables.columns import SHARED
@@ -51,7 +52,7 @@ def put_tables(
     order = list(known)
     made = []
     for name in sorted(tables, key=order.index):
-        frame, block = tables[name], known[name]
+        frame, block = tables[name].drop(columns=LISTS, errors="ignore"), known[name]
         if frame.empty:
             continue
         info = page.put_evidence(

@@ -118,6 +118,7 @@ def put_items(
         metrics={SUREST: "lower", **{_probability(judge): "neither" for judge in probable}},
         criteria=criteria,
         parts=sorted(set(gold["kind"]) - {"full"}),
+        rated=lambda text: (one for line in text.blocks[0].lines for one in line.people),
     )
 
 

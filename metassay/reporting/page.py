@@ -5,7 +5,7 @@ The page is one file that needs nothing else, works without JavaScript, and esca
 
 import base64
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -23,14 +23,13 @@ from metassay.reporting.contract import Dataset, FigureInfo, Head, Problem
 from metassay.reporting.figures import drawing
 from metassay.reporting.names import NONE, ShownAs, criterion_title
 from metassay.reporting.responses import asked_table, missing_lines, notes_table
-from metassay.reporting.section import Section, present
 
 _HERE = Path(__file__).parent
 INVENTED = (
     "Invented data: every text, system and rating was made up to show how Metassay works. The"
     " numbers say nothing about any real system, metric or patient."
 )
-_LISTS = "all_ratings"  # a column for figures alone: long lists that no file has
+LISTS = "all_ratings"  # a column for figures alone: long lists that no file has
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,12 +54,6 @@ class Report:
     notes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     models: Mapping[str, ModelOptions] = field(default_factory=dict)
     shown_as: ShownAs = NONE
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What templates print of the dataset."""
-        names = ("benchmark", "title", "licence", "citation", "invented", "seen")
-        return {name: getattr(self, name) for name in names}
 
     def head(
         self, kind: str, about: str, counts: Sequence[str], notes: pd.DataFrame, **more: Any
@@ -103,50 +96,12 @@ class Drawing(NamedTuple):
     options: tuple[str, ...] = ()
 
 
-class Spec(NamedTuple):
-    """What makes a section, and the tables that it is made of; those without a row may be absent.
-
-    A section that has nothing to say is None.
-    """
-
-    make: Callable[..., Section | None]
-    tables: tuple[str, ...]
-
-
-def sections_of(specs: Sequence[Spec], tables: Mapping[str, pd.DataFrame]) -> list[Section]:
-    """The sections that have something to say, in this order."""
-    nothing = pd.DataFrame()
-    return present(make(*(tables.get(name, nothing) for name in names)) for make, names in specs)
-
-
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write each table as NAME.csv with all digits, and as NAME.md."""
     for name, frame in tables.items():
-        in_file = frame.drop(columns=_LISTS, errors="ignore")
+        in_file = frame.drop(columns=LISTS, errors="ignore")
         write_text(folder / f"{name}.csv", to_csv(in_file))
         write_text(folder / f"{name}.md", to_markdown(in_file))
-
-
-def write_figures(
-    figures: Mapping[str, Drawing],
-    tables: Mapping[str, pd.DataFrame],
-    folder: Path,
-    options: object = None,
-) -> dict[str, str]:
-    """Write figures/NAME.svg and .png of the tables there are; returns `<svg>` elements by name."""
-    inlined = {}
-    for name, one in figures.items():
-        if one.table not in tables:
-            continue
-        given = {option: getattr(options, option) for option in one.options}
-        drawn = drawing.draw(one.draw, tables[one.table], **given)
-        if drawn is None:
-            continue
-        (folder / "figures").mkdir(exist_ok=True)
-        write_text(folder / "figures" / f"{name}.svg", drawn.svg)
-        (folder / "figures" / f"{name}.png").write_bytes(drawn.png)
-        inlined[name] = drawing.inline(drawn.svg, name, one.title)
-    return inlined
 
 
 def put_figures(
@@ -157,18 +112,18 @@ def put_figures(
 ) -> dict[str, list[FigureInfo]]:
     """Write figures/NAME.svg and .png of the tables there are; returns them by their tables."""
     made: dict[str, list[FigureInfo]] = {}
-    for name in write_figures(figures, tables, folder, options):
-        one = figures[name]
+    for name, one in figures.items():
+        if one.table not in tables:
+            continue
+        given = {option: getattr(options, option) for option in one.options}
+        drawn = drawing.draw(one.draw, tables[one.table], **given)
+        if drawn is None:
+            continue
+        (folder / "figures").mkdir(exist_ok=True)
+        write_text(folder / "figures" / f"{name}.svg", drawn.svg)
+        (folder / "figures" / f"{name}.png").write_bytes(drawn.png)
         made.setdefault(one.table, []).append(FigureInfo(name, one.title))
     return made
-
-
-def write_page(
-    template: str, folder: Path, figures: Mapping[str, str], *, markdown: bool = True, **page: Any
-) -> None:
-    """Write index.html; `page` is what the template prints, `markdown` whether tables have .md."""
-    with (folder / "index.html").open("w", encoding="utf-8", newline="\n") as file:
-        write_template(template, file, figures, page=page, markdown=markdown)
 
 
 def write_text(path: Path, text: str) -> None:

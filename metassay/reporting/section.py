@@ -1,33 +1,25 @@
 """What sections are made of: tables of cells, in groups that open."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
 from metassay.format.frames import records
 from metassay.format.numbers import (
-    counted,
-    denominators,
     exact,
     short,
     short_interval,
     shown,
     shown_interval,
 )
-from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
 from metassay.reporting.names import (
     Metric,
     criterion_rank,
     criterion_title,
     part_rank,
-    sorted_metrics,
 )
 from metassay.tables.names import metric_label
-
-if TYPE_CHECKING:  # the terminal, too, takes words from here, and needs no statistics
-    from metassay.meta_evaluation.analysis import Analysis
 
 Key = tuple[str, str, str]  # study, criterion, part
 Row = dict[str, Any]
@@ -96,10 +88,6 @@ class Section(NamedTuple):
     terms: list[Terms] = []  # noqa: RUF012
 
 
-FEW = 6  # criteria that a section's text names one by one
-NOT_COMPUTED = Cell("–", stored="")
-
-
 def number(
     value: float | None,
     *notes: str,
@@ -112,43 +100,9 @@ def number(
     return Cell(shown(value) or "undefined", below, exact(value), css)
 
 
-def estimate(row: Row | None, *notes: str, of: str = "value") -> Cell:
-    """The number `of` a row with its interval; without a row NOT_COMPUTED."""
-    if row is None:
-        return NOT_COMPUTED
-    return number(row[of], *notes, low=row["low"], high=row["high"])
-
-
-def short_cell(row: Row | None, *notes: str) -> Cell:
-    """The value of a row with its interval, two decimals each; without a row NOT_COMPUTED."""
-    if row is None:
-        return NOT_COMPUTED
-    below = tuple(note for note in (short_interval(row["low"], row["high"]), *notes) if note)
-    return Cell(short(row["value"]) or "undefined", below, exact(row["value"]))
-
-
 def short_estimate(row: Row) -> str:
     """The value of a row and its interval for a sentence, two decimals each."""
     return f"{short(row['value'])} {short_interval(row['low'], row['high'])}".strip()
-
-
-def rests_on(row: Row) -> str:
-    """What its number rests on, as `denominators` has it."""
-    return denominators(row["n"], row.get("n_undefined", 0), row["n_missing"])
-
-
-def matrix(
-    caption: str,
-    head: str,
-    lines: Mapping[str, Mapping[Any, Cell]],
-    columns: Mapping[Any, str] | Iterable[str],
-    *,
-    sort: bool = True,
-) -> Grid:
-    """A line of cells per name, by column; `columns` are their heads, by key where they differ."""
-    heads = columns if isinstance(columns, Mapping) else {name: name for name in columns}
-    rows = [(name, [of.get(key, NOT_COMPUTED) for key in heads]) for name, of in lines.items()]
-    return Grid(caption, [head, *heads.values()], rows, sort)
 
 
 def count(value: int) -> Cell:
@@ -170,35 +124,6 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
     return found
 
 
-ByCriterion = Callable[[list[Row]], tuple[str, list[Grid], list[Group]]]
-
-
-def criterion_groups(frame: pd.DataFrame, of: ByCriterion, *, is_open: bool = True) -> list[Group]:
-    """A group per study, criterion and part: what `of` its rows says beside the study, and has."""
-    made = []
-    for place, (key, mine) in enumerate(by_criterion(frame)):
-        soft, grids, groups = of(mine)
-        about = ", ".join(filter(None, (f"study {key[0]}", soft)))
-        made.append(Group(titled(key), about, grids, groups, is_open and place == 0))
-    return made
-
-
-def level_groups(
-    rows: list[Row],
-    grid: Callable[[list[Row]], Grid | None],
-    more: Callable[[list[Row]], str] = lambda _: "",
-) -> list[Group]:
-    """A group per level that has a grid, what it decides first; `global` is open."""
-    groups = []
-    for level, words in DECISIONS.items():
-        mine = [row for row in rows if row["level"] == level]
-        found, said = grid(mine), more(mine)
-        soft = f"{level} level: {said}" if said else f"{level} level"
-        if found:
-            groups.append(Group(words.capitalize(), soft, [found], open=level == "global"))
-    return groups
-
-
 def key_of(row: Row) -> Key:
     """Study, criterion and part."""
     return row["study"], row["criterion"], row["part"]
@@ -212,12 +137,6 @@ def metric_of(row: Row) -> Metric:
 def metric_name(row: Row) -> str:
     """The metric's name, with the judge's in brackets."""
     return metric_label(row["metric"], row["judge"])
-
-
-def metrics_and_coefficients(rows: list[Row]) -> str:
-    """How many metrics there are, and which coefficients: `3 metrics, Pearson`."""
-    named = ", ".join(sorted({COEFFICIENT_NAMES[row["coefficient"]] for row in rows}))
-    return f"{counted(len(set(map(metric_of, rows))), 'metric')}, {named}"
 
 
 def key_rank(key: Key) -> tuple[str, tuple[int, str], tuple[int, str]]:
@@ -234,71 +153,3 @@ def titled(key: Key) -> str:
 def best_first(value: float | None) -> tuple[bool, float]:
     """Sorting key of one number: the largest first, null last."""
     return value is None, -(value or 0.0)
-
-
-def present(sections: Iterable[Section | None]) -> list[Section]:
-    """Those that have something to say."""
-    return [section for section in sections if section is not None]
-
-
-def recipes_section(
-    frame: pd.DataFrame, column: str, says: str, files: Sequence[str] = ()
-) -> Section | None:
-    """What made the rows of each judge or segmentation, named in `column`; None without a row."""
-    recipes = sorted(set(zip(frame[column], frame["recipe"], strict=True)))
-    if not recipes:
-        return None
-    lines = [(str(name), [Cell(str(recipe))]) for name, recipe in recipes]
-    return Section(
-        "recipes", "Recipes", [says], list(files), [Grid("", [column, "recipe"], lines, sort=False)]
-    )
-
-
-def analysis_section(
-    analysis: "Analysis",
-    frame: pd.DataFrame,
-    by: ByCriterion | None = None,
-    *says: str,
-    is_open: bool = True,
-) -> Section | None:
-    """What the page of an analysis shows of its first table: what `by` has, or its `across`.
-
-    None without a row. `says` is said beside the words of the analysis.
-    """
-    if frame.empty:
-        return None
-    groups = criterion_groups(frame, by or partial(_across, analysis.page.across), is_open=is_open)
-    return opening(analysis, *says)._replace(groups=groups)
-
-
-def opening(analysis: "Analysis", *says: str) -> Section:
-    """The section of an analysis before anything is shown in it: heading, words, files, figure."""
-    page, files = analysis.page, [table.name for table in analysis.tables]
-    said = [" ".join(paragraph.split()) for paragraph in page.says.split("\n\n")]
-    return Section(page.id, page.heading, [*said, *says], files, figure=page.figure)
-
-
-def _across(column: str, mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
-    n = len({row[column] for row in mine})
-    soft = f"{n:,} {column}" if n == 1 else f"{n:,} {_PLURALS.get(column, f'{column}s')}"
-    return soft, [], level_groups(mine, lambda rows: by_metric(rows, column) if rows else None)
-
-
-_PLURALS = {"stratum": "strata"}
-
-
-def by_metric(
-    rows: list[Row],
-    column: str,
-    cell: Callable[[Row], Cell] | None = None,
-    heads: Mapping[Any, str] | None = None,
-    caption: str = "",
-) -> Grid:
-    """A line per metric, in the order of pages, and a column per value of `column`."""
-    of = cell or (lambda row: estimate(row, rests_on(row)))
-    found = grouped(rows, metric_of)
-    lines = {
-        metric_label(*metric): {row[column]: of(row) for row in found[metric]}
-        for metric in sorted_metrics(found)
-    }
-    return matrix(caption, "metric", lines, heads or sorted({row[column] for row in rows}))

@@ -1,19 +1,24 @@
-"""The view Texts of a test's page: shards of documents, their index, and what a search reads."""
+"""The view Texts of a page: shards of documents, their index, and what a search reads."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
+from metassay.core.visible import visible
 from metassay.reporting.contract import (
     AuthorInfo,
     CriterionInfo,
     Document,
     MetricInfo,
+    Rating,
     SearchShard,
     Text,
     TextsInfo,
 )
+from metassay.reporting.names import sorted_authors
 from metassay.reporting.shell import LARGEST, PageFolder
+from metassay.tables.names import is_reference
 
 FIXED = {
     "document": "the document",
@@ -27,7 +32,10 @@ FIXED = {
 _UNUSED = ("title", "group", "csv", "command")  # of the record of a table that is no evidence
 
 
-def put_texts(
+Rated = Callable[[Text], Iterable[Rating]]
+
+
+def put_texts(  # noqa: PLR0913 - all that the view is made of
     page: PageFolder,
     documents: Iterable[tuple[Document, Sequence[int]]],
     *,
@@ -36,18 +44,20 @@ def put_texts(
     metrics: Mapping[str, str],
     criteria: Sequence[CriterionInfo] = (),
     parts: Sequence[str] = (),
+    rated: Rated = lambda text: text.ratings,
 ) -> TextsInfo:
-    """Write documents, index and search in the order of `documents`.
+    """Write documents, index and search in the order of `documents`, one at a time.
 
     With each document stands, per text, on how many lines a judge is wrong or differs from people:
     column `split`. `metrics`: better direction by the label that Text.scores have. `parts`: those
-    of lines and marks that can be filtered by.
+    of lines and marks that can be filtered by. `rated`: the ratings of a text that are counted, and
+    whose means its criteria are, by name.
     """
     columns = {label: f"metric_{place}" for place, label in enumerate(metrics)}
     place_of = {part: str(place) for place, part in enumerate(parts)}
     splits: list[Sequence[int]] = []
     index: list[dict[str, object]] = []
-    read: list[str] = []
+    search = _Search(page)
 
     def each() -> Iterator[Document]:
         for document, split in documents:
@@ -56,36 +66,39 @@ def put_texts(
 
     for document, home in page.put_documents(each()):
         for text, split in zip(document.texts, splits[-1], strict=True):
-            status = "; ".join(text.problems) or "ok"
-            scores = dict(text.scores)
+            scores, ratings = dict(text.scores), [*rated(text)]
             index.append(
                 {
                     **{"document": document.id, "author": text.author, "task": document.task},
-                    **{"home": home, "status": status, "words": len(text.text.split())},
-                    **{"rated": sum(1 for _ in _ratings(text)), **_sides(text, judges)},
+                    **{"home": home, "status": "; ".join(text.problems) or "ok"},
+                    "words": len(text.text.split()) if text.text else None,
+                    "rated": sum(one.value is not None for one in ratings),
+                    **_sides(text, judges),
                     "split": split,
                     "parts": " ".join(place_of[p] for p in sorted(_parts(text) & set(place_of))),
                     **{column: scores.get(label) for label, column in columns.items()},
-                    **{of.column: _mean(text, of.name) for of in criteria},
+                    **{of.column: _mean(ratings, of.name) for of in criteria},
                 }
             )
-            lines = [line.text for block in text.blocks for line in block.lines]
-            read.append("\n".join([text.text, *(line for line in lines if line not in text.text)]))
+            search.add(text)
     known = [*FIXED, *_side_names(len(judges)), "split", "parts", *columns.values()]
     frame = pd.DataFrame(index, columns=[*known, *(of.column for of in criteria)])
-    for column in (*columns.values(), *(of.column for of in criteria)):
-        frame[column] = frame[column].astype("float64")
+    reals = [*columns.values(), *(of.column for of in criteria)]
+    frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
     return TextsInfo(
         documents=len(splits),
         texts=len(frame),
         noun=noun,
-        authors=[AuthorInfo(name, "system") for name in sorted(set(frame["author"]))],
+        authors=[
+            AuthorInfo(name, "reference" if is_reference(name) else "system")
+            for name in sorted_authors(frame["author"])
+        ],
         metrics=[MetricInfo(label, column, metrics[label]) for label, column in columns.items()],
         criteria=criteria,
         judges=judges,
         parts=parts,
         index=page.put_evidence("index", frame, means=FIXED, **dict.fromkeys(_UNUSED, ""), says=[]),
-        search=list(_put_search(page, read)),
+        search=search.finish(),
         documents_in=[
             f"documents/{n}" for n in range(int(frame["home"].max()) + 1 if index else 0)
         ],
@@ -93,18 +106,38 @@ def put_texts(
 
 
 def utf16(text: str, end: int) -> int:
-    """How many UTF-16 code units the first `end` characters are."""
-    return len(text[:end].encode("utf-16-le", "surrogatepass")) // 2
+    """How many UTF-16 code units the first `end` characters are, as pages show them."""
+    return len(visible(text[:end]).encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _put_search(page: PageFolder, read: Sequence[str]) -> Iterator[SearchShard]:
-    first = size = 0
-    for row, text in enumerate(read):
-        size += len(text)
-        if size > LARGEST // 2 or row == len(read) - 1:
-            number = page.put(f"search/{first}", {"texts": read[first : row + 1]})
-            yield SearchShard(number, first, row + 1 - first)
-            first, size = row + 1, 0
+class _Search:
+    """What a search reads, written as texts pass by."""
+
+    def __init__(self, page: PageFolder) -> None:
+        self._page, self._first, self._size = page, 0, 0
+        self._read: list[str] = []
+        self._shards: list[SearchShard] = []
+
+    def add(self, text: Text) -> None:
+        """The text of the next row, and what is in its lines and not in it."""
+        lines = [line.text for block in text.blocks for line in block.lines]
+        read = "\n".join([text.text, *(line for line in lines if line not in text.text)])
+        size = len(read.encode("utf-8", "surrogatepass"))
+        if self._read and self._size + size > LARGEST:
+            self._put()
+        self._read.append(read)
+        self._size += size
+
+    def finish(self) -> list[SearchShard]:
+        """The shards, in order."""
+        if self._read:
+            self._put()
+        return self._shards
+
+    def _put(self) -> None:
+        name = self._page.put(f"search/{len(self._shards)}", {"texts": self._read})
+        self._shards.append(SearchShard(name, self._first, len(self._read)))
+        self._first, self._size, self._read = self._first + len(self._read), 0, []
 
 
 def _side_names(judges: int) -> list[str]:
@@ -126,15 +159,7 @@ def _parts(text: Text) -> set[str]:
     return {*lines, *(mark.part for mark in text.marks)}
 
 
-def _ratings(text: Text) -> Iterator[tuple[str, float | None]]:
-    """Criterion and value of all ratings, of the text and of its lines."""
-    for rating in text.ratings:
-        yield rating.criterion, rating.value
-    for block in text.blocks:
-        for line in block.lines:
-            yield from ((rating.criterion, rating.value) for rating in line.people)
-
-
-def _mean(text: Text, criterion: str) -> float | None:
-    values = [value for name, value in _ratings(text) if name == criterion and value is not None]
-    return sum(values) / len(values) if values else None
+def _mean(ratings: Sequence[Rating], name: str) -> float | None:
+    """Of ratings of the text itself, not of it beside another one."""
+    values = [r.value for r in ratings if r.criterion == name and not r.of and r.value is not None]
+    return math.fsum(values) / len(values) if values else None
