@@ -123,7 +123,7 @@ def _write_page(
     headline = [name for name in sorted(NUMBERS, key=first.__ne__) if name in known]
     order = {
         **{"study": cards.studies, "part": sorted_parts(rows["part"])},
-        **{"judge": cards.ranked(first), "statistic": headline},
+        **{"judge": cards.ranked(cards.main, first), "statistic": headline},
     }
     for name in ("judge_cards", "kinds", "calibration"):
         if name in shown:
