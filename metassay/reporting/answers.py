@@ -307,7 +307,7 @@ def blocks(known: Judgments, doc_id: str, author: str, rated: Rated, at: At) -> 
         own = at if whose == "text" or author == REFERENCE else None
         lines = [
             replace(line, people=[*rated.get((name, number), ())])
-            for number, line in enumerate(_lines(known, text, units, heads, own))
+            for number, line in enumerate(_lines(known, text, kind, units, heads, own))
         ]
         lines.sort(key=lambda line: (part_rank(line.part), line.number))
         noun = kind if kind in ("claim", "statement") else "text"
@@ -337,6 +337,7 @@ def _units(known: Judgments, text: _Text, whose: str, kind: str) -> list[_Unit]:
 def _lines(
     known: Judgments,
     text: _Text,
+    kind: str,
     units: Iterable[_Unit],
     heads: Sequence[tuple[str, str]],
     at: At | None,
@@ -350,7 +351,7 @@ def _lines(
             "(the part could not be taken apart)" if unit.text is None else unit.text,
             *(at(unit.part, unit.start, unit.end) if at else (-1, -1)),
             [int(number) for number in unit.citations],
-            known.aligned.get((*text, *place), []),
+            known.aligned.get((*text, *place), []) if kind == "statement" else [],
             [
                 known.judgment(text, (measure, *place, ALL_CITATIONS), judge) or unasked
                 for measure, judge in heads

@@ -57,7 +57,7 @@ def put_tables(
             continue
         info = page.put_evidence(
             name,
-            ordered(frame) if name in TABLES and block.get("ordered", True) else frame,
+            ordered(name, frame) if block.get("ordered", True) else frame,
             means=meanings(name, block),
             hide=_names(frame, block, "hide"),
             title=block["title"],
@@ -130,7 +130,8 @@ def _cell(frame: pd.DataFrame, block: Block) -> CellInfo | None:
 
 
 # In which order rows stand: columns, and what puts their values in order.
-_ORDERS: tuple[tuple[tuple[str, ...], Callable[[Iterable[Any]], Sequence[Any]]], ...] = (
+_Order = tuple[tuple[str, ...], Callable[[Iterable[Any]], Sequence[Any]]]
+_ORDERS: tuple[_Order, ...] = (
     (("rubric", "position"), sorted),
     (("study",), sorted),
     (("criterion",), lambda found: sorted(found, key=criterion_rank)),
@@ -141,15 +142,20 @@ _ORDERS: tuple[tuple[tuple[str, ...], Callable[[Iterable[Any]], Sequence[Any]]],
 )
 
 
-def ordered(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows in the order of pages: of studies, criteria, parts, levels, metrics and authors.
+def ordered(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a table in the order of pages: of studies, criteria, parts, metrics and authors.
 
-    Rows that are alike in these stay as they stand.
+    Rows that are alike in these stand by the rest of the table's key. Tables without a contract
+    stand as they were made.
     """
+    if name not in TABLES:
+        return frame
+    others: list[_Order] = [((column,), sorted) for column in TABLES[name].key]
     places = []
-    for columns, order in _ORDERS:
+    for columns, order in (*_ORDERS, *others):
         if set(columns) <= set(frame):
             values = [key if len(columns) > 1 else key[0] for key in rows(frame, *columns)]
             place = {value: number for number, value in enumerate(order(set(values)))}
             places.append([place[value] for value in values])
-    return frame.iloc[np.lexsort(places[::-1])] if places else frame
+    at = np.lexsort(places[::-1])
+    return frame.take(at)

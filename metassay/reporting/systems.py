@@ -14,7 +14,7 @@ from metassay.tables.names import FULL, SIGNS, is_reference
 
 GROUPS = {
     **dict.fromkeys(("metric", "judge", "author"), "object"),
-    **{"value": "float64", "place": "int64", "letters": "object"},
+    **{"value": "float64", "place": "int64", "group": "object"},
     **dict.fromkeys(("n_documents", "n_missing"), "int64"),
 }
 
@@ -22,7 +22,7 @@ GROUPS = {
 def system_groups(
     scores: pd.DataFrame, better: Mapping[Metric, str], how: Resampling
 ) -> pd.DataFrame:
-    """One row per metric and system: its mean over whole texts, its place, and letters.
+    """One row per metric and system: its mean over whole texts, its place, and `group`, letters.
 
     Systems that share a letter cannot be told apart at 1 - `how.confidence`. All pairs of systems
     of a metric are tested at once, on the documents that both have: `best.behind_best`, each system

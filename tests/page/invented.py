@@ -31,11 +31,7 @@ VERDICTS = (
     c.VerdictWord("too weak", "no", "Its relation to people is too weak to be of use."),
     c.VerdictWord("undefined", "no", "There is no number."),
 )
-WORDS = (
-    "the patient reports pain in left knee since march walking swelling fever denies cough daily"
-    " aspirin stopped last week blood pressure normal lungs clear follow up in two weeks return if"
-    " worse imaging shows no fracture mild effusion physical therapy advised"
-).split()
+WORDS = ["the", "patient", "reports", "pain", "in", "left", "knee", "since", "march", "walking", "swelling", "fever", "denies", "cough", "daily", "aspirin", "stopped", "last", "week", "blood", "pressure", "normal", "lungs", "clear", "follow", "up", "in", "two", "weeks", "return", "if", "worse", "imaging", "shows", "no", "fracture", "mild", "effusion", "physical", "therapy", "advised"]
 SCRIPT = "<script>window.broken = 1</script><img src=x onerror=\"window.broken=2\">"
 HOSTILE = (
     SCRIPT,

@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from metassay.core.options import Criterion
 from metassay.reporting.resampled import Resampling
-from metassay.reporting.rubrics import rubric_agreement_table, rubrics_section
+from metassay.reporting.rubrics import rubric_agreement_table
 
 HOW = Resampling(80, 0.9, 3)
 NAMES = ("percent", "cohen_kappa_quadratic", "krippendorff_alpha_ordinal")
@@ -106,18 +106,3 @@ def test_penalties_and_grades_that_cannot_be_compared():
     alone = rubric_agreement_table(CRITERIA, *one, SCALES, HOW)
     assert alone["value"][0] == 0.75
     assert alone[["low", "high"]].isna().all(axis=None)
-
-
-def test_the_page_shows_them():
-    found = rubric_agreement_table(
-        CRITERIA, scored([1, 2, 3, 4]), rated([1, 2, 3, 3], "ann"), SCALES, HOW
-    )
-    words = {"weight": None, "meaning": "asks", "missing": "null", "source": "invented"}
-    nothing = pd.DataFrame(
-        columns=["coefficient", "level", "part", "metric", "judge", "criterion", "study"]
-    )
-    tables = {"criteria": CRITERIA.assign(**words), "correlations": nothing}
-    made = rubrics_section(tables | {"rubric_agreement": found})
-    assert "rubric_agreement" in made.files
-    ((name, cells),) = made.groups[0].grids[-1].rows
-    assert (name, [cell.text for cell in cells[:3]]) == ("clear", ["gpt", "s", "0.750"])
