@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay import __version__
 from metassay.core.atomic import whole_folder
-from metassay.core.exit_codes import MEANINGS
+from metassay.core.exit_codes import DONE, MEANINGS
 from metassay.format.frames import escaped, records, to_csv, to_markdown
 from metassay.format.numbers import counted, probability, shown, shown_interval
 from metassay.reporting.contract import FigureInfo, Head, Link, Problem
@@ -80,8 +80,8 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             name=f"{name}: changes",
             about=words_of("changes")["about"],
             made=f"Metassay {__version__}",
-            banners=said[:alarms],
-            answer=[*said[alarms:], " ".join(f"{term}: {fact}." for term, fact in _facts(outcome))],
+            banners=[_status(outcome)] if outcome.status else [],
+            answer=[*said, " ".join(f"{term}: {fact}." for term, fact in _facts(outcome))],
             problems=[
                 *(Problem("missing", line) for line in outcome.missing),
                 *(Problem("change", str(cause)) for cause in outcome.causes),
@@ -99,12 +99,13 @@ def _facts(outcome: Outcome) -> list[tuple[str, str]]:
         ("Run", outcome.when.replace("T", " ").replace("Z", " UTC")),
         ("Revision", outcome.revision or "no git here"),
         ("Accepted numbers", outcome.accepted or "none yet"),
-        ("Exit status", _status(outcome.status, compared=outcome.compared is not None)),
     ]
 
 
-def _status(code: int, *, compared: bool) -> str:
-    return f"{code}: {MEANINGS[code] if code or compared else 'nothing accepted to compare with'}"
+def _status(outcome: Outcome) -> str:
+    nothing = outcome.status == DONE and outcome.compared is None
+    meaning = "nothing accepted to compare with" if nothing else MEANINGS[outcome.status]
+    return f"Exit status {outcome.status}: {meaning}"
 
 
 def _tables(outcome: Outcome, history: History) -> dict[str, pd.DataFrame]:
@@ -142,6 +143,7 @@ def _markdown(
     lines += [f"- **{escaped(line)}**" for line in alarms]
     lines += [f"- {escaped(line)}" for line in calm]
     lines += ["", *(f"- {term}: {escaped(fact)}" for term, fact in _facts(outcome))]
+    lines.append(f"- {_status(outcome)}")
     for heading, name, body in _sections(outcome, tables, later):
         says = words_of("changes")["tables"][name]["says"] if name else []
         lines += ["", f"## {heading}", "", *(part for says in says for part in (escaped(says), ""))]
@@ -164,16 +166,19 @@ def _sections(
         yield "Language models", "", [*(f"- {escaped(line)}" for line in outcome.missing), *again]
     if outcome.drift is not None:
         yield "Drift sentinel", "sentinel", [to_markdown(tables["sentinel"])]
-    runs = tables["history"].head(RUNS)
-    body = [to_markdown(runs[_RUN])]
+    runs = tables["history"]
+    shown_runs = counted(min(RUNS, len(runs)), "run")
+    says = f"The last {shown_runs} of {len(runs):,}, times in UTC. {_NOTHING_TO_DO}"
+    body = [says, "", to_markdown(runs.head(RUNS)[_RUN])]
     if later:
         body += [
             f"{counted(later, 'run')} of the history with a later date than this one: not shown,"
             " since a clock was wrong then or is wrong now."
         ]
-    yield "History", "history", body
+    yield "History", "", body
 
 
+_NOTHING_TO_DO = "A run that had nothing to do has the numbers of the run before it."
 _NO_CAUSE = "Nothing that the scores are made of changed since they were accepted."
 
 

@@ -177,7 +177,8 @@ def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path: 
     write_report(tmp_path, found, append(tmp_path, found))
     page = tmp_path / "reports/changes/one"
     head = page_data.head(page)
-    assert head["banners"][0] == "2 of 3 scores got worse, all of `good`."
+    assert head["banners"][0].startswith("Exit status 4: worse")
+    assert head["answer"][0] == "2 of 3 scores got worse, all of `good`."
     assert {(p["kind"], p["text"]) for p in head["problems"]} == {
         *(("missing", "3 of 9 are missing"), ("change", "data: data/raw/one (stage ingest)"))
     }
