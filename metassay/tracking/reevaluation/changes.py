@@ -10,10 +10,10 @@ from metassay import __version__
 from metassay.core.atomic import whole_folder
 from metassay.core.exit_codes import DONE, MEANINGS
 from metassay.format.frames import escaped, records, to_csv, to_markdown
-from metassay.format.numbers import counted, probability, shown, shown_interval
-from metassay.reporting.contract import FigureInfo, Head, Link, Problem
-from metassay.reporting.figures.drawing import draw
+from metassay.format.numbers import counted
+from metassay.reporting.contract import Head, Link, Problem
 from metassay.reporting.figures.systems import draw_history
+from metassay.reporting.page import Drawing, put_figures
 from metassay.reporting.pages import put_evidence, words_of
 from metassay.reporting.shell import PageFolder
 from metassay.tables.names import metric_label
@@ -25,7 +25,7 @@ from metassay.tracking.comparison.differences import (
     SAME,
     UNKNOWN,
 )
-from metassay.tracking.comparison.words import document, label
+from metassay.tracking.comparison.words import document, readable
 from metassay.tracking.reevaluation.changed_texts import put_changed_texts
 from metassay.tracking.reevaluation.history import History
 from metassay.tracking.reevaluation.outcome import (
@@ -44,6 +44,11 @@ _SENTINEL = [
     *("judge", "state", "anchors", "answered", "failed", "changed", "expected", "high", "why"),
 ]
 _RUN = ["run", "did", "stages", "status", "regressed", "improved", "alarms", "missing", "revision"]
+_FIGURES = {
+    "history": Drawing(
+        draw_history, "history_means", "The main metrics of each system, run after run"
+    )
+}
 
 
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
@@ -53,26 +58,20 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
     and histories give equal bytes. Runs that are dated later than this one, by a clock that was
     wrong, are counted only.
     """
-    later = int((history.runs["run"] > outcome.when).sum())
+    n_later = int((history.runs["run"] > outcome.when).sum())
+    later = [f"{counted(n_later, 'run')} of the history {_CLOCK}"] if n_later else []
     history = History(*(table[table["run"] <= outcome.when] for table in history))
     said = [line[:1].upper() + line[1:] for line in headline(outcome)]
     # Of a bad run the last sentence, what was done, is calm if there is another one.
     alarms = 0 if outcome.status == 0 else max(1, len(said) - 1)
     tables = _tables(outcome, history)
-    drawn = draw(draw_history, history.means)
     name = outcome.benchmark
     with whole_folder(root / REPORTS / name, "report", replace=True) as folder:
         for table, frame in tables.items():
             (folder / f"{table}.csv").write_bytes(to_csv(frame).encode())
         text = _markdown(outcome, tables, said[:alarms], said[alarms:], later)
         (folder / "changes.md").write_bytes(text.encode())
-        figures = []
-        if drawn is not None:
-            (folder / "figures").mkdir()
-            (folder / "figures/history.svg").write_bytes(drawn.svg.encode())
-            (folder / "figures/history.png").write_bytes(drawn.png)
-            title = f"History of the main metrics of {name}, per system"
-            figures = [FigureInfo("history", title)]
+        figures = put_figures(_FIGURES, tables, folder)
         page = PageFolder(folder)
         command = f"metassay watch check {name}"
         head = Head(
@@ -84,10 +83,11 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             answer=[*said, " ".join(f"{term}: {fact}." for term, fact in _facts(outcome))],
             problems=[
                 *(Problem("missing", line) for line in outcome.missing),
+                *(Problem("warning", line) for line in later),
                 *(Problem("change", str(cause)) for cause in outcome.causes),
             ],
-            tables=put_evidence(page, tables, "changes", command, figures={"history": figures}),
-            figures=figures,
+            tables=put_evidence(page, tables, "changes", command, figures=figures),
+            figures=[info for of_table in figures.values() for info in of_table],
             texts=put_changed_texts(page, outcome, changed_texts(root, outcome)),
             links=[Link(f"../../{name}/index.html", "The whole report")],
         )
@@ -137,7 +137,7 @@ def _markdown(
     tables: Mapping[str, pd.DataFrame],
     alarms: Sequence[str],
     calm: Sequence[str],
-    later: int,
+    later: Sequence[str],
 ) -> str:
     lines = [f"# {outcome.benchmark}: changes", ""]
     lines += [f"- **{escaped(line)}**" for line in alarms]
@@ -152,7 +152,7 @@ def _markdown(
 
 
 def _sections(
-    outcome: Outcome, tables: Mapping[str, pd.DataFrame], later: int
+    outcome: Outcome, tables: Mapping[str, pd.DataFrame], later: Sequence[str]
 ) -> Iterator[tuple[str, str, list[str]]]:
     """Heading, the table whose words are said, and lines."""
     if outcome.compared is not None:
@@ -170,14 +170,11 @@ def _sections(
     shown_runs = counted(min(RUNS, len(runs)), "run")
     says = f"The last {shown_runs} of {len(runs):,}, times in UTC. {_NOTHING_TO_DO}"
     body = [says, "", to_markdown(runs.head(RUNS)[_RUN])]
-    if later:
-        body += [
-            f"{counted(later, 'run')} of the history with a later date than this one: not shown,"
-            " since a clock was wrong then or is wrong now."
-        ]
+    body += later
     yield "History", "", body
 
 
+_CLOCK = "with a later date than this one: not shown, since a clock was wrong then or is wrong now."
 _NOTHING_TO_DO = "A run that had nothing to do has the numbers of the run before it."
 _NO_CAUSE = "Nothing that the scores are made of changed since they were accepted."
 
@@ -188,33 +185,27 @@ def _rows(changes: pd.DataFrame) -> Iterator[str]:
     if differ.empty:
         yield from ("No score differs from the accepted ones beyond chance.", "")
     else:
-        yield from (to_markdown(pd.DataFrame([_row(row) for row in records(differ)])), "")
+        yield from (
+            to_markdown(pd.DataFrame([readable(row, _notes(row)) for row in records(differ)])),
+            "",
+        )
     counts = changes["verdict"].value_counts()
     for verdict in _FOLDED:
         if verdict in counts:
             yield f"- {verdict}: {counted(int(counts[verdict]), 'row')}"
 
 
-def _row(row: dict[str, Any]) -> dict[str, str]:
+def _notes(row: dict[str, Any]) -> str:
+    """What is said of the documents behind a row."""
     apart = row["n_only_before"] + row["n_only_after"]
-    left_out = f", {apart:,} only on one side" if apart else ""
-    notes = [
-        f"{row['n_changed']:,} of {row['n']:,} differ{left_out}",
+    notes = (
+        f"{row['n_changed']:,} of {row['n']:,} differ",
+        f"{apart:,} only on one side" if apart else "",
         f"furthest: {row['documents']}" if row["documents"] else "",
         row["why"],
         "" if row["same_recipe"] else "measured by another recipe",
-    ]
-    ends = shown_interval(row["low"], row["high"])
-    return {
-        "verdict": row["verdict"],
-        "metric": label(row),
-        "system": row["author"],
-        "accepted": shown(row["before"]),
-        "now": shown(row["after"]),
-        "difference": f"{shown(row['difference'])} {ends}".strip(),
-        "p, adjusted": probability(row["p_adjusted"]) or "–",
-        "documents": "; ".join(filter(None, notes)),
-    }
+    )
+    return "; ".join(filter(None, notes))
 
 
 def _certificates(outcome: Outcome) -> pd.DataFrame:
