@@ -71,7 +71,7 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             (folder / f"{table}.csv").write_bytes(to_csv(frame).encode())
         text = _markdown(outcome, tables, said[:alarms], said[alarms:], later)
         (folder / "changes.md").write_bytes(text.encode())
-        figures = put_figures(_FIGURES, tables, folder)
+        figures = put_figures(_FIGURES, {"history_means": history.means}, folder)
         page = PageFolder(folder)
         command = f"metassay watch check {name}"
         head = Head(
