@@ -289,7 +289,8 @@ def test_what_is_said_to_the_machine_changes_that_metric_alone(
 def test_an_edit_changes_the_versions_of_who_runs_it(
     project: Path, changed: Changed, name: str, old: str, new: str, whose: set[str]
 ) -> None:
-    (project / "metassay/reporting/templates").mkdir()
+    for folder in ("templates", "bundle"):
+        (project / "metassay/reporting" / folder).mkdir()
     assert changed(name, old, new) == whose
 
 
