@@ -9,6 +9,7 @@ export default defineConfig(
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
       "@typescript-eslint/no-non-null-assertion": "off",
     },
   },

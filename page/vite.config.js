@@ -11,12 +11,6 @@ export default defineConfig({
     target: "es2022",
     modulePreload: false,
     reportCompressedSize: false,
-    lib: {
-      entry: "src/main.tsx",
-      formats: ["iife"],
-      name: "page",
-      fileName: () => "app.js",
-      cssFileName: "app",
-    },
+    lib: { entry: "src/main.tsx", formats: ["iife"], name: "page", fileName: () => "app.js", cssFileName: "app" },
   },
 });

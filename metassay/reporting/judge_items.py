@@ -94,31 +94,29 @@ def put_items(
     answers = {(row["pair_id"], row["judge"]): row for row in records(tables["judgments"])}
     judges = sorted(set(judged["judge"]))
     known = _Known(premises, verdicts, answers, labels, judges)
-    gold = tables["gold"].set_index("item")
-    gold = gold.assign(
-        wrong=judged.groupby("item")["wrong"].sum().reindex(gold.index).fillna(0).astype(int),
-        sure=judged.groupby("item")["sure"].max().reindex(gold.index),
-    ).reset_index()
-    gold["right"] = gold["wrong"] == 0
-    gold = gold.sort_values(["right", "sure", "item"], ascending=[True, False, True])
-    of_judge = judged[judged["probability"].notna()]["judge"]
-    probable = [judge for judge in judges if judge in set(of_judge)]
-    criteria = [CriterionInfo(RIGHT, "right answer is entailed", "right", "higher", 0.0, 1.0)]
+    by_item = judged.groupby("item").agg(n_wrong=("wrong", "sum"), sure=("sure", "max"))
+    gold = tables["gold"].merge(by_item, left_on="item", right_index=True, how="left")
+    gold["n_wrong"] = gold["n_wrong"].fillna(0).astype(int)
+    gold = gold.assign(right=gold["n_wrong"] == 0).sort_values(
+        ["right", "sure", "item"], ascending=[True, False, True]
+    )
+    has_one = set(judged.loc[judged["probability"].notna(), "judge"])
+    probable = [judge for judge in judges if judge in has_one]
+    scale = ("higher", 0.0, 1.0)
+    criteria = [CriterionInfo(RIGHT, RIGHT, "right", *scale)]
     criteria += [
-        CriterionInfo(
-            name, f"{name.replace('_', ' ')}, by raters", f"people_{n}", "higher", 0.0, 1.0
-        )
-        for n, name in enumerate(sorted(set(ratings["criterion"])))
+        CriterionInfo(name, name.replace("_", " "), f"people_{place}", *scale)
+        for place, name in enumerate(sorted(set(ratings["criterion"])))
     ]
     return put_texts(
         page,
-        ((_document(row, known, probable), [row["wrong"]]) for row in records(gold)),
+        ((_document(row, known, probable), [row["n_wrong"]]) for row in records(gold)),
         noun="item",
         judges=judges,
         metrics={SUREST: "lower", **{_probability(judge): "neither" for judge in probable}},
         criteria=criteria,
         parts=sorted(set(gold["kind"]) - {"full"}),
-        rated=lambda text: (one for line in text.blocks[0].lines for one in line.people),
+        rated=lambda text: text.blocks[0].lines[0].people,
     )
 
 
@@ -148,8 +146,7 @@ def _document(row: Mapping[str, Any], known: _Known, probable: Sequence[str]) ->
         people=[Rating(RIGHT, _DATA, value), *known.labels.get(item, [])],
     )
     heads = [Asked(_QUESTION, "", judge) for judge in judges]
-    scores = [(_probability(judge), verdicts[judge]["probability"]) for judge in probable
-              if judge in verdicts]  # fmt: skip
+    scores = [(_probability(j), verdicts[j]["probability"]) for j in probable if j in verdicts]
     text = Text(
         author=HYPOTHESIS,
         problems=[] if premises else [_NO_TEXTS],
@@ -167,36 +164,28 @@ def _verdict(row: Mapping[str, Any], premises: Sequence[_Premise], known: _Known
     The explanation and quotes are those of the premise that decided.
     """
     decided = [p for p in premises if len(premises) == 1 or p.position == row["position"]]
-    pair_id = decided[0].pair_id if decided else ""
-    answer = known.answers.get((pair_id, row["judge"]), {})
+    answer = known.answers.get((decided[0].pair_id, row["judge"]), {}) if decided else {}
     side = {None: "neutral", True: "against", False: "for"}[row["wrong"]]
-    side = "unknown" if row["label"] is None else side
-    return _judgment({**row, "explanation": answer.get("explanation")} | _quotes(answer), side)
-
-
-def _quotes(answer: Mapping[str, Any]) -> dict[str, Any]:
-    quotes = answer.get("quotes")
-    return {"quotes": [] if quotes is None else [*quotes]}
+    return _judgment(row, answer, "unknown" if row["label"] is None else side)
 
 
 def _each(judges: Sequence[str], premises: Sequence[_Premise], known: _Known) -> list[EachCitation]:
     """What every judge says of every premise alone."""
     return [
-        EachCitation(head, place, _judgment(answer | _quotes(answer), "neutral"), None)
+        EachCitation(head, place, _judgment(answer, answer, "neutral"), None)
         for head, judge in enumerate(judges)
         for place, premise in enumerate(premises)
         if (answer := known.answers.get((premise.pair_id, judge)))
     ]
 
 
-def _judgment(answer: Mapping[str, Any], side: str) -> Judgment:
-    word = _words(answer["label"]) if answer["label"] else _status(answer["status"])
-    why = answer["explanation"] or ""
-    return Judgment(word, side, answer["probability"], why, answer["quotes"])
-
-
-def _status(status: str) -> str:
-    return status if status in ("ok", "abstained") else f"failed: {status}"
+def _judgment(row: Mapping[str, Any], answer: Mapping[str, Any], side: str) -> Judgment:
+    """What `row` says; `answer` has the explanation and quotes."""
+    failed = row["status"] if row["status"] == "abstained" else f"failed: {row['status']}"
+    word = _words(row["label"]) if row["label"] else failed
+    quotes = answer.get("quotes")
+    why = answer.get("explanation") or ""
+    return Judgment(word, side, row["probability"], why, () if quotes is None else [*quotes])
 
 
 def _words(label: str) -> str:

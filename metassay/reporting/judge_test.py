@@ -25,7 +25,7 @@ from metassay.reporting.judge_numbers import (
 )
 from metassay.reporting.names import sorted_parts
 from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
-from metassay.reporting.pages import finish_test
+from metassay.reporting.pages import finish_test, in_order
 from metassay.reporting.published_judges import compare_judges
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.specs import texts as words
@@ -123,11 +123,11 @@ def _write_page(
     headline = [name for name in sorted(NUMBERS, key=first.__ne__) if name in known]
     order = {
         **{"study": cards.studies, "part": sorted_parts(rows["part"])},
-        **{"judge": cards.ranked(first), "statistic": headline},
+        **{"judge": cards.ranked(cards.main, first), "statistic": headline},
     }
     for name in ("judge_cards", "kinds", "calibration"):
         if name in shown:
-            shown[name] = _in_order(shown[name], order)
+            shown[name] = in_order(shown[name], order)
     drawn = {
         "kinds": kinds[kinds["study"] == cards.pooled],
         "calibration": bins[(bins["study"] == cards.pooled) & (bins["part"] == FULL)],
@@ -154,13 +154,6 @@ def _write_page(
         ),
         texts=put_items(page, shown["verdicts"], tables),
     )
-
-
-def _in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """The rows by study, part, judge and statistic as these stand in `order`; others come last."""
-    columns = [name for name in order if name in frame]
-    places = {name: {key: n for n, key in enumerate(order[name])} for name in columns}
-    return frame.sort_values(columns, key=lambda of: of.map(places[str(of.name)]), kind="stable")
 
 
 def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -1,30 +1,20 @@
-"""The writer of pages: a folder of tables as CSV and Markdown, figures, and one page.
+"""What a report is made from, its tables and figures as files, and the head of its page."""
 
-The page is one file that needs nothing else, works without JavaScript, and escapes every text.
-"""
-
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from metassay import __version__
-from metassay.core.visible import visible
 from metassay.format.frames import rows, to_csv, to_markdown
-from metassay.format.numbers import counted
 from metassay.llm.endpoints import ModelOptions
 from metassay.reporting.contract import Dataset, FigureInfo, Head, Problem
 from metassay.reporting.figures import drawing
-from metassay.reporting.names import NONE, ShownAs, criterion_title
+from metassay.reporting.names import NONE, ShownAs
 from metassay.reporting.responses import asked_table, missing_lines, notes_table
 
-_HERE = Path(__file__).parent
 INVENTED = (
     "Invented data: every text, system and rating was made up to show how Metassay works. The"
     " numbers say nothing about any real system, metric or patient."
@@ -129,43 +119,3 @@ def put_figures(
 def write_text(path: Path, text: str) -> None:
     """Write a file of UTF-8 whose lines end in a newline everywhere."""
     path.write_text(text, encoding="utf-8", newline="\n")
-
-
-def write_template(name: str, file: IO[str], figures: Mapping[str, str], **given: object) -> None:
-    """Write a template of this folder with the style, the script and finished `<svg>` elements.
-
-    `given` is what else it prints; all of that is escaped. It is written piece by piece, so that a
-    large page isn't held in memory at once.
-    """
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=_visible,
-    )
-    environment.filters |= {"counted": counted, "titled": criterion_title}
-    script = environment.get_template("sort.js.j2").render()
-    stream = environment.get_template(name).stream(
-        css=Markup((_HERE / "page.css").read_text(encoding="utf-8")),
-        script=Markup(script),
-        policy=_policy(script),
-        figures={name: Markup(svg) for name, svg in figures.items()},
-        **given,
-    )
-    stream.enable_buffering(200)
-    for piece in stream:
-        file.write(piece)
-
-
-def _visible(value: object) -> object:
-    """Characters of which browsers show nothing, or which turn what follows round."""
-    return visible(value) if isinstance(value, str) else value
-
-
-def _policy(script: str) -> str:
-    """A second lock beside escaping: no loads at all, and no script but the page's own."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"

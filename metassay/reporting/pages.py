@@ -62,3 +62,10 @@ def words_of(kind: str) -> Block:
     """The block of a kind of page."""
     words: Block = texts("words_of_tests.yaml")[kind]
     return words
+
+
+def in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The rows sorted by the columns of `order`, whose values stand there in order; others last."""
+    columns = [name for name in order if name in frame]
+    places = {name: {key: n for n, key in enumerate(order[name])} for name in columns}
+    return frame.sort_values(columns, key=lambda of: of.map(places[str(of.name)]), kind="stable")

@@ -1,9 +1,9 @@
 """The report about one test of segmentations: a folder of tables, and the page that shows them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -25,8 +25,8 @@ from metassay.reporting.contract import (
 )
 from metassay.reporting.figures.tests import draw_confusions
 from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
-from metassay.reporting.pages import finish_test
-from metassay.reporting.section import Row, best_first, short_estimate
+from metassay.reporting.pages import finish_test, in_order
+from metassay.reporting.section import short_estimate
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 
@@ -37,7 +37,6 @@ SEGMENT_FIGURES = {
         "How many sentences of each label every segmentation gives which label",
     )
 }
-ALL = "all"
 WRONG = "share of wrong labels"
 _TEXT = ["doc_id", "author"]
 _SENTENCE = [*_TEXT, "position"]
@@ -45,10 +44,7 @@ _QUESTION = "Which facet is the sentence of?"
 _HEADLINE = ("accuracy", "macro_f1", "weighted_f1", "cohen_kappa")
 _OF = ("all", "label", "place", "confidence", "above")  # groups of sentences, as they stand
 _PLACES = ("first third", "middle third", "last third", "lower", "higher")
-_ORDERED = {
-    "segment_scores": ["of", "name", "segmentation"],
-    "confusions": ["segmentation", "label", "given"],
-}
+_ORDERED = {"segment_scores", "confusions"}
 _BETTER = {"majority_guess": "neither", "failed": "lower"}
 
 
@@ -113,32 +109,33 @@ def _write_page(
     labels: Sequence[str],
     folder: Path,
 ) -> None:
-    tables = report.tables
-    texts, sentences = tables["texts"], tables["sentences"]
-    scores = scores_of(tables["segment_scores"])
-    order = {name: place for place, name in enumerate((*_OF, *_PLACES, *scores.best, *labels))}
-    ordered = {
-        name: files[name].sort_values(columns, key=lambda names: names.map(order), kind="stable")
-        for name, columns in _ORDERED.items()
-        if name in files
+    tables, sentences = report.tables, report.tables["sentences"]
+    best = ranked(tables["segment_scores"])
+    order = {
+        **{"of": _OF, "name": [*_PLACES, *labels, *best], "segmentation": best},
+        **{"statistic": _HEADLINE, "label": labels, "given": labels},
     }
-    if "segment_scores" in ordered:
-        better = ordered["segment_scores"]["statistic"].map(_BETTER).fillna("higher")
-        ordered["segment_scores"] = ordered["segment_scores"].assign(better=better)
+    shown_files = dict(files)
+    for name in _ORDERED & set(files):
+        shown_files[name] = in_order(files[name], order)
+    if "segment_scores" in files:
+        better = shown_files["segment_scores"]["statistic"].map(_BETTER).fillna("higher")
+        shown_files["segment_scores"] = shown_files["segment_scores"].assign(better=better)
+    drawn = {"confusions": in_order(tables["confusions"], order)}
     page = PageFolder(folder)
     finish_test(
         page,
         report,
-        {**files, **ordered},
+        shown_files,
         "segmentation test",
-        put_figures(SEGMENT_FIGURES, {"confusions": tables["confusions"], **ordered}, folder),
+        put_figures(SEGMENT_FIGURES, drawn, folder),
         counts=[
-            counted(len(texts), "text"),
+            counted(len(tables["texts"]), "text"),
             counted(len(sentences), "labelled sentence"),
             counted(sentences["label"].nunique(), "label"),
             counted(len(report.segmentations), "segmentation"),
         ],
-        answer=verdict(scores, str(sentences["label"].value_counts().index[0])),
+        answer=verdict(tables["segment_scores"], str(sentences["label"].value_counts().index[0])),
         systems=SystemsInfo(
             noun="segmentation",
             table="segment_scores",
@@ -149,67 +146,49 @@ def _write_page(
             groups="",
             headline=_HEADLINE,
         ),
-        texts=put_sentences(page, texts, wide, tables["segmented"], report.segmentations, labels),
+        texts=put_sentences(page, tables, wide, report.segmentations, labels),
     )
 
 
-class Scores(NamedTuple):
-    """Rows of table `segment_scores` by segmentation, then by (of, name, statistic)."""
-
-    rows: dict[str, dict[tuple[str, str, str], Row]]
-
-    @property
-    def best(self) -> list[str]:
-        """Segmentations, the most accurate first."""
-        return sorted(self.rows, key=lambda name: (best_first(self.value(name, "accuracy")), name))
-
-    def of_all(self, segmentation: str, statistic: str) -> Row:
-        """The row of one number of all sentences."""
-        return self.rows[segmentation][ALL, ALL, statistic]
-
-    def value(self, segmentation: str, statistic: str) -> float | None:
-        """Its value; None if it is undefined."""
-        value: float | None = self.of_all(segmentation, statistic)["value"]
-        return value
+def ranked(scores: pd.DataFrame) -> list[str]:
+    """Segmentations of table `segment_scores`, the most accurate first."""
+    rows_of = scores[(scores["of"] == "all") & (scores["statistic"] == "accuracy")]
+    by_name = rows_of.sort_values(["value", "segmentation"], ascending=[False, True])
+    return [str(name) for name in by_name["segmentation"]]
 
 
-def scores_of(frame: pd.DataFrame) -> Scores:
-    """The rows of table `segment_scores`, found by where they belong."""
-    by_name: dict[str, dict[tuple[str, str, str], Row]] = {}
-    for row in records(frame):
-        key = (row["of"], row["name"], row["statistic"])
-        by_name.setdefault(row["segmentation"], {})[key] = row
-    return Scores(by_name)
-
-
-def verdict(scores: Scores, majority: str) -> list[str]:
+def verdict(scores: pd.DataFrame, majority: str) -> list[str]:
     """Sentences: the most accurate segmentation, and a guess; then each of the others."""
+    key = ("segmentation", "of", "name", "statistic")
+    row_of = {tuple(row[name] for name in key): row for row in records(scores)}
     sentences: list[str] = []
-    for name in scores.best:
-        accuracy = scores.of_all(name, "accuracy")
+    best, *_ = names = ranked(scores)
+    for name in names:
+        row = {of[3]: row for of, row in row_of.items() if of[:3] == (name, "all", "all")}
+        accuracy = row["accuracy"]
         if accuracy["value"] is None:
             sentences.append(f"{name} failed on every sentence.")
             continue
-        right = (
+        text = (
             f"{name} gives {short_estimate(accuracy)} of {counted(accuracy['n'], 'sentence')} the"
-            f" right label; its macro-F1 is {short_estimate(scores.of_all(name, 'macro_f1'))}"
+            f" right label; its macro-F1 is {short_estimate(row['macro_f1'])}"
         )
         if accuracy["n_failed"]:
-            low, high = (short(scores.value(name, f"accuracy_at_{e}")) for e in ("least", "most"))
-            right += (
+            low, high = (short(row[f"accuracy_at_{end}"]["value"]) for end in ("least", "most"))
+            text += (
                 f". It failed on {accuracy['n_failed']:,} more, with which its accuracy is between"
                 f" {low} and {high}"
             )
-        guess = short(scores.value(name, "majority_guess"))
-        lead = f"Calling every sentence “{majority}” would be right for {guess}"
-        if sentences:
-            best = scores.best[0]
-            row = scores.rows[best]["above", name, "accuracy"]
-            ends = shown_interval(row["low"], row["high"])
-            lead = f"{best} is right for {shown(row['value'])} {ends}".strip() + " more"
-            chance = row["low"] is not None and row["low"] <= 0
-            lead += ", which may be chance" if chance else ""
-        sentences.append(f"{right}. {lead}.")
+        if name == best:
+            guess = short(row["majority_guess"]["value"])
+            text += f". Calling every sentence “{majority}” would be right for {guess}."
+        else:
+            above = row_of[best, "above", name, "accuracy"]
+            ends = shown_interval(above["low"], above["high"])
+            chance = above["low"] is not None and above["low"] <= 0
+            text += f". {best} is right for {shown(above['value'])} {ends}".rstrip() + " more"
+            text += ", which may be chance." if chance else "."
+        sentences.append(text)
     return sentences
 
 
@@ -218,44 +197,36 @@ def verdict(scores: Scores, majority: str) -> list[str]:
 
 def put_sentences(
     page: PageFolder,
-    texts: pd.DataFrame,
+    tables: Mapping[str, pd.DataFrame],
     wide: pd.DataFrame,
-    segmented: pd.DataFrame,
     segmentations: Sequence[str],
     labels: Sequence[str],
 ) -> TextsInfo:
     """Write a document per document, with its texts, those with most wrong labels first.
 
-    Right labels are marked in the text; a line per sentence has the label of each segmentation. A
-    label that is missing because the segmentation failed is not wrong.
+    `wide`: a row per sentence, with a column of labels per segmentation. Right labels are marked in
+    the text; a line per sentence has the label of each segmentation. A label that is missing
+    because the segmentation failed is not wrong.
     """
-    wide = wide.sort_values(_SENTENCE).assign(wrong=0)
-    for name in segmentations:
-        wide["wrong"] += ((wide[name] != wide["label"]) & wide[name].notna()).astype(int)
-    share = wide.groupby("doc_id")["wrong"].mean().sort_values(ascending=False, kind="stable")
-    written = {(doc_id, author): text for doc_id, author, text in rows(texts, *_TEXT, "text")}
-    failed = segmented[segmented["label"].isna()]
-    why = {
-        tuple(key): status for *key, status in rows(failed, "segmentation", *_SENTENCE, "status")
+    status = {
+        tuple(key): why
+        for *key, why in rows(tables["segmented"], "segmentation", *_SENTENCE, "status")
     }
-    heads = [Asked(_QUESTION, "", name) for name in segmentations]
-    by_document: dict[str, dict[str, list[dict[str, Any]]]] = {}
-    for row in records(wide):
-        by_document.setdefault(row["doc_id"], {}).setdefault(row["author"], []).append(row)
-
-    def documents() -> Iterator[tuple[Document, list[int]]]:
-        for doc_id in share.index:
-            of_texts = by_document[doc_id]
-            bodies = [
-                _text(author, written[doc_id, author], sentences, heads, why)
-                for author, sentences in of_texts.items()
-            ]
-            splits = [sum(row["wrong"] > 0 for row in of) for of in of_texts.values()]
-            yield Document(doc_id, "", [], [], bodies), splits
-
+    sentences: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in records(wide.sort_values(_SENTENCE)):
+        sentences.setdefault((row["doc_id"], row["author"]), []).append(row)
+    texts: dict[str, list[Text]] = {}
+    for doc_id, author, text in sorted(rows(tables["texts"], *_TEXT, "text")):
+        if lines := sentences.get((doc_id, author)):
+            texts.setdefault(doc_id, []).append(_text(author, text, lines, segmentations, status))
+    wrong = {doc_id: [*map(_wrong_labels, of_document)] for doc_id, of_document in texts.items()}
+    share = {doc_id: sum(map(sum, of)) / sum(map(len, of)) for doc_id, of in wrong.items()}
+    order = sorted(texts, key=lambda doc_id: (-share[doc_id], doc_id))
+    documents = [Document(doc_id, "", [], [], texts[doc_id]) for doc_id in order]
+    splits = [[sum(map(bool, labels_of)) for labels_of in wrong[doc_id]] for doc_id in order]
     return put_texts(
         page,
-        documents(),
+        zip(documents, splits, strict=True),
         noun="document",
         judges=segmentations,
         metrics={f"{WRONG} ({name})": "lower" for name in segmentations},
@@ -267,30 +238,33 @@ def _text(
     author: str,
     text: str,
     sentences: Sequence[Mapping[str, Any]],
-    heads: Sequence[Asked],
-    why: Mapping[tuple[Any, ...], str],
+    segmentations: Sequence[str],
+    status: Mapping[tuple[Any, ...], str],
 ) -> Text:
-    lines, marks = [], []
+    lines = []
     for number, row in enumerate(sentences, 1):
-        start, end = utf16(text, row["start"]), utf16(text, row["end"])
+        start, end, right = row["start"], row["end"], row["label"]
         key = (row["doc_id"], author, row["position"])
-        judgments = [_judgment(row, head.judge, why.get((head.judge, *key), "")) for head in heads]
-        sentence = text[row["start"] : row["end"]]
-        lines.append(Line(number, row["label"], sentence, start, end, [], [], judgments))
-        if row["label"] != NONE:
-            marks.append(Mark(start, end, row["label"]))
+        judgments = [
+            Judgment(f"failed: {status[(name, *key)]}", "unknown")
+            if row[name] is None
+            else Judgment(row[name], "for" if row[name] == right else "against")
+            for name in segmentations
+        ]
+        ends = (utf16(text, start), utf16(text, end))
+        lines.append(Line(number, right, text[start:end], *ends, [], [], judgments))
     scores = []
-    for head in heads:
-        labels = [(row["label"], row[head.judge]) for row in sentences if row[head.judge]]
-        wrong = sum(right != label for right, label in labels)
-        share = wrong / len(labels) if labels else None
-        scores.append((f"{WRONG} ({head.judge})", share))
+    for place, name in enumerate(segmentations):
+        sides = [line.judgments[place].side for line in lines]
+        n, wrong = len(sides) - sides.count("unknown"), sides.count("against")
+        scores.append((f"{WRONG} ({name})", wrong / n if n else None))
+    heads = [Asked(_QUESTION, "", name) for name in segmentations]
+    marks = [Mark(line.start, line.end, line.part) for line in lines if line.part != NONE]
     block = Block("sentences", _QUESTION, "statement", heads, lines)
     return Text(author, [], text, marks, scores=scores, blocks=[block])
 
 
-def _judgment(row: Mapping[str, Any], name: str, why: str) -> Judgment:
-    label = row[name]
-    if label is None:
-        return Judgment(f"failed: {why}", "unknown")
-    return Judgment(label, "for" if label == row["label"] else "against")
+def _wrong_labels(text: Text) -> list[int]:
+    """How many segmentations are wrong of each sentence."""
+    lines = text.blocks[0].lines
+    return [sum(judgment.side == "against" for judgment in line.judgments) for line in lines]

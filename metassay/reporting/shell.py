@@ -26,7 +26,8 @@ LARGEST = 1_000_000  # bytes of a shard, about: a single document may have more
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file:;"
-    " base-uri 'none'; form-action 'none'"
+    " base-uri 'none'; form-action 'none'; require-trusted-types-for 'script';"
+    " trusted-types metassay"
 )
 _SHELL = """\
 <!doctype html>

@@ -49,9 +49,7 @@ export function load<T>(id: string): Promise<T> {
       policy ??= window.trustedTypes?.createPolicy("metassay", rules) ?? rules;
       const script = document.createElement("script");
       waiting.set(id, resolve);
-      script.src = policy.createScriptURL(
-        `page/data/${id.split("/").map(encodeURIComponent).join("/")}.js`,
-      );
+      script.src = policy.createScriptURL(`page/data/${id.split("/").map(encodeURIComponent).join("/")}.js`);
       script.onerror = () => {
         fail("is missing");
       };
@@ -74,9 +72,7 @@ export class Table {
 
   constructor(columns: readonly ColumnInfo[], shards: readonly Shard[]) {
     this.columns = columns;
-    this.values = new Map(
-      columns.map((column, i) => [column.name, shards.flatMap((s) => decoded(s.columns[i]!))]),
-    );
+    this.values = new Map(columns.map((column, i) => [column.name, shards.flatMap((s) => decoded(s.columns[i]!))]));
     this.rows = columns[0] ? this.values.get(columns[0].name)!.length : 0;
   }
 
@@ -119,9 +115,7 @@ const tables = new WeakMap<TableInfo, Promise<Table>>();
 export function tableOf(info: TableInfo): Promise<Table> {
   let table = tables.get(info);
   if (!table) {
-    table = Promise.all(info.shards.map((id) => load<Shard>(id))).then(
-      (shards) => new Table(info.columns, shards),
-    );
+    table = Promise.all(info.shards.map((id) => load<Shard>(id))).then((shards) => new Table(info.columns, shards));
     table.catch(() => tables.delete(info));
     tables.set(info, table);
   }

@@ -1,158 +1,119 @@
 /** All other tables, one at a time: what each says, its CSV, and the command that makes it again. */
-import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { TableInfo } from "./contract";
-import { key } from "./address";
-import { matrix, picked, plainColumns } from "./cells";
+import type { FigureInfo, TableInfo } from "./contract";
+import type { At } from "./address";
+import { matrix, picked, Picks, plainColumns } from "./cells";
 import { type Table, tableOf } from "./data";
-import { counted, words } from "./format";
+import { counted, visible, words } from "./format";
 import { DataTable } from "./table";
-import { Command, Select, T, usePage, Wait } from "./ui";
+import { Check, Facts, Paragraphs, t, usePage, Wait } from "./ui";
 
-export function Evidence(): JSX.Element {
+export function Evidence() {
   const { head, at, to } = usePage();
   const now = head.tables.find((table) => table.name === at.table) ?? head.tables[0];
   const groups = [...new Set(head.tables.map((table) => table.group))];
+  const loose = head.figures.filter(({ name }) => !head.tables.some((table) => table.figures.includes(name)));
+  const item = (table: TableInfo) => {
+    const href = to({ view: "evidence", table: table.name, ...kept(table, at) });
+    return <a key={table.name} href={href} aria-current={table === now && "page"} children={t(table.title)} />;
+  };
   return (
     <div class="evidence">
       <nav aria-label="Tables">
         {groups.map((group) => (
           <section key={group}>
-            {group && <h2>{group}</h2>}
-            <ul>
-              {head.tables
-                .filter((table) => table.group === group)
-                .map((table) => (
-                  <li key={table.name}>
-                    <a
-                      href={to({ view: "evidence", table: table.name, ...kept(table, at) })}
-                      aria-current={table === now && "page"}
-                    >
-                      {table.title}
-                    </a>
-                  </li>
-                ))}
-            </ul>
+            {group && <h2>{t(group)}</h2>}
+            {head.tables.filter((table) => table.group === group).map(item)}
           </section>
         ))}
       </nav>
-      <section>{now ? <Opened key={now.name} info={now} /> : <p>No table.</p>}</section>
+      <section>
+        {now && <Opened key={now.name} info={now} />}
+        {loose.length > 0 && <Figures figures={loose} />}
+      </section>
     </div>
   );
 }
 
 /** What was picked stays picked in a table that has the same column. */
-function kept(info: TableInfo, at: Readonly<Record<string, string>>): Record<string, string | null> {
-  const all = Object.keys(at).filter((name) => name.startsWith("is."));
-  return Object.fromEntries([
-    ...all.map((name) => [name, info.pick.includes(name.slice(3)) ? at[name]! : null]),
-    ["sort", null],
-  ]);
+function kept(info: TableInfo, at: At): Record<string, string | null> {
+  const all = Object.entries(at).filter(([name]) => name.startsWith("is."));
+  const same = all.map(([name, value]) => [name, info.pick.includes(name.slice(3)) ? value : null] as const);
+  return { ...Object.fromEntries(same), sort: null };
 }
 
-function Opened({ info }: { info: TableInfo }): JSX.Element {
+function Opened({ info }: { info: TableInfo }) {
   const { head } = usePage();
+  const means = info.columns.filter((column) => column.means);
   return (
     <>
-      <h1>{info.title}</h1>
-      {info.says.map((paragraph) => (
-        <p key={paragraph} class="says">
-          <T text={paragraph} />
-        </p>
-      ))}
-      <p class="files">
-        {info.csv && (
-          <a href={encodeURI(info.csv)} download>
-            CSV, {counted(info.rows, "row")}
-          </a>
-        )}
+      <h1>{t(info.title)}</h1>
+      <Paragraphs texts={info.says} />
+      <p class="links">
+        {info.csv && <a href={encodeURI(info.csv)} download children={`CSV, ${counted(info.rows, "row")}`} />}
         <Command command={info.command} />
       </p>
       <Wait promise={tableOf(info)}>{(table) => <Shown info={info} table={table} />}</Wait>
-      {head.figures
-        .filter((figure) => info.figures.includes(figure.name))
-        .map((figure) => (
-          <figure key={figure.name}>
-            <img src={encodeURI(`figures/${figure.name}.svg`)} alt={figure.title} loading="lazy" />
-            <figcaption>
-              <a href={encodeURI(`figures/${figure.name}.svg`)}>SVG</a>
-              <a href={encodeURI(`figures/${figure.name}.png`)}>PNG</a>
-            </figcaption>
-          </figure>
-        ))}
+      {means.length > 0 && (
+        <details>
+          <summary>What the columns mean</summary>
+          <Facts facts={means.map((column) => ({ term: column.name, says: t(column.means) }))} />
+        </details>
+      )}
+      <Figures figures={head.figures.filter((figure) => info.figures.includes(figure.name))} />
     </>
   );
 }
 
-function Shown({ info, table }: { info: TableInfo; table: Table }): JSX.Element {
-  const { at, go, to } = usePage();
+function Command({ command }: { command: string }) {
+  const [copied, setCopied] = useState(false);
+  if (!command) return null;
+  const copy = () => void navigator.clipboard.writeText(command).then(() => setCopied(true));
+  return (
+    <span>
+      <code>{visible(command)}</code> <button onClick={copy}>{copied ? "copied" : "copy"}</button>
+    </span>
+  );
+}
+
+const Figures = ({ figures }: { figures: readonly FigureInfo[] }) => (
+  <>
+    {figures.map(({ name, title }) => {
+      const file = (kind: string) => encodeURI(`figures/${name}.${kind}`);
+      return (
+        <figure key={name}>
+          <img src={file("svg")} alt={title} loading="lazy" />
+          <figcaption class="links">
+            <span>{t(title)}</span> <a href={file("svg")}>SVG</a> <a href={file("png")}>PNG</a>
+          </figcaption>
+        </figure>
+      );
+    })}
+  </>
+);
+
+function Shown({ info, table }: { info: TableInfo; table: Table }) {
+  const { at, to } = usePage();
   const [all, setAll] = useState(false);
   const { picks, rows } = useMemo(() => picked(info, table, at), [info, table, at]);
   const others = info.columns.filter(({ name }) => at[`is.${name}`] && !info.pick.includes(name));
   const shape = useMemo(() => {
-    if (info.across && info.cell && !all) {
-      return matrix(info.lead, (row) => table.text(info.across, row), info.cell, table, rows);
-    }
-    const hidden = new Set(all ? [] : [...info.hide, ...info.pick]);
-    return { columns: plainColumns(info, table, hidden), rows };
+    const { lead, across, cell } = info;
+    if (across && cell && !all) return matrix({ table, rows, lead, across: (row) => table.text(across, row), cell });
+    return { columns: plainColumns(info, table, all ? [] : [...info.hide, ...info.pick]), rows };
   }, [info, table, rows, all]);
-  const hides = info.hide.length > 0 || Boolean(info.across);
   return (
     <>
       <div class="fields">
-        {picks.map(({ column, values, value }) => (
-          <Select
-            key={column}
-            label={words(column)}
-            value={key(value)}
-            options={values.map((v) => [key(v), v || "–"])}
-            change={(v) => go({ [`is.${column}`]: v })}
-          />
-        ))}
+        <Picks picks={picks} />
         {others.map(({ name }) => (
           <a key={name} class="chip" href={to({ [`is.${name}`]: null })} title="show all">
-            {words(name)}: <T text={at[`is.${name}`]!} /> ×
+            {words(name)}: {t(at[`is.${name}`]!)} ×
           </a>
         ))}
-        {hides && (
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={all}
-              onChange={(event) => setAll(event.currentTarget.checked)}
-            />
-            all columns
-          </label>
-        )}
+        {(info.hide.length > 0 || info.across) && <Check label="all columns" on={all} change={setAll} />}
       </div>
-      <DataTable
-        label={info.title}
-        columns={shape.columns}
-        rows={shape.rows}
-        sort={at.sort ?? ""}
-        setSort={(sort) => go({ sort })}
-      />
-      <Columns info={info} />
+      <DataTable label={info.title} columns={shape.columns} rows={shape.rows} />
     </>
-  );
-}
-
-function Columns({ info }: { info: TableInfo }): JSX.Element | null {
-  const described = info.columns.filter((column) => column.means);
-  if (!described.length) return null;
-  return (
-    <details>
-      <summary>What the columns mean</summary>
-      <dl>
-        {described.map((column) => (
-          <div key={column.name}>
-            <dt>
-              <code>{column.name}</code>
-            </dt>
-            <dd>{column.means}</dd>
-          </div>
-        ))}
-      </dl>
-    </details>
   );
 }

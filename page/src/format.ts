@@ -62,7 +62,6 @@ export function cellText(value: Value, column: Pick<ColumnInfo, "name" | "type">
 
 /** Characters that nobody sees or that turn text round, as metassay/core/visible.py shows them. */
 export function visible(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return text.replace(/[\0-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\u2066-\u2069]/g, (c) => {
     const code = c.charCodeAt(0);
     return code < 32 ? String.fromCharCode(0x2400 + code) : `\\u${code.toString(16)}`;
@@ -77,3 +76,5 @@ export function label(metric: Value, judge?: Value): string {
 
 /** `factual_recall` as words. */
 export const words = (name: string): string => name.replaceAll("_", " ");
+
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

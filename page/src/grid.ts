@@ -10,9 +10,7 @@ export const STATES = { use: "use", confirm: "to confirm", no: "none" } as const
 
 /** The verdict's kind: it or what it begins with ("explained by words"). */
 export function kindOf(verdict: string, kinds: readonly VerdictWord[]): VerdictWord | undefined {
-  return kinds
-    .filter((kind) => verdict.startsWith(kind.kind))
-    .sort((a, b) => b.kind.length - a.kind.length)[0];
+  return kinds.filter((kind) => verdict.startsWith(kind.kind)).sort((a, b) => b.kind.length - a.kind.length)[0];
 }
 
 export const certificates = (head: Head): TableInfo | undefined =>
@@ -22,10 +20,7 @@ export const certificates = (head: Head): TableInfo | undefined =>
 export function selected(head: Head, at: At): { row: GridRow; level: string } | null {
   const row =
     head.grid.find(
-      (r) =>
-        r.criterion === at.criterion &&
-        (!at.study || r.study === at.study) &&
-        (!at.part || r.part === at.part),
+      (r) => r.criterion === at.criterion && (!at.study || r.study === at.study) && (!at.part || r.part === at.part),
     ) ?? head.grid[0];
   const level = head.decisions.find((d) => d.level === at.level) ?? head.decisions[0];
   return row && level ? { row, level: level.level } : null;

@@ -1,120 +1,112 @@
 /** The page: four views of one state, which is the address. */
-import { type JSX, render } from "preact";
+import { render } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { type At, type Changes, href, read } from "./address";
 import { Answer } from "./answer";
 import { CONTRACT, type Head } from "./contract";
 import { awaited, receive } from "./data";
 import { Evidence } from "./evidence";
-import { Footer } from "./footer";
-import { counted } from "./format";
+import { capital } from "./format";
 import { Texts } from "./list";
 import { Systems } from "./systems";
 import "./style.css";
-import { Failed, PageContext, T } from "./ui";
+import { Facts, Failed, type Page, PageContext, Paragraphs, t } from "./ui";
 
-const VIEWS = ["answer", "systems", "texts", "evidence"] as const;
-type View = (typeof VIEWS)[number];
-
-function offered(head: Head): View[] {
-  const there: Readonly<Record<View, boolean>> = {
-    answer: true,
-    systems: head.systems !== null,
-    texts: head.texts !== null,
-    evidence: head.tables.length > 0,
+/** Views that the page has something for, with their titles. */
+function offered({ systems, texts, tables }: Head): Readonly<Record<string, string>> {
+  return {
+    answer: "Answer",
+    ...(systems && { systems: `${capital(systems.noun)}s` }),
+    ...(texts && { texts: "Texts" }),
+    ...(tables.length && { evidence: "Evidence" }),
   };
-  return VIEWS.filter((view) => there[view]);
 }
 
-function useAddress(): [At, (hash: string, replace: boolean) => void] {
+function useAddress(): [string, (hash: string, replace: boolean) => void] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
-    const follow = (): void => setHash(location.hash);
+    const follow = () => setHash(location.hash);
     addEventListener("popstate", follow);
-    addEventListener("hashchange", follow);
-    return () => {
-      removeEventListener("popstate", follow);
-      removeEventListener("hashchange", follow);
-    };
+    return () => removeEventListener("popstate", follow);
   }, []);
-  const go = (next: string, replace: boolean): void => {
-    if (replace) history.replaceState(null, "", next);
-    else history.pushState(null, "", next);
+  const go = (next: string, replace: boolean) => {
+    history[replace ? "replaceState" : "pushState"](null, "", next);
     setHash(next);
   };
-  return [useMemo(() => read(hash), [hash]), go];
+  return [hash, go];
 }
 
-function App({ head }: { head: Head }): JSX.Element {
-  const [asked, go] = useAddress();
-  const views = offered(head);
-  const view = views.find((name) => name === asked.view) ?? "answer";
-  const at = useMemo((): At => ({ ...asked, view }), [asked, view]);
-  const page = useMemo(
-    () => ({
-      ...{ head, at },
-      to: (changes: Changes) => href(at, changes),
-      go: (changes: Changes, replace = false): void => go(href(at, changes), replace),
-    }),
-    [head, at],
-  );
-  const titles: Readonly<Record<View, string>> = {
-    answer: "Answer",
-    systems: head.systems ? counted(2, head.systems.noun).slice(2) : "",
-    texts: "Texts",
-    evidence: "Evidence",
-  };
+function App({ head }: { head: Head }) {
+  const [hash, set] = useAddress();
+  const views = useMemo(() => offered(head), [head]);
+  const at = useMemo((): At => {
+    const asked = read(hash);
+    return { ...asked, view: Object.hasOwn(views, asked.view!) ? asked.view! : "answer" };
+  }, [hash, views]);
+  const to = (changes: Changes) => href(at, changes);
+  const page: Page = { head, at, to, go: (changes, replace = false) => set(to(changes), replace) };
   useEffect(() => {
-    document.title = `${at.doc ?? titles[view]} · ${head.name}: Metassay`;
-    if (!at.line && !at.passage) scrollTo(0, 0);
-  }, [view, at.doc, at.table]);
+    document.title = `${at.doc ?? views[at.view!]!} · ${head.name}: Metassay`;
+    if (!at.line && !at.passage && !at.metric) scrollTo(0, 0);
+  }, [at.view, at.doc, at.table]);
   useKeys(page);
+  const skip = (event: Event) => {
+    event.preventDefault();
+    document.getElementById("main")!.focus();
+  };
   return (
     <PageContext.Provider value={page}>
-      <a class="skip" href="#main" onClick={skip}>
-        Skip to the content
-      </a>
+      <a class="skip" href="#main" onClick={skip} children="Skip to the content" />
       <header>
-        <a class="brand" href="#answer">
-          <T text={head.name} />
-        </a>
+        <a class="brand" href="#answer" children={t(head.name)} />
         <nav aria-label="Views">
-          {views.map((name) => (
-            <a key={name} href={`#${name}`} aria-current={name === view && "page"}>
-              {titles[name]}
-            </a>
+          {Object.entries(views).map(([name, title]) => (
+            <a key={name} href={`#${name}`} aria-current={name === at.view && "page"} children={title} />
           ))}
         </nav>
         <Theme />
       </header>
       <main id="main" tabIndex={-1}>
-        {view === "answer" && <Answer />}
-        {view === "systems" && head.systems && <Systems info={head.systems} />}
-        {view === "texts" && head.texts && <Texts info={head.texts} />}
-        {view === "evidence" && <Evidence />}
+        {at.view === "answer" && <Answer />}
+        {at.view === "systems" && <Systems info={head.systems!} />}
+        {at.view === "texts" && <Texts info={head.texts!} />}
+        {at.view === "evidence" && <Evidence />}
       </main>
-      <Footer />
+      <Footer head={head} />
     </PageContext.Provider>
   );
 }
 
-function skip(event: Event): void {
-  event.preventDefault();
-  document.getElementById("main")?.focus();
+/** Whose data these are, and what words mean. */
+function Footer({ head }: { head: Head }) {
+  const { dataset, terms, made } = head;
+  return (
+    <footer>
+      {terms.length > 0 && (
+        <details>
+          <summary>What the terms mean</summary>
+          <Facts facts={terms.map(({ term, means }) => ({ term, says: t(means) }))} />
+        </details>
+      )}
+      {dataset && <p>{t(`${dataset.title}. Licence: ${dataset.licence || "not stated"}.`)}</p>}
+      {dataset && <Paragraphs texts={[dataset.citation, ...dataset.seen].filter(Boolean)} />}
+      <p>{t(made)}</p>
+    </footer>
+  );
 }
 
 /** `/` searches the texts; Escape closes what is open. */
-function useKeys({ head, at, go }: { head: Head; at: At; go: (changes: Changes) => void }): void {
+function useKeys({ head, at, go }: Page): void {
   useEffect(() => {
-    const press = (event: KeyboardEvent): void => {
-      const typing = (event.target as HTMLElement).matches("input, select, textarea");
-      if (event.key === "/" && !typing && head.texts) {
+    const press = (event: KeyboardEvent) => {
+      if ((event.target as HTMLElement).matches("input, select")) return;
+      if (event.key === "/" && head.texts) {
         event.preventDefault();
         if (at.view !== "texts" || at.doc) go({ view: "texts", doc: null });
         setTimeout(() => document.getElementById("q")?.focus(), 50);
-      } else if (event.key === "Escape" && !typing) {
+      } else if (event.key === "Escape") {
         const open = ["line", "passage", "doc", "metric", "problems"].find((name) => at[name]);
-        if (open) go({ [open]: null, ...(open === "doc" && { text: null, show: null }) });
+        if (open) go({ [open]: null });
       }
     };
     addEventListener("keydown", press);
@@ -122,38 +114,32 @@ function useKeys({ head, at, go }: { head: Head; at: At; go: (changes: Changes) 
   });
 }
 
-const THEMES = { "": "Automatic", light: "Light", dark: "Dark" } as const;
-type ThemeName = keyof typeof THEMES;
+const THEMES = ["automatic", "light", "dark"];
 
-function Theme(): JSX.Element {
-  const [theme, setTheme] = useState<string>(() => stored() ?? "");
+function Theme() {
+  const [theme, setTheme] = useState(() => stored() ?? THEMES[0]!);
   useEffect(() => {
     document.documentElement.dataset.theme = theme;
-    try {
-      localStorage.setItem("theme", theme);
-    } catch {
-      // a browser that stores nothing: the choice lasts as long as the page
-    }
+    stored(theme);
   }, [theme]);
   return (
     <label class="theme">
       <span class="hidden">Colours</span>
       <select value={theme} onChange={(event) => setTheme(event.currentTarget.value)}>
-        {(Object.keys(THEMES) as ThemeName[]).map((name) => (
-          <option key={name} value={name}>
-            {THEMES[name]}
-          </option>
+        {THEMES.map((name) => (
+          <option key={name}>{name}</option>
         ))}
       </select>
     </label>
   );
 }
 
-function stored(): string | null {
+function stored(theme?: string): string | null {
   try {
-    return localStorage.getItem("theme");
+    if (theme) localStorage.setItem("metassay-theme", theme);
+    return localStorage.getItem("metassay-theme");
   } catch {
-    return null;
+    return null; // a browser that stores nothing: the choice lasts as long as the page
   }
 }
 
@@ -161,11 +147,8 @@ window.metassay = receive;
 const place = document.getElementById("page")!;
 awaited<Head>("head").then(
   (head) => {
-    const other = head.contract === CONTRACT ? null : `This page is of version ${head.contract}, its
-      program of version ${CONTRACT}: write it again.`;
-    render(other ? <Failed error={new Error(other)} /> : <App head={head} />, place);
+    const old = `Its data are of version ${head.contract}, its program of ${CONTRACT}: write the page again.`;
+    render(head.contract === CONTRACT ? <App head={head} /> : <Failed error={old} />, place);
   },
-  (error: unknown) => {
-    render(<Failed error={error as Error} />, place);
-  },
+  (error: unknown) => render(<Failed error={String(error)} />, place),
 );

@@ -1,50 +1,23 @@
 /** Sorting, means and ranks of columns. What is null comes last, whichever way one sorts. */
-import {
-  type ColumnDef,
-  constructTable,
-  createSortedRowModel,
-  rowSortingFeature,
-  tableFeatures,
-} from "@tanstack/table-core";
-import { storeReactivityBindings } from "@tanstack/table-core/store-reactivity-bindings";
 import type { Value } from "./contract";
 
 export type ValueOf = (row: number) => Value;
 
-const features = tableFeatures({
-  coreReactivityFeature: storeReactivityBindings(),
-  rowSortingFeature,
-  sortedRowModel: createSortedRowModel(),
-});
 const collator = new Intl.Collator("en", { numeric: true });
 
-export function compare(a: Value, b: Value): number {
-  if (typeof a === "string" && typeof b === "string") return collator.compare(a, b);
-  return Number(a) - Number(b);
-}
-
-/** Rows in the order that `sort` says: `words` ascending, `-words` descending. */
-export function sorted(
-  rows: readonly number[],
-  columns: Readonly<Record<string, ValueOf>>,
-  sort: string,
-): readonly number[] {
+/** Rows in the order that `sort` says: `words` ascending, `-words` descending; equal ones as they were. */
+export function sorted(rows: readonly number[], columns: Readonly<Record<string, ValueOf>>, sort: string) {
   const id = sort.replace(/^-/, "");
   const value = Object.hasOwn(columns, id) && columns[id];
   if (!value) return rows;
-  const column: ColumnDef<typeof features, { row: number }> = {
-    id,
-    accessorFn: ({ row }) => value(row) ?? undefined,
-    sortUndefined: "last",
-    sortFn: (a, b) => compare(a.getValue<Value>(id), b.getValue<Value>(id)),
-  };
-  const table = constructTable({
-    features,
-    data: rows.map((row) => ({ row })),
-    columns: [column],
-    state: { sorting: [{ id, desc: sort.startsWith("-") }] },
-  });
-  return table.getRowModel().rows.map(({ original }) => original.row);
+  const sign = sort.startsWith("-") ? -1 : 1;
+  const known = rows.flatMap((row) => [{ row, value: value(row) }]).filter((r) => r.value !== null);
+  known.sort((a, b) => sign * compare(a.value, b.value));
+  return [...known.map(({ row }) => row), ...rows.filter((row) => value(row) === null)];
+}
+
+function compare(a: Value, b: Value): number {
+  return typeof a === "string" && typeof b === "string" ? collator.compare(a, b) : Number(a) - Number(b);
 }
 
 export interface Mean {
@@ -55,9 +28,7 @@ export interface Mean {
 
 /** The mean of what there is; Neumaier's sum, so that no order of the rows changes a shown digit. */
 export function mean(rows: readonly number[], value: ValueOf): Mean {
-  let sum = 0;
-  let rest = 0;
-  let n = 0;
+  let [sum, rest, n] = [0, 0, 0];
   for (const row of rows) {
     const x = value(row);
     if (typeof x !== "number") continue;
@@ -79,7 +50,7 @@ export function ranks(rows: number, value: ValueOf, lower: boolean): (number | n
     to = from + 1;
     while (to < order.length && values[order[to]!] === values[order[from]!]) to += 1;
     const share = order.length > 1 ? (from + to - 1) / 2 / (order.length - 1) : 0.5;
-    for (let i = from; i < to; i += 1) found[order[i]!] = lower ? 1 - share : share;
+    for (const row of order.slice(from, to)) found[row] = lower ? 1 - share : share;
   }
   return found;
 }

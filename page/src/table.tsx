@@ -1,16 +1,12 @@
 /** A table that sorts by its headers, and draws only rows in sight where there are many. */
-import {
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  Virtualizer,
-} from "@tanstack/virtual-core";
-import type { ComponentChildren, JSX, RefObject } from "preact";
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
+import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import type { ColumnType } from "./contract";
 import { range } from "./data";
 import { visible } from "./format";
 import { sorted, type ValueOf } from "./order";
+import { classes, usePage } from "./ui";
 
 export interface Column {
   id: string;
@@ -26,90 +22,74 @@ interface Props {
   label: string;
   columns: readonly Column[];
   rows: readonly number[];
-  sort: string;
-  setSort: (sort: string) => void;
+  by?: string; // the key of the address that has the order
+  order?: string; // where the address has none
   inOrder?: boolean; // rows are sorted already
-  rowClass?: (row: number) => string;
 }
 const MANY = 120;
 const HEIGHT = 38; // pixels of a row, where only those in sight are drawn
 
-export function DataTable(props: Props): JSX.Element {
-  const { label, columns, sort, setSort } = props;
+export function DataTable({ label, columns, by = "sort", order = "", inOrder, ...props }: Props) {
+  const { at } = usePage();
   const box = useRef<HTMLDivElement>(null);
+  const sort = at[by] ?? order;
   const rows = useMemo(() => {
-    if (props.inOrder) return props.rows;
+    if (inOrder) return props.rows;
     return sorted(props.rows, Object.fromEntries(columns.map((c) => [c.id, c.value])), sort);
-  }, [props.rows, columns, sort, props.inOrder]);
+  }, [props.rows, columns, sort, inOrder]);
   const many = rows.length > MANY;
   const seen = useVirtual(box, many ? rows.length : 0);
-  const drawn = many ? seen.items : range(rows.length);
-  const spaces = many ? [seen.before, seen.after] : [0, 0];
   return (
     <div
-      class={many ? "scroll many" : "scroll"}
+      class={classes("scroll", many && "many", (many || inOrder) && "dense")}
       ref={box}
       role="region"
       tabIndex={0}
-      aria-label={label}
-    >
+      aria-label={visible(label)}>
       <table aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
             {columns.map((column) => (
-              <Header key={column.id} column={column} sort={sort} setSort={setSort} />
+              <Header key={column.id} column={column} sort={sort} by={by} />
             ))}
           </tr>
         </thead>
         <tbody>
-          {spaces[0]! > 0 && <tr style={{ height: spaces[0] }} />}
-          {drawn.map((place) => {
-            const row = rows[place]!;
-            return (
-              <tr key={row} aria-rowindex={place + 2} class={props.rowClass?.(row)}>
-                {columns.map((column) => (
-                  <Cell key={column.id} column={column} row={row} />
-                ))}
-              </tr>
-            );
-          })}
-          {spaces[1]! > 0 && <tr style={{ height: spaces[1] }} />}
+          {seen.before > 0 && <tr style={{ height: seen.before }} />}
+          {(many ? seen.places : range(rows.length)).map((place) => (
+            <tr key={rows[place]} aria-rowindex={place + 2}>
+              {columns.map(({ id, lead, type, show }) =>
+                lead ? (
+                  <th key={id} scope="row" children={show(rows[place]!)} />
+                ) : (
+                  <td key={id} class={type} children={show(rows[place]!)} />
+                ),
+              )}
+            </tr>
+          ))}
+          {seen.after > 0 && <tr style={{ height: seen.after }} />}
         </tbody>
       </table>
-      {!rows.length && <p class="none">No row.</p>}
+      {!rows.length && <p class="wait">No row.</p>}
     </div>
   );
 }
 
-function Cell({ column, row }: { column: Column; row: number }): JSX.Element {
-  const shown = column.show(row);
-  return column.lead ? <th scope="row">{shown}</th> : <td class={column.type}>{shown}</td>;
-}
-
-interface HeaderProps {
-  column: Column;
-  sort: string;
-  setSort: (sort: string) => void;
-}
-function Header({ column, sort, setSort }: HeaderProps): JSX.Element {
-  const first = column.type === "text" ? "" : "-"; // numbers: largest first
-  const now = sort.replace(/^-/, "") === column.id ? sort : null;
-  const next = now === null ? first + column.id : now === first + column.id ? other(now) : "";
-  const direction = now?.startsWith("-") ? "descending" : "ascending";
+function Header({ column, sort, by }: { column: Column; sort: string; by: string }) {
+  const { go } = usePage();
+  const both = [column.id, `-${column.id}`];
+  if (column.type !== "text") both.reverse(); // numbers: largest first
+  const next = both[both.indexOf(sort) + 1] ?? "";
+  const direction = sort.startsWith("-") ? "descending" : "ascending";
   return (
-    <th scope="col" class={column.type} aria-sort={now === null ? undefined : direction} title={column.means}>
-      <button onClick={() => setSort(next)}>{visible(column.title)}</button>
+    <th scope="col" class={column.type} aria-sort={both.includes(sort) ? direction : undefined} title={column.means}>
+      <button onClick={() => go({ [by]: next })}>{visible(column.title)}</button>
     </th>
   );
 }
 
-const other = (by: string): string => (by.startsWith("-") ? by.slice(1) : `-${by}`);
-
 /** Which of `count` rows are in sight, and pixels before and after them. */
-function useVirtual(
-  box: RefObject<HTMLDivElement | null>,
-  count: number,
-): { items: number[]; before: number; after: number } {
+function useVirtual(box: RefObject<HTMLDivElement | null>, count: number) {
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const options = {
     count,
@@ -128,9 +108,6 @@ function useVirtual(
     virtual._willUpdate();
   });
   const items = virtual.getVirtualItems();
-  return {
-    items: items.map((item) => item.index),
-    before: items[0]?.start ?? 0,
-    after: virtual.getTotalSize() - (items.at(-1)?.end ?? 0),
-  };
+  const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
+  return { places: items.map((item) => item.index), before: items[0]?.start ?? 0, after };
 }

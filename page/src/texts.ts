@@ -26,18 +26,26 @@ export function measures(info: TextsInfo): Measure[] {
   ];
 }
 
-export type Search = (query: string) => Uint8Array;
+export interface Search {
+  hits(query: string): Uint8Array; // by row of the index: whether it has all words
+  around(row: number, query: string): string; // what stands about the first word
+}
 
-/** Loads what a search reads; then a search says of each row of the index whether it has all words. */
+/** Loads what a search reads. */
 export async function searcher(info: TextsInfo): Promise<Search> {
   const shards = await Promise.all(info.search.map((s) => load<SearchTexts>(s.id)));
   const texts: string[] = [];
-  info.search.forEach(({ first }, i) => {
-    shards[i]!.texts.forEach((text, row) => (texts[first + row] = text.toLowerCase()));
-  });
-  return (query) => {
-    const words = terms(query);
-    return Uint8Array.from(texts, (text) => +words.every((word) => text.includes(word)));
+  info.search.forEach(({ first }, i) => shards[i]!.texts.forEach((text, row) => (texts[first + row] = text)));
+  const lower = texts.map((text) => text.toLowerCase());
+  return {
+    hits(query) {
+      const words = terms(query);
+      return Uint8Array.from(lower, (text) => +words.every((word) => text.includes(word)));
+    },
+    around(row, query) {
+      const at = lower[row]!.indexOf(terms(query)[0] ?? "");
+      return `${at > 30 ? "…" : ""}${texts[row]!.slice(Math.max(0, at - 30), at + 90)}`;
+    },
   };
 }
 
@@ -92,7 +100,7 @@ export function chosen(
     const count = columns[judge < 0 ? at.side : `${at.side}_${judge}`];
     tests.push((row) => Number(count?.(row) ?? 0) > 0);
   }
-  if (at.split) tests.push((row) => Number(index.number("split", row) ?? 0) > 0);
+  if (at.split) tests.push((row) => (index.number("split", row) ?? 0) > 0);
   if (at.x && (at.min || at.max)) {
     const value = columns[at.x];
     const [min, max] = [at.min ? Number(at.min) : -Infinity, at.max ? Number(at.max) : Infinity];

@@ -1,6 +1,6 @@
 /** Small parts that every view uses. */
-import { type ComponentChildren, createContext, type JSX } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import type { Head } from "./contract";
 import type { At, Changes } from "./address";
 import { counted, visible } from "./format";
@@ -8,97 +8,113 @@ import { counted, visible } from "./format";
 export interface Page {
   head: Head;
   at: At;
-  to(changes: Changes): string; // an address
-  go(changes: Changes, replace?: boolean): void;
+  to: (changes: Changes) => string; // an address
+  go: (changes: Changes, replace?: boolean) => void;
 }
 export const PageContext = createContext<Page | null>(null);
 export const usePage = (): Page => useContext(PageContext)!;
 
 /** A text of the data: it turns nothing round it, and hides no character. */
-export function T({ text }: { text: string }): JSX.Element {
-  return <bdi>{visible(text)}</bdi>;
-}
+export const t = (text: string) => <bdi>{visible(text)}</bdi>;
 
 const LONG = 20_000;
 /** As much of a text as a reader can want at once, the rest on demand. */
-export function Long({ text }: { text: string }): JSX.Element {
+export function Long({ text }: { text: string }) {
   const [all, setAll] = useState(false);
-  if (all || text.length <= LONG) return <T text={text} />;
+  if (all || text.length <= LONG) return t(text);
+  const rest = counted(text.length - LONG, "more character");
   return (
     <>
-      <T text={text.slice(0, LONG).toWellFormed()} />
-      <button class="more" onClick={() => setAll(true)}>
-        … {counted(text.length - LONG, "more character")}
-      </button>
+      {t(text.slice(0, LONG))} <button onClick={() => setAll(true)}>… {rest}</button>
     </>
   );
 }
 
-type Loaded<V> = { value?: V; error?: Error };
+interface Loaded<V> {
+  value?: V;
+  error?: Error;
+}
 /** What a promise brings, and nothing while it is under way. */
 export function useLoaded<V>(promise: Promise<V> | null): Loaded<V> {
   const [state, setState] = useState<Loaded<V> & { of?: Promise<V> | null }>({});
+  const wanted = useRef(promise);
+  wanted.current = promise;
   useEffect(() => {
-    let alive = true;
+    const set = (brought: Loaded<V>) => wanted.current === promise && setState({ ...brought, of: promise });
     promise?.then(
-      (value) => alive && setState({ value, of: promise }),
-      (error: unknown) => alive && setState({ error: error as Error, of: promise }),
+      (value) => set({ value }),
+      (error: unknown) => set({ error: error as Error }),
     );
-    return () => void (alive = false);
   }, [promise]);
   return state.of === promise ? state : {};
 }
 
-interface WaitProps<V> {
-  promise: Promise<V>;
-  children: (value: V) => ComponentChildren;
-}
-export function Wait<V>({ promise, children }: WaitProps<V>): JSX.Element {
-  const { value, error } = useLoaded(promise);
-  if (error) return <Failed error={error} />;
-  if (value === undefined) return <p class="wait">Loading…</p>;
-  return <>{children(value)}</>;
+export function Wait<V>(props: { promise: Promise<V>; children: (value: V) => ComponentChildren }) {
+  const { value, error } = useLoaded(props.promise);
+  if (error) return <Failed error={error.message} />;
+  return value === undefined ? <p class="wait">Loading…</p> : <>{props.children(value)}</>;
 }
 
-export const Failed = ({ error }: { error: Error }): JSX.Element => (
-  <p class="failed" role="alert">
-    {error.message}
-  </p>
-);
+export function Failed({ error }: { error: string }) {
+  const lines = visible(error);
+  return <p class="failed" role="alert" children={lines} />;
+}
 
+export type Options = readonly (readonly [value: string, title: string])[];
 interface SelectProps {
   label: string;
   value: string;
-  options: readonly (readonly [value: string, title: string])[];
+  options: Options;
   any?: string; // title of the choice of none
   change: (value: string) => void;
 }
-export function Select({ label, value, options, any, change }: SelectProps): JSX.Element {
+export function Select({ label, value, options, any, change }: SelectProps) {
+  const all = any === undefined ? options : ([["", any], ...options] as const);
   return (
     <label class="field">
       <span>{label}</span>
       <select value={value} onChange={(event) => change(event.currentTarget.value)}>
-        {any !== undefined && <option value="">{any}</option>}
-        {options.map(([key, title]) => (
-          <option key={key} value={key}>
-            {visible(title)}
-          </option>
+        {all.map(([key, title]) => (
+          <option key={key} value={key} children={visible(title)} />
         ))}
       </select>
     </label>
   );
 }
 
-export function Command({ command }: { command: string }): JSX.Element | null {
-  const [copied, setCopied] = useState(false);
-  if (!command) return null;
-  const copy = (): void => {
-    void navigator.clipboard.writeText(command).then(() => setCopied(true));
-  };
+export function Check({ label, on, change }: { label: string; on: boolean; change: (on: boolean) => void }) {
   return (
-    <span class="command">
-      <code>{visible(command)}</code>
-      <button onClick={copy}>{copied ? "copied" : "copy"}</button>
-    </span>
+    <label class="check">
+      <input type="checkbox" checked={on} onChange={(event) => change(event.currentTarget.checked)} /> {label}
+    </label>
   );
 }
+
+export interface Fact {
+  term: string;
+  says: ComponentChildren;
+  title?: string | undefined;
+}
+/** Terms with what is to say of each. */
+export function Facts({ facts, kind }: { facts: readonly Fact[]; kind?: string }) {
+  return (
+    <dl class={kind}>
+      {facts.map(({ term, says, title }) => (
+        <div key={term} title={title}>
+          <dt>{t(term)}</dt>
+          <dd>{says}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export const Paragraphs = ({ texts, kind }: { texts: readonly string[]; kind?: string }) => (
+  <>
+    {texts.map((text) => (
+      <p key={text} class={kind} children={t(text)} />
+    ))}
+  </>
+);
+
+export const classes = (...names: (string | false | null | undefined)[]) => names.filter(Boolean).join(" ");

@@ -31,8 +31,12 @@ VERDICTS = (
     c.VerdictWord("too weak", "no", "Its relation to people is too weak to be of use."),
     c.VerdictWord("undefined", "no", "There is no number."),
 )
-WORDS = ["the", "patient", "reports", "pain", "in", "left", "knee", "since", "march", "walking", "swelling", "fever", "denies", "cough", "daily", "aspirin", "stopped", "last", "week", "blood", "pressure", "normal", "lungs", "clear", "follow", "up", "in", "two", "weeks", "return", "if", "worse", "imaging", "shows", "no", "fracture", "mild", "effusion", "physical", "therapy", "advised"]
-SCRIPT = "<script>window.broken = 1</script><img src=x onerror=\"window.broken=2\">"
+WORDS = (
+    "the patient reports pain in left knee since march walking swelling fever denies cough daily"
+    " aspirin stopped last week blood pressure normal lungs clear follow up in two weeks return if"
+    " worse imaging shows no fracture mild effusion physical therapy advised"
+).split()
+SCRIPT = '<script>window.broken = 1</script><img src=x onerror="window.broken=2">'
 HOSTILE = (
     SCRIPT,
     "\"'><svg onload=window.broken=3>",
@@ -60,7 +64,7 @@ class Invented:
         self.documents = documents
         self.systems = [f"system_{n + 1}" for n in range(systems)]
         if hostile:
-            self.systems[0] = f'sys"><b>\'& {SCRIPT}'
+            self.systems[0] = f"sys\"><b>'& {SCRIPT}"
         self.authors = ["reference", *self.systems]
         self.index: list[dict[str, Any]] = []
         self.searched: list[str] = []
@@ -146,7 +150,10 @@ class Invented:
                 if judged
             ],
             scores=[
-                (label(m, j), None if self.random.random() < 0.03 else self.random.gauss(skill, 0.1))
+                (
+                    label(m, j),
+                    None if self.random.random() < 0.03 else self.random.gauss(skill, 0.1),
+                )
                 for m, j, _ in METRICS
             ],
             blocks=[self._block(said, starts, skill)] if judged else [],
@@ -230,7 +237,12 @@ class Invented:
             says = [f"{title}: an invented table that says how to read it."]
             name = title.lower().replace(" ", "_")
             return {
-                **{"title": title, "group": group, "says": says, "command": "metassay run invented"},
+                **{
+                    "title": title,
+                    "group": group,
+                    "says": says,
+                    "command": "metassay run invented",
+                },
                 **{"csv": f"{name}.csv", **others},
             }
 
@@ -252,7 +264,10 @@ class Invented:
                 "leaderboard",
                 self._leaderboard(index),
                 how("Leaderboard", "Systems", pick=["part"])
-                | {"lead": ["author"], "cell": c.CellInfo("macro", "low", "high", "n", "n_missing")},
+                | {
+                    "lead": ["author"],
+                    "cell": c.CellInfo("macro", "low", "high", "n", "n_missing"),
+                },
             ),
             ("groups", self._groups(), how("Groups", "Systems")),
         ]
