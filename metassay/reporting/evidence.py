@@ -2,7 +2,8 @@
 
 A block there has the table's `title` and what it `says`; `pick`, `lead`, `across`, `cell` and
 `hide` are names of columns, parted by spaces (contract.TableInfo). What a block leaves out is that
-of the analysis that makes the table, or of tables like it: `_DEFAULTS`.
+of the `analysis` that makes the table, or of tables like it: `_DEFAULTS`. `ordered: false` keeps
+its rows as they stand.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -103,7 +104,8 @@ def _blocks() -> dict[str, Block]:
     found: dict[str, Block] = {}
     for group, blocks in texts("words.yaml")["tables"].items():
         for name, block in blocks.items():
-            page, own = pages.get(name), dict(block or {})
+            own = dict(block or {})
+            page = pages.get(own.get("analysis", name))
             if page is not None and "says" not in own:
                 own["says"] = [" ".join(said.split()) for said in page.says.split("\n\n") if said]
             title = page.heading if page is not None else ""

@@ -17,6 +17,12 @@ def value(page: Path, name: str) -> Any:
     return json.loads(match[2])
 
 
+def everything(page: Path) -> str:
+    """All data files as one text."""
+    files = sorted((page / "page/data").rglob("*.js"))
+    return "".join(file.read_text(encoding="utf-8") for file in files)
+
+
 def head(page: Path) -> Any:
     """The first data file."""
     return value(page, "head")

@@ -16,6 +16,7 @@ from metassay.reporting.report import write_report
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty, write
 from metassay.tables.responses import RESPONSES
+from tests.reporting import page_data
 
 SHOWN = ShownAs.of(
     {"plain": "openai/gpt-4o [β]", "lexical": "Word overlap", "other": "x"},
@@ -24,17 +25,12 @@ SHOWN = ShownAs.of(
 )
 
 
-def _text(folder):
-    data = sorted((folder / "page/data").rglob("*.js"))
-    return "".join(file.read_text(encoding="utf-8") for file in data)
-
-
 def test_the_page_and_its_figures_say_other_words_and_files_the_name(
     make_report, written, tmp_path
 ):
     report = make_report(published=["doclens_table20"], shown_as=SHOWN)
     write_report(report, tmp_path / "out")
-    before, said = _text(written), _text(tmp_path / "out")
+    before, said = page_data.everything(written), page_data.everything(tmp_path / "out")
     for name, other in (("plain", "openai/gpt-4o [β]"), ("lexical", "Word overlap")):
         assert other not in before
         assert other in said
