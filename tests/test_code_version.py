@@ -444,7 +444,7 @@ def test_the_command_says_what_has_changed(
     assert capsys.readouterr().out == "code.yaml is up to date\n"
     (project / "metassay/metrics/counts.py").write_text("MOST = 3\n")
     refresh_code(None)  # type: ignore[arg-type]
-    said = "code.yaml is written again; commit it. Changed: metrics.bleu, metrics_of.one\n"
+    said = "code.yaml was updated; commit it. Changed: metrics.bleu, metrics_of.one\n"
     assert capsys.readouterr().out == said
 
 
@@ -455,7 +455,7 @@ def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
     with pytest.raises(BadInput) as raised:
         versions(project)
     whole, full, prompt = sorted(raised.value.problems, key=lambda line: "whole" not in line)
-    assert whole.endswith("whole.py: line 1: is no Python; mend it")
+    assert whole.endswith("whole.py: line 1: is not Python; fix it")
     assert "full.py" in full
     expected = (
         "params.yaml > systems > mini: reads prompts/note.yaml, which is not there; add the file"
