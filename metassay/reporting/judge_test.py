@@ -26,7 +26,7 @@ from metassay.reporting.judge_numbers import (
 from metassay.reporting.names import sorted_parts
 from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
 from metassay.reporting.pages import finish_test, in_order
-from metassay.reporting.published_judges import compare_judges
+from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.specs import texts as words
 from metassay.tables.names import FULL
@@ -88,17 +88,15 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         **filled(kinds=kinds),
         "calibration": tables["calibration"],
         "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
-        **{f"published_{of.name}": of.cells for of in compared},
+        **{f"published_{name}": frame for name, frame in compared.items()},
         **filled(answers=answers),
         **report.said(),
     }
     published = words("words_of_tests.yaml")["published"]
     blocks = {
-        f"published_{of.name}": {
-            **published,
-            "says": [*published["says"], f"{of.title}. {of.says}"],
-        }
-        for of in compared
+        f"published_{name}": {**published, "says": [*published["says"], f"{of.title}. {of.says}"]}
+        for name, of in JUDGE_COMPARISONS.items()
+        if name in compared
     }
     with whole_folder(out, "report") as folder:
         write_tables(files, folder)
