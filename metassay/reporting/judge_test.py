@@ -9,20 +9,13 @@ import pandas as pd
 
 from metassay.core.atomic import whole_folder
 from metassay.format.numbers import counted
+from metassay.labelled.results import cards_of, kinds_table, with_right_answers
 from metassay.reporting.answers import answers_table
 from metassay.reporting.contract import CellInfo, SystemsInfo
 from metassay.reporting.evidence import Block
 from metassay.reporting.figures.tests import draw_judge_kinds, draw_reliability
-from metassay.reporting.judge_items import put_items, with_right_answers
-from metassay.reporting.judge_numbers import (
-    BALANCED,
-    FIRST,
-    NUMBERS,
-    cards_of,
-    kinds_table,
-    kinds_verdict,
-    verdict,
-)
+from metassay.reporting.judge_answer import BALANCED, FIRST, NUMBERS, kinds_verdict, verdict
+from metassay.reporting.judge_items import put_items
 from metassay.reporting.names import sorted_parts
 from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
 from metassay.reporting.pages import finish_test, in_order
