@@ -1,4 +1,4 @@
-"""The report about one benchmark: a folder of tables, figures and one self-contained page."""
+"""The report about one benchmark: a folder of tables, figures and a page of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
