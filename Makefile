@@ -36,6 +36,7 @@ docs: $(VENV)/dev.stamp
 	$(VENV)/bin/python -m metassay.scoring.catalogue docs/metrics.md
 	$(VENV)/bin/python -m metassay.paper_figures.page docs/figures.md
 	$(VENV)/bin/python -m metassay.api.reference docs/api.md
+	$(VENV)/bin/python -m metassay.format.glossary docs/glossary.md
 	PYTHONPATH=. $(VENV)/bin/python website/stage_diagrams.py docs/map.md
 
 # The site of docs/, in build/site: opens from the disk, and asks nothing of other hosts.

@@ -20,7 +20,7 @@ import traceback
 from pathlib import Path
 from typing import IO, Any
 
-LOADED = ("numpy", "pandas", "pyarrow.compute", "pyarrow.parquet")
+LOADED = ("numpy", "pandas", "pyarrow.compute", "pyarrow.parquet", "pydantic", "yaml")
 _STAGE = re.compile(r"stages\.\w+")
 
 

@@ -231,7 +231,7 @@ def _explained() -> Iterator[None]:
         yield
     except OSError as error:
         raise NoPrefect(
-            f"Prefect's server cannot start in .work/prefect: {error}; mend that, or run with"
+            f"Prefect's server cannot start in .work/prefect: {error}; fix that, or run with"
             " --no-prefect, which needs no server"
         ) from None
 

@@ -45,7 +45,7 @@ def push(root: Path, remote: str, names: list[str]) -> int:
         if remote not in known:
             raise BadInput(
                 f"DVC has no remote {shown(remote)} here; `dvc remote add {remote} PLACE` names one"
-                f" (docs/sharing.md); there are: {', '.join(known) or 'none'}"
+                f" (docs/weekly.md); there are: {', '.join(known) or 'none'}"
             )
         if default := repo.config["core"].get("remote"):
             print(

@@ -24,11 +24,11 @@ _REMEDIES = {
     "UnicodeDecodeError": "save .dvcignore as UTF-8, wherever there is one; if all are that, delete"
     " .dvc/tmp/rwlock while no DVC runs",
     "NotDvcRepoError": "bring back the folder .dvc (`git checkout .dvc`)",
-    "ConfigError": "mend .dvc/config (`git checkout .dvc/config`)",
+    "ConfigError": "fix .dvc/config (`git checkout .dvc/config`)",
     "MissingParamsError": "add them; those of code.yaml come from `metassay update`",
-    "BadParamFileError": "mend the file; code.yaml comes from `metassay update`",
+    "BadParamFileError": "fix the file; code.yaml comes from `metassay update`",
     "YAMLValidationError": "bring it back as it was (`git checkout` and its name)",
-    "ResolveError": "mend it, or delete it and run `metassay update`, which writes it anew",
+    "ResolveError": "fix it, or delete it and run `metassay update`, which writes it again",
     "OperationalError": DVC_REMEDY,
     "DatabaseError": "delete .work/dvc, where DVC keeps what it can find out again",
 }
@@ -49,7 +49,10 @@ def tell_if_busy(repo: Repo) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("another DVC works in this project; waiting until it ends", file=sys.stderr)
+            print(
+                "another DVC process is working in this project; waiting for it to end",
+                file=sys.stderr,
+            )
 
 
 def reason(error: BaseException) -> str:

@@ -40,7 +40,7 @@ def guarded(root: Path, names: Iterable[str] = ()) -> Iterator[list[int]]:
     own(root)
     (root / "data/tables").mkdir(parents=True, exist_ok=True)  # a stage may make folders of its own
     unfinished = root / WORK / "unfinished"
-    with _locked(root / WORK / "run.lock", "another run works in this project") as held:
+    with _locked(root / WORK / "run.lock", "another run is working in this project") as held:
         if unfinished.exists():
             mend(root)
         unfinished.touch()
@@ -58,7 +58,9 @@ def alone(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
     with contextlib.ExitStack() as stack:
         # In one order, so that no two wait for each other.
         yield [
-            stack.enter_context(_locked(folder / f"run-{name}", f"another run works on {name}"))
+            stack.enter_context(
+                _locked(folder / f"run-{name}", f"another run is working on {name}")
+            )
             for name in sorted(set(names))
         ]
 

@@ -38,7 +38,7 @@ class Watch:
         if fresh:
             self._say(f"[dim]· {fresh} stage(s) are up to date")
         for path in self.plan.absent:
-            self._say(f"[dim]· {escape(path)} is not there, nor needed: its tables are up to date")
+            self._say(f"[dim]· {escape(path)} is missing but not needed: its tables are up to date")
         if self.plan.stale:
             self._progress.start()
         return self
@@ -65,7 +65,7 @@ class Watch:
             if outcome.ran:
                 self._say(f"[green]✓[/] {name} [dim]{took:.1f} s")
             else:
-                self._say(f"[dim]· {name} did not run: what it reads is as before")
+                self._say(f"[dim]· {name} did not run: its inputs did not change")
             for note in outcome.notes:
                 self._say(f"  {escape(note)}")
 
@@ -79,7 +79,7 @@ class Watch:
             self.failures[stage.address] = failure
             name, code = escape(stage.name), failure.code
             if before is not None and (before.code, before.said) == (code, failure.said):
-                self._say(f"[red]✗ {name} was tried again, and failed the same way (exit {code})")
+                self._say(f"[red]✗ {name} failed again (exit {code})")
             else:
                 self._say(f"[red]✗ {name} (exit {code})")
                 self._say(escape(failure.said))

@@ -199,8 +199,8 @@ def last_words(output: str, code: int, why: str = "") -> str:
         return "\n".join(said)
     # A stage's words go to the disk, which may be why there are none.
     if shutil.disk_usage(Path.cwd()).free < _LEAST:
-        return "there is hardly room left on the disk; make room and run the same again"
-    return "it said nothing; run it by itself to see more (docs/running.md)"
+        return "the disk is almost full; free some space and run again"
+    return "no output; run the stage alone to see more (docs/index.md)"
 
 
 def _killed_by(code: int) -> str:

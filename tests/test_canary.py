@@ -137,7 +137,7 @@ def test_validate_and_cost_say_nothing_of_private_data_and_who_would_be_refused(
     rate(ward / "data/raw/one", "3", comment=True)
     assert main(["validate"]) == 2
     said = "".join(capfd.readouterr())
-    assert "'value' is no finite number" in said
+    assert "'value' is not a finite number" in said
     assert CANARY not in said
     assert not server.calls
 

@@ -277,6 +277,7 @@ def test_what_is_said_to_the_machine_changes_that_metric_alone(
         ("metassay/__init__.py", '"1"', '"2"', set()),  # nobody prints the version
         ("metassay/reporting/page.css", "p", "q", {"stages.report"}),
         ("metassay/reporting/templates/card.j2", "", "new", {"stages.report"}),
+        ("metassay/reporting/bundle/app.js", "", "new", {"stages.report"}),
         ("metassay/judges/notes.css", "", "p {}", set()),  # nobody there looks for files
         ("prompts/note.yaml", "write", "do", {"systems.mini"}),
         ("metassay/generation/lead.py", "1", "2", {"systems.lead"}),
@@ -288,7 +289,8 @@ def test_what_is_said_to_the_machine_changes_that_metric_alone(
 def test_an_edit_changes_the_versions_of_who_runs_it(
     project: Path, changed: Changed, name: str, old: str, new: str, whose: set[str]
 ) -> None:
-    (project / "metassay/reporting/templates").mkdir()
+    for folder in ("templates", "bundle"):
+        (project / "metassay/reporting" / folder).mkdir()
     assert changed(name, old, new) == whose
 
 
@@ -442,7 +444,7 @@ def test_the_command_says_what_has_changed(
     assert capsys.readouterr().out == "code.yaml is up to date\n"
     (project / "metassay/metrics/counts.py").write_text("MOST = 3\n")
     refresh_code(None)  # type: ignore[arg-type]
-    said = "code.yaml is written again; commit it. Changed: metrics.bleu, metrics_of.one\n"
+    said = "code.yaml was updated; commit it. Changed: metrics.bleu, metrics_of.one\n"
     assert capsys.readouterr().out == said
 
 
@@ -453,7 +455,7 @@ def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
     with pytest.raises(BadInput) as raised:
         versions(project)
     whole, full, prompt = sorted(raised.value.problems, key=lambda line: "whole" not in line)
-    assert whole.endswith("whole.py: line 1: is no Python; mend it")
+    assert whole.endswith("whole.py: line 1: is not Python; fix it")
     assert "full.py" in full
     expected = (
         "params.yaml > systems > mini: reads prompts/note.yaml, which is not there; add the file"

@@ -134,7 +134,14 @@ def test_meta_eval_runs_on_the_core_alone(core: Path) -> None:
 
 
 def test_other_commands_say_which_extra_they_need_and_help_needs_none(core: Path) -> None:
-    commands = ["list", "fetch x", "run sample", "validate", "report x", "cost x", "ledger stats"]
+    commands = [
+        "list",
+        "run x --only fetch",
+        "run sample",
+        "validate",
+        "ledger cost x",
+        "ledger stats",
+    ]
     done = run(core, *(f"metassay {command}" for command in commands), "metassay --help")
     *said, last = done.stderr.splitlines()
     assert len(said) == 2 * len(commands)

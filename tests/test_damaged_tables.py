@@ -117,8 +117,8 @@ def test_bytes_of_a_footer(sound: dict[str, Path], tmp_path: Path) -> None:
     ("changed", "said"),
     [
         ({"value": pa.array(["1"])}, "is of another version: 'value' is string, not double"),
-        ({"value": pa.array([float("nan")])}, "'value' is no finite number in 1 row(s)"),
-        ({"value": pa.array([float("-inf")])}, "'value' is no finite number in 1 row(s)"),
+        ({"value": pa.array([float("nan")])}, "'value' is not a finite number in 1 row(s)"),
+        ({"value": pa.array([float("-inf")])}, "'value' is not a finite number in 1 row(s)"),
         ({"rater": pa.array([7])}, "is of another version: 'rater' is int64, not string"),
         ({"rater": pa.array([None], pa.string())}, "'rater' is null in 1 row(s)"),
     ],
@@ -198,8 +198,8 @@ def test_validate_names_every_damaged_table_and_what_is_no_table(
         f"ratings: {here}/ratings.parquet is damaged or no Parquet file; {again}",
         f"scores: {here}/scores.parquet is damaged or no Parquet file; {again}",
         f"texts: {here}/texts/cut.parquet is damaged or no Parquet file; {again}",
-        f"texts: {here}/texts/waits.parquet is no file; {again}",
-        f"units: {here}/units.parquet is no file; {again}",
+        f"texts: {here}/texts/waits.parquet is not a file; {again}",
+        f"units: {here}/units.parquet is not a file; {again}",
     ]
 
 

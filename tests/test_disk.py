@@ -104,7 +104,7 @@ def test_a_command_says_one_line(
     def failing(*_: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system", "code.yaml")
 
-    monkeypatch.setattr("metassay.cli.project.refresh", failing)
+    monkeypatch.setattr("metassay.cli.init.refresh", failing)
     assert main(["update"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("code.yaml: this disk cannot be written to; ")

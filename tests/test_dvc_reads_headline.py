@@ -74,7 +74,7 @@ def test_headline_numbers_are_in_git_and_in_dvcs_tables(
     assert diff[HEADLINE] == {
         "leaderboard.rouge1.lead": {"old": 0.5, "new": 0.75, "diff": 0.25},
         "best.completeness.document.metric": {"old": "rouge0.5", "new": "rouge0.75"},
-    }, "and what is undefined is no number"
+    }, "and what is undefined is not a number"
     experiments = said(capsys, "exp", "show", "--csv", "-n", "2")
     assert "leaderboard.rouge1.lead" in experiments
     assert {"0.5", "0.75"} <= set(experiments.replace("\n", ",").split(","))

@@ -681,7 +681,7 @@ def test_the_signal_that_ended_a_stage_is_named() -> None:
         assert said.startswith("half done\nkilled by SIGKILL, perhaps because there was no memory")
     assert "killed by SIGSEGV; " in last_words("", 139)
     assert "killed" not in last_words("one line", 78)
-    assert last_words("", 3).startswith("it said nothing; ")
+    assert last_words("", 3).startswith("no output; ")
 
 
 def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -705,7 +705,7 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
         "report": r"reports/published: No such file or directory; put it back, or run what .*",
         "align@rouge_topk": r"nearly done\noutput 'data/tables/b00/alignments/\S+' does not exist",
         "judge@j0": r"\.dvc/cache/files/md5/\w\w/\w+: a file stands where a folder .*",
-        "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*refresh.*",
+        "segment": r"Parameters 'stages.segment' are missing from 'code.yaml'; .*update.*",
     }
     with (project / ".work/held").open("w") as held:
         workers = Workers(project, [held.fileno()])
@@ -722,7 +722,7 @@ def test_what_dvc_cannot_read_is_one_line_before_any_stage(project: Path) -> Non
     good = file.read_text(encoding="utf-8")
     broken = {
         "    wdir: ../..\n": ("    folder: ../..\n", "extra keys not allowed at stages > ingest"),
-        "${raw}": ("${rawe}", "Could not find 'rawe'; mend it"),
+        "${raw}": ("${rawe}", "Could not find 'rawe'; fix it"),
         "    outs:\n": ("    outs:\n    - ${raw}\n", "output 'data/raw/d' is specified in: - "),
     }
     for old, (new, says) in broken.items():
@@ -788,7 +788,7 @@ def test_one_report_is_rendered_under_the_lock_and_writes_nowhere_else(
         )
         assert process.stderr is not None
         said = [process.stderr.readline(), process.stderr.readline()]
-        assert said[1].startswith("another run works in this project")
+        assert said[1].startswith("another run is working in this project")
     rest = process.communicate(timeout=60)[1]
     assert process.returncode == 0, rest
     assert names(rest) == {"b00: report"}, "although nothing had changed"
@@ -825,7 +825,7 @@ def test_a_run_says_that_it_waits_for_another_dvc(
         fcntl.flock(held, fcntl.LOCK_EX)
         waiting = pool.submit(dag.plan, project, ["b00"])
         said = ""
-        while "another DVC works in this project; waiting" not in said:
+        while "another DVC process is working in this project; waiting" not in said:
             assert not waiting.done()
             said += capfd.readouterr().err
         fcntl.flock(held, fcntl.LOCK_UN)

@@ -335,7 +335,7 @@ def pulled_without_key_and_raw_data(
     edited = metassay(clone, "run", "one", "--no-prefect", key=None)
     assert edited.returncode == 0, edited.stderr
     assert "✓ one: judge@reader" in edited.stderr
-    assert "data/one is not there, nor needed" in edited.stderr
+    assert "data/one is missing but not needed" in edited.stderr
     assert "one: ingest" not in edited.stderr
     before, after = built(root), built(clone)
     changed = {path for path in after if before[path] != after[path]}

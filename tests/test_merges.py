@@ -88,4 +88,4 @@ def test_validate_names_all_of_them(
     said = capsys.readouterr().err
     assert f"{LOCK}: line 4: a merge left both sides in the file; keep one" in said
     assert "code.yaml: line 4: a merge left both sides in the file; keep one" in said
-    assert "`metassay update` writes it anew" in said
+    assert "`metassay update` writes it again" in said

@@ -1,12 +1,11 @@
-"""The notebook runs, gives the outputs that it was committed with, and is the page of the site.
+"""The notebook runs, and gives the outputs that it was committed with.
 
-After a change: `PYTHONPATH=. python tests/test_notebook.py` runs its cells and writes both again.
+After a change: `PYTHONPATH=. python tests/test_notebook.py` runs its cells and writes it again.
 """
 
 import ast
 import io
 import json
-import textwrap
 import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -15,8 +14,6 @@ from typing import Any
 import pandas as pd
 
 NOTEBOOK = Path(__file__).parent.parent / "docs/notebook.ipynb"
-PAGE = NOTEBOOK.with_suffix(".md")
-LEAD = "<!-- Made of notebook.ipynb by tests/test_notebook.py; change that. -->\n"
 
 
 def run(notebook: dict[str, Any]) -> dict[str, Any]:
@@ -58,29 +55,14 @@ def outputs(source: str, namespace: dict[str, Any], count: int) -> list[dict[str
     return shown
 
 
-def page(notebook: dict[str, Any]) -> str:
-    """The notebook as Markdown: code, and below it what it gave."""
-    parts = [LEAD]
-    for cell in notebook["cells"]:
-        if cell["cell_type"] == "markdown":
-            parts.append(f"{cell['source']}\n")
-            continue
-        parts.append(f"```python\n{cell['source']}\n```\n")
-        for one in cell["outputs"]:
-            text = one["text"] if "text" in one else one["data"]["text/plain"]
-            parts.append(f"```text\n{textwrap.dedent(text).rstrip()}\n```\n")
-    return "\n".join(parts)
-
-
 def written(notebook: dict[str, Any]) -> str:
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
-def test_the_notebook_gives_what_it_shows_and_the_page_shows_the_same() -> None:
+def test_the_notebook_gives_what_it_shows() -> None:
     committed = NOTEBOOK.read_text("utf-8")
     ran = run(json.loads(committed))
     assert written(ran) == committed, "PYTHONPATH=. python tests/test_notebook.py"
-    assert page(ran) == PAGE.read_text("utf-8"), "PYTHONPATH=. python tests/test_notebook.py"
 
 
 def test_another_number_or_a_warning_would_be_seen() -> None:
@@ -98,4 +80,3 @@ if __name__ == "__main__":
     warnings.simplefilter("error")
     ran = run(json.loads(NOTEBOOK.read_text("utf-8")))
     NOTEBOOK.write_text(written(ran), "utf-8")
-    PAGE.write_text(page(ran), "utf-8")

@@ -74,7 +74,7 @@ def test_a_second_run_waits_for_the_first(
         assert not started.wait(0.2)
     other.join()
     assert started.is_set()
-    assert "another run works in this project" in capsys.readouterr().err
+    assert "another run is working in this project" in capsys.readouterr().err
 
 
 def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_a_full_disk_is_not_taken_for_a_damaged_list_of_past_runs(tmp_path: Path
     file.write_text("cannot be read at this moment")
     with (tmp_path / ".work/run.lock").open("w") as held, files_of_at_most(1000):
         server = Server(tmp_path, [held.fileno()], lambda: None)
-        with pytest.raises(NoPrefect, match="File too large; mend that, or run with --no-prefect"):
+        with pytest.raises(NoPrefect, match="File too large; fix that, or run with --no-prefect"):
             server.wait_until_it_serves()
         server.close()
     assert [path.name for path in file.parent.glob("prefect.db*")] == ["prefect.db"]

@@ -19,6 +19,7 @@ import yaml
 
 from flows.recovery import alone, guarded
 from flows.surroundings import environment
+from metassay.core.exit_codes import MEANINGS, WORSE
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
@@ -216,7 +217,7 @@ def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None
         accepting = subprocess.Popen(command, cwd=project, env=surroundings(project), **streams)
         assert accepting.stderr is not None
         said = accepting.stderr.readline()
-        assert "another run works on one; waiting until it has ended" in said
+        assert "another run is working on one; waiting until it has ended" in said
         assert accepting.poll() is None
     assert "is accepted already" in accepting.communicate(timeout=60)[0]
     with alone(project, ["one"]):  # and a run of it waits for who accepts
@@ -226,7 +227,7 @@ def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None
         )
         assert running.stderr is not None
         assert "looking for what changed" in running.stderr.readline()
-        assert "another run works on one" in running.stderr.readline()
+        assert "another run is working on one" in running.stderr.readline()
     running.communicate(timeout=60)
     assert running.returncode == 0
 
@@ -250,7 +251,7 @@ def test_who_waits_to_accept_and_is_killed_accepts_nothing_later(
     )
     with guarded(project, ["one"]):
         accepting = start(project, command=command, **surroundings(project))
-        assert wait_until(accepting, lambda: "another run works on one" in accepting.output)
+        assert wait_until(accepting, lambda: "another run is working on one" in accepting.output)
         assert kill(accepting, target, number)
         assert not left(accepting)
     assert not lock.exists()
@@ -289,7 +290,7 @@ def test_a_failed_stage_ends_it_as_failed_and_compares_nothing(project: Path) ->
     (project / RAW).write_text("worse", encoding="utf-8")
     done = reevaluate(project)
     assert done.returncode == 1
-    assert "not compared, for stages did not succeed: one: report" in done.stdout
+    assert "not compared, since stages failed: one: report" in done.stdout
     runs = load(project, "one").runs
     assert runs["did"].tolist() == ["run again", "failed"]
     assert runs["accepted"].notna().tolist() == [False, True]
@@ -323,7 +324,7 @@ def test_a_schedule_fires_twice_and_the_second_run_finds_nothing_to_do(project: 
         events = database.execute(
             "select resource_id, payload from events where event = 'metassay.regressed'"
         ).fetchall()
-    assert states[0] == ("FAILED", "one: something regressed, or the drift sentinel alarmed")
+    assert states[0] == ("FAILED", f"one: {MEANINGS[WORSE]}")
     assert events[0][0] == "metassay.benchmark.one"
     assert json.loads(events[0][1])["counts"]["regressed"] == 2
 

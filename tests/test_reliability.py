@@ -1,11 +1,11 @@
-"""docs/reliability.md names a test for every fault, and the tests are there."""
+"""tests/reliability.md names a test for every fault, and the tests are there."""
 
 import ast
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs/reliability.md"
+PAGE = ROOT / "tests/reliability.md"
 
 
 def rows() -> list[list[str]]:

@@ -109,11 +109,11 @@ def test_diagrams_are_drawn(project: Path) -> None:
     ("link", "said"),
     [
         ("[gone](gone.md)", "page does not exist"),
-        ("[gone](running.md#no-such-heading)", "anchor does not exist"),
+        ("[gone](index.md#no-such-heading)", "anchor does not exist"),
     ],
 )
 def test_a_broken_link_or_anchor_ends_the_build(project: Path, link: str, said: str) -> None:
-    page = project / "docs/ledger.md"
+    page = project / "docs/language-models.md"
     whole = page.read_text("utf-8")
     page.write_text(f"{whole}\n{link}\n", "utf-8")
     code, told = build(project)

@@ -22,7 +22,7 @@ def test_a_stage_that_fails_the_same_way_again_says_its_cause_once() -> None:
     lines = [line.strip() for line in shown.getvalue().splitlines()]
     assert lines[:5] == [
         *("✗ one: align (exit 1)", "disk is busy", "✗ one: align (exit 1)", "3 of 9 are missing"),
-        "✗ one: align was tried again, and failed the same way (exit 1)",
+        "✗ one: align failed again (exit 1)",
     ]
 
 
@@ -30,5 +30,5 @@ def test_a_dataset_that_is_not_there_is_named() -> None:
     shown = io.StringIO()
     with Watch(Plan({}, frozenset(), ("data/raw/x",)), console=Console(file=shown, width=200)):
         pass
-    said = "· data/raw/x is not there, nor needed: its tables are up to date"
+    said = "· data/raw/x is missing but not needed: its tables are up to date"
     assert shown.getvalue().rstrip("\n") == said

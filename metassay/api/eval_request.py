@@ -140,7 +140,7 @@ def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
     there = listed(dict.fromkeys(known), LISTED) or "none"
     return [
-        f"{option} {shown(name)}: the files have no such name; there are:"
+        f"{option} {shown(name)}: no metric or criterion is called so; there are:"
         f" {there}{meant(name, known)}"
         for name in names
         if name not in known
@@ -169,7 +169,7 @@ def _compared(
     if count <= LARGEST:
         return names, []
     return [], [
-        f"{count} metrics are too many to compare with each other, so nothing is said of"
-        f" significance, ensembles, corrected means and conflicts: choose up to {LARGEST} with"
-        " --compared NAME"
+        f"{count} metrics are too many to compare with each other, so the tables of"
+        " significance, ensembles, corrected means and conflicts are empty; choose up to"
+        f" {LARGEST} with --compared NAME"
     ]

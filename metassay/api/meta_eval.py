@@ -361,8 +361,8 @@ def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
     if all("author" not in one.keys for one in given):
         where = "neither file has" if len(given) > 1 else f"{given[0].name} does not have"
         yield (
-            f"{where} a column {wanted.named.system!r}: all texts are taken for one system's."
-            " Nothing can be said of two texts of one document, or of two systems"
+            f"{where} a column {wanted.named.system!r}: all texts count as one system's."
+            " Two texts of one document, and two systems, cannot be compared"
         )
     for one in given:
         yield from one.notes

@@ -176,7 +176,7 @@ def _with_values(
     texts = texts.assign(**{k: held.to_numpy()[texts["row"]] for k, held in labels.items()})
     notes = [f"{found.name}: {note}" for note in notes]
     if shape is RATING and cells.parts and "rater" not in {*columns.keys, *columns.told}:
-        notes.append("no column says who rated: each file is the rater's that it is called after")
+        notes.append("no column names the rater: each file counts as one rater, named after it")
     return found._replace(table=kept, names=names, notes=notes, texts=texts)
 
 
@@ -184,7 +184,7 @@ def _unread(cells: Sheet, columns: Columns, shape: Shape) -> Iterator[str]:
     for name in columns.unread:
         if cells.share_of_numbers(name) == 1:
             how = f"--columns {shape.kind}.{SPREADS[shape.kind][0]}=..."
-            yield f"column {shown(name)} is not read, though of numbers (read if named by {how})"
+            yield f"column {shown(name)} of numbers is not read (name it to read it: {how})"
         else:
             yield f"column {shown(name)} is not read"
 
@@ -262,7 +262,7 @@ def _by_criterion(
 def _values(cells: Sheet, name: str, faults: Findings) -> NDArray[np.float64]:
     read_as = cells.clear_numbers(name, faults)
     found = np.full(len(cells.lines), np.nan) if read_as.fault else cells.values(name, read_as)
-    what = f"{shown(name)} is no finite number"
+    what = f"{shown(name)} is not a finite number"
     fix = "write one, or nothing, NaN or NA where there is none; remove a column of other things"
     for row in np.flatnonzero(np.isinf(found)):
         faults.add(cells.at(row), what, fix)  # not quoted: it may be a text

@@ -124,7 +124,7 @@ def _notes(column: str, slices: Sequence[Slice], missing: int) -> Iterator[str]:
     each = (f"{one.name.partition('=')[2]} ({len(one.texts):,})" for one in slices)
     yield f"slices by {column}, with their texts: {', '.join(each) or 'none'}"
     if missing:
-        yield f"{counted(missing, 'text')} without {column}: in the whole, in none of its slices"
+        yield f"{counted(missing, 'text')} without {column}: in no slice, only in the whole"
 
 
 def _rows(given: Sequence[Given], column: str) -> pd.DataFrame:

@@ -130,7 +130,7 @@ def _print(one: Comparison, console: Console) -> None:
     behind = documents_of_regressed(one)
     if behind:
         keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in behind[:LINES])
-        lines += [f"documents behind what regressed: {keys}"]
+        lines += [f"documents behind regressions: {keys}"]
         lines += _more(len(behind) - LINES, "documents")
     lines += filter(None, (missing(changes), *cause_lines(one)))
     certificates = list(certificate_lines(one.certificates))
@@ -261,13 +261,13 @@ def _nothing(word: str) -> str:
         )
     if not is_repository(ROOT):
         return (
-            f"{quoted(word)} is no folder with scores.parquet, and {Path.cwd()} is in no git"
+            f"{quoted(word)} is not a folder with scores.parquet, and {Path.cwd()} is in no git"
             " repository that could have such a revision; name a folder, or run in the project"
         )
     return (
-        f"{quoted(word)} is no git revision here, and no folder with scores.parquet; name a branch,"
-        " tag or commit that `git log` knows (`git fetch` brings more, with `--unshallow` all), a"
-        " folder, here or accepted"
+        f"{quoted(word)} is not a git revision here, and not a folder with scores.parquet; name a"
+        " branch, tag or commit that `git log` knows (`git fetch` brings more, with `--unshallow`"
+        " all), a folder, here or accepted"
     )
 
 

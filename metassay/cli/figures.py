@@ -100,13 +100,13 @@ def _tell(paper: str, missing: dict[str, list[str]], there: set[str], here: Outc
     for name, benchmarks in missing.items():
         by_remedy.setdefault(remedy(benchmarks), []).append(name)
     for what, names in by_remedy.items():
-        print(f"  not drawn, for tables are not there: {', '.join(names)}; {what}")
+        print(f"  not drawn, because tables are missing: {', '.join(names)}; {what}")
     stopped = here.damaged if here else {}
     for line in damage(stopped):
         print(f"  {line}")
     empty = [name for name in fed if name not in {*there, *missing, *stopped}]
     if empty:
-        print(f"  not drawn, for their tables have none of their numbers: {', '.join(empty)}")
+        print(f"  not drawn, because their tables lack the numbers: {', '.join(empty)}")
     fileless = [name for name in fed if name in there - _files(paper)] if there else []
     if fileless:
-        print(f"  without a file of these formats: {', '.join(fileless)}")
+        print(f"  no file in these formats: {', '.join(fileless)}")

@@ -57,7 +57,7 @@ def update(_: argparse.Namespace) -> int:
         print(f"not brought back, since you removed it: {name}")
     print(version_line(before.version if before else None))
     if done:
-        print("look at it by `git diff`, then commit it")
+        print("review with `git diff`, then commit")
     return DONE
 
 
@@ -73,7 +73,7 @@ def _update_own() -> int:
     changed = sorted(name for name in before | after if before.get(name) != after.get(name))
     more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
     names = f" Changed: {', '.join(changed[:SHOWN])}{more}" if changed else ""
-    print(f"{CODE} is written again; commit it.{names}")
+    print(f"{CODE} was updated; commit it.{names}")
     return DONE
 
 
@@ -112,12 +112,12 @@ def _confirmed(command: str) -> bool:
     """Ask once; without a terminal nobody can answer, and the command that confirms is told."""
     if not sys.stdin.isatty():
         raise BadInput(
-            "nobody is here to confirm what was guessed, so nothing was made; change what is wrong"
-            f" in this command, and run it: {command}"
+            "the guesses need a confirmation, and there is no terminal; nothing was made. Correct"
+            f" this command and run it: {command}"
         )
     if input("Is all of this right? [y/n] ").strip().lower() in ("y", "yes"):
         return True
-    print(f"change what is wrong in this command, and run it:\n{command}")
+    print(f"correct this command and run it:\n{command}")
     return False
 
 

@@ -39,10 +39,10 @@ def cost(chosen: argparse.Namespace) -> int:
         spent = session.spent
     console = Console()
     if not found.planned:
-        console.print(f"{name} asks no language model: it costs nothing")
+        console.print(f"{name} asks no language model and costs nothing")
         return 0
     heads = ("stage", "model", "questions", "in ledger", "tokens to read", "to write", "cost")
-    table = folded(*heads, title=f"{name}: what is still to be asked")
+    table = folded(*heads, title=f"{name}: questions still to ask")
     for one in found.planned:
         table.add_row(*map(Text, _planned(one)))
     console.print(table)
@@ -104,7 +104,7 @@ def import_all(chosen: argparse.Namespace) -> int:
         done = import_(ledger, files, replace=chosen.replace)
     line = f"{done.rows:,} answers read, {done.added:,} new, {done.same:,} known"
     if done.different:
-        left = "replaced" if chosen.replace else "kept as they were (--replace takes the file's)"
+        left = "replaced" if chosen.replace else "kept (--replace takes those of the file)"
         line += f", {done.different:,} that differ {left}"
     print(line)
     return 0

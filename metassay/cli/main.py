@@ -66,7 +66,7 @@ ratings is the rater's that it is called after.
            criterion or per rater
   scores   what your own metrics gave: document, system, one column per metric; or metric, value
 
-Data from spreadsheets are private: git ignores them. docs/own-project.md has an example.""",
+Data from spreadsheets are private: git ignores them. docs/own-data.md has an example.""",
     "update": """\
 Bring the files in this folder that Metassay writes up to date with the Metassay that is installed:
 dvc.yaml files, prompts, rubrics, pinned packages, the workflow, .gitignore and code.yaml.
@@ -144,7 +144,7 @@ changed. --before and --after name a state each:
   metassay compare sample --systems lead longest_turn
 
 A difference is called one where a paired test on the documents shows it, adjusted for all metrics,
-systems and benchmarks that are compared: docs/compare.md. The exit code is 4 if anything regressed
+systems and benchmarks that are compared: docs/weekly.md. The exit code is 4 if anything regressed
 (never for what improved), and 3 if nothing did, but missing answers leave a verdict open, or the
 state of --after was not run since its settings, code or data changed.""",
     "watch": """\
@@ -160,7 +160,7 @@ Bring benchmarks up to date as `metassay run` does, and compare them with their 
 (benchmarks/NAME/accepted.lock, see `metassay watch accept`), document by document. Writes
 reports/changes/NAME/index.html and changes.md, and adds to history/NAME. With --prefect-api an
 event `metassay.regressed` is sent, too, which an automation can send on. Exits with 0, too, where
-nothing is accepted yet. docs/reevaluation.md says what an alarm means, how often a false one is to
+nothing is accepted yet. docs/weekly.md says what an alarm means, how often a false one is to
 be expected, and what to do.""",
     "watch schedule": """\
 Start `metassay watch check NAME...` by the clock, for as long as this command is left running: with
@@ -175,7 +175,7 @@ examples:
 Watch whether an LLM judge still answers as it did. `fix` draws questions that it has answered and
 asks it again, to learn how steady it is; `check` asks the same once more, past the ledger, and
 raises the alarm where the answers stand out.
-docs/sentinel.md explains the numbers.
+docs/weekly.md explains the numbers.
 
 Each has a small budget of its own (params.yaml > sentinel > max_cost). Texts go only where a run
 may send them. Every answer is kept in the ledger.""",
@@ -227,7 +227,7 @@ writes it as a table `responses`; `import` adds such tables, for example
 data/tables/NAME/responses of a colleague's run, so that nothing is asked again.""",
     "completion": """\
 Print what makes a shell complete commands, options, files, and in a project's folder the names of
-benchmarks and datasets. docs/running.md says where the script goes.""",
+benchmarks and datasets. docs/index.md says where the script goes.""",
 }
 
 # Arguments that several commands take.
@@ -362,8 +362,10 @@ def _add_project(commands: Any) -> None:
     say = _add(
         commands, "show", "show.show", "list a benchmark's tables, or print one"
     ).add_argument
-    say("name", **BENCHMARK)
+    say("name", nargs="?", **BENCHMARK)
     say("table", metavar="TABLE", nargs="?", help="which (default: list them)")
+    meaning = "what a term means, or all terms"
+    say("--terms", metavar="TERM", nargs="?", const="", help=meaning)
     say("--csv", **CSV)
     say("--all", **FLAG, help="print all rows (default: the first 50)")
     summary = "check params, registry, raw files and tables"

@@ -119,7 +119,7 @@ def validate(_: argparse.Namespace) -> int:
     for line in unchecked:
         print(f"note: {line}", file=sys.stderr)
     raise_problems(problems)
-    print("params, registry, raw files and tables are as they should be")
+    print("no problem found in params, registry, raw files and tables")
     return 0
 
 
@@ -128,7 +128,7 @@ def _committed_problems() -> list[str]:
     names = sorted(file.parent.name for file in BENCHMARKS.glob(f"*/{PARAMS.name}"))
     found = dvc_problems(Path(), names)
     if Path(CODE).exists():  # the next run writes it
-        renew = "; `metassay update` writes it anew"
+        renew = "; `metassay update` writes it again"
         found += [one + renew for one in file_problems(Path(), Path(CODE))]
     return found
 

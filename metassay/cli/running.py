@@ -42,7 +42,7 @@ def refreshed() -> None:
 
     if refresh(Path()):
         print(
-            f"{FILE} is written again, since code or a named block is another; commit it",
+            f"{FILE} was updated, since code or a named block changed; commit it",
             file=sys.stderr,
         )
 
@@ -76,11 +76,11 @@ def run_flows(
     if code in (0, INTERRUPTED, REFUSED, *own):
         return code
     if code < 0:
-        said = "the run was killed; run the same command again, to go on from there"
+        said = "the run was killed; run the same command again to continue"
     else:
         said = (
-            "not every stage succeeded; mend what is named above and run the same command again:"
-            " only what is missing is done"
+            "not every stage succeeded; fix what is named above and run the same command again,"
+            " which does only what is missing"
         )
     print(said, file=sys.stderr)
     return FAILED

@@ -18,6 +18,7 @@ from metassay.core.errors import BadInput
 from metassay.core.stages import TABLES
 from metassay.core.visible import visible
 from metassay.format.frames import rows, to_csv
+from metassay.format.glossary import terms
 from metassay.format.numbers import shown
 from metassay.reporting.contract_page import TABLES as CONTRACT
 
@@ -26,7 +27,12 @@ _FIRST, _OTHER = 22, 14  # characters that a column gets at least with its gap, 
 
 
 def show(chosen: argparse.Namespace) -> int:
-    """Print one table of a benchmark, or the names of all."""
+    """Print one table of a benchmark, or the names of all; or what terms mean."""
+    if chosen.terms is not None:
+        _show_terms(chosen.terms)
+        return 0
+    if chosen.name is None:
+        raise BadInput("show: name a benchmark, or --terms; `metassay list` has the benchmarks")
     name, wanted, console = chosen.name, chosen.table, Console()
     params, folder = named([name]), Path(TABLES) / name
     if not folder.is_dir():
@@ -54,6 +60,16 @@ def show(chosen: argparse.Namespace) -> int:
     if len(frame) > ROWS and not whole:
         say(console, f"and {len(frame) - ROWS:,} more rows: metassay show {name} {wanted} --all")
     return 0
+
+
+def _show_terms(wanted: str) -> None:
+    every = terms()
+    if wanted and wanted not in every:
+        known = f"{meant(wanted, every)}; `metassay show --terms` lists all"
+        raise BadInput(f"no term {wanted!r}{known}")
+    for name, term in every.items():
+        if wanted in ("", name):
+            say(Console(), f"{name}: {term.whole}")
 
 
 def _blocks(frame: pd.DataFrame, width: int) -> Iterator[Table]:

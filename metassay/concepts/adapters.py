@@ -109,7 +109,7 @@ class QuickumlsOptions(LinkerOptions):
         """Open the index. Of candidates that overlap the best counts, with all its concepts."""
         matcher_of = _module("quickumls", _QUICKUMLS).QuickUMLS
         if not Path(self.index).is_dir():
-            raise BadInput(f"{self.index} is no folder; {_QUICKUMLS}")
+            raise BadInput(f"{self.index} is not a folder; {_QUICKUMLS}")
         types = self.types
         accepted = {} if types is None else {"accepted_semtypes": set(types)}
         matcher = matcher_of(self.index, threshold=self.threshold, window=self.window, **accepted)

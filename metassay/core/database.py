@@ -197,12 +197,15 @@ def _make_place(path: Path, error: Exception) -> None:
     except BlockingIOError:
         raise BadInput(
             f"{path}: damaged ({_words(error)}), and another process has it open; run again when"
-            " that is done: what it held is made again"
+            " that is done: its content is computed again"
         ) from None
     except OSError as problem:
         raise BadInput(f"{path}: {problem.strerror}; make its folder writable") from None
     log.warning(
-        "%s was damaged (%s) and is now %s: what it held is made again", path, _words(error), aside
+        "%s was damaged (%s) and is now %s: its content is computed again",
+        path,
+        _words(error),
+        aside,
     )
 
 

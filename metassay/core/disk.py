@@ -22,7 +22,7 @@ _REFUSED = {
     errno.EEXIST: _IN_THE_WAY,
     errno.ENOTDIR: _IN_THE_WAY,
     errno.EISDIR: _IN_THE_WAY,
-    errno.ELOOP: "is a link that leads back to itself; name a file, or mend the link",
+    errno.ELOOP: "is a link that leads back to itself; name a file, or fix the link",
     errno.ENXIO: "is a socket or a device without a receiver; name a file or a pipe",
     errno.EBUSY: _IN_THE_WAY,  # what `.` says of itself
 }

@@ -112,4 +112,4 @@ def _import_problem(module: str, error: BaseException) -> str:
     short = os.path.relpath(file, here) if inside else file
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     said = " ".join(message.split()) or "no message"
-    return f"cannot be imported: {short}, line {line}: {type(error).__name__}: {said}; mend it"
+    return f"cannot be imported: {short}, line {line}: {type(error).__name__}: {said}; fix it"

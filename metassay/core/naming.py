@@ -24,7 +24,7 @@ def name_problem(name: str, taken: Collection[str] = ()) -> str:
         return f"has {len(name)} characters; shorten it to {LONGEST}"
     if not is_text(name):
         return (
-            "YAML takes it for no text; choose a name that is no number, no date and no yes or null"
+            "YAML does not read it as text; choose a name that is not a number, a date, yes or null"
         )
     if prefect_key(name) in map(prefect_key, taken):
         return "the name is taken; choose another"

@@ -369,14 +369,14 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
 
 def _learns_from(tuning: Tuning, source: Folder | None) -> Iterator[str]:
     if not isinstance(source, Benchmark):
-        yield f"from: {tuning.benchmark!r} is no benchmark; name one, which evaluates texts"
+        yield f"from: {tuning.benchmark!r} is not a benchmark; name one, which evaluates texts"
         return
     if isinstance(tuning, QualityTuning):
         known = [name for name, one in source.criteria.items() if one.better == "higher"]
         if tuning.criterion not in known:
             yield (
-                f"criterion: {tuning.criterion!r} is no criterion of {tuning.benchmark!r} of which"
-                f" more is better, as of what is learnt; choose from {known}, or add it there"
+                f"criterion: {tuning.criterion!r} is not a criterion of {tuning.benchmark!r} whose"
+                f" higher end is better, which training needs; choose from {known}, or add it there"
             )
     for name in tuning.alignments if isinstance(tuning, StatementTuning) else ():
         if name not in source.alignments:

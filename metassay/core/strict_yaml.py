@@ -1,7 +1,7 @@
 """YAML as every reader takes it, and the lines of its keys.
 
 PyYAML reads YAML 1.1, DVC 1.2: `yes`, 1e3, 010 and dates are one thing here and another there. What
-they differ about is refused, and so are a key that is there twice, a key that is no text, tags, and
+they differ about is refused, and so are a key that is there twice, a key that is not text, tags and
 blocks that are too deep or too many for any reader.
 """
 

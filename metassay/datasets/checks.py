@@ -152,7 +152,7 @@ def _check_score(score: ScoreRow, known: _Known, rows: Rows) -> None:
         what = f"a score is of a text that is not in {known.texts}"
         rows.wrong(score.at, what, where, "add the text or remove its scores")
     if score.value is not None and not math.isfinite(score.value):
-        what = f"{shown(score.metric)} is no finite number"
+        what = f"{shown(score.metric)} is not a finite number"
         rows.wrong(score.at, what, where, "leave out what is undefined")
 
 

@@ -87,7 +87,7 @@ def read(folder: Path) -> Rows:
     """
     rows = Rows()
     if not folder.is_dir():
-        rows.wrong(Place(str(folder)), "is no folder", remedy=f"create it; {_SEE}")
+        rows.wrong(Place(str(folder)), "is not a folder", remedy=f"create it; {_SEE}")
         return rows
     read_sources(folder / SOURCES, rows)
     lengths: dict[tuple[str, str], int] = {}

@@ -211,7 +211,7 @@ def _counted(
     for at, of, numbers in files.records(path, model, columns, defaults, _COUNT, rows, every):
         for name, number in numbers.items():
             if number is not None and (number < 0 or not number.is_integer()):
-                rows.wrong(at, f"{name!r} is no count", remedy=_COUNT)
+                rows.wrong(at, f"{name!r} is not a count", remedy=_COUNT)
                 break
         else:
             yield at, of, {n: None if one is None else int(one) for n, one in numbers.items()}

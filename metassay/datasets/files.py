@@ -60,7 +60,7 @@ def read(folder: Path, beside: Collection[str] = ()) -> Rows:
     """
     rows = Rows()
     if not folder.is_dir():
-        rows.wrong(Place(str(folder)), "is no folder", remedy=f"create it; {_SEE}")
+        rows.wrong(Place(str(folder)), "is not a folder", remedy=f"create it; {_SEE}")
         return rows
     read_sources(folder / SOURCES_FILE, rows)
     _read_texts(folder / TEXTS_FILE, rows)
@@ -173,6 +173,6 @@ def records(
         if one is not None:
             found = dict.fromkeys(values, None)
             for name, read_as in numbers.items():
-                what = f"{name!r} is no finite number"
+                what = f"{name!r} is not a finite number"
                 found[name] = read_as.sound(fields[name], at, what, remedy, rows.problems)
             yield at, one, found

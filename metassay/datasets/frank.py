@@ -121,5 +121,5 @@ def _number(
     number = value.get(column)
     if isinstance(number, float) or (number is None and column in value and not required):
         return number
-    rows.wrong(at, f"{column!r} is no number")
+    rows.wrong(at, f"{column!r} is not a number")
     return None

@@ -94,7 +94,7 @@ def _add_summary(summary: Record, score: Record, author: str, rows: Rows) -> Non
         try:
             value = float(score.fields[column])
         except ValueError:
-            rows.wrong(score.at, f"{column!r} is no number")
+            rows.wrong(score.at, f"{column!r} is not a number")
             continue
         if column == "OmissionRate" and value < 0:
             what = "the omission rate is below 0, which no rate can be; kept as released"

@@ -67,7 +67,7 @@ def returned(found: object, wanted: type[Any], reader: str) -> Any:
     if not isinstance(found, wanted):
         raise BadInput(
             f"reader {reader!r} returned {type(found).__name__}, and metassay.kinds."
-            f"{wanted.__name__} is wanted here; mend it"
+            f"{wanted.__name__} is wanted here; fix it"
         )
     return found
 
@@ -101,5 +101,5 @@ def _user_reader(path: str, where: str) -> Callable[[Path], Any]:
     """The function that a dotted path names; `read`, if it names a module."""
     found: Callable[[Path], Any] = object_at(path, "read", where=where)
     if not callable(found):
-        raise BadInput(f"{where}: {path!r} is no function of a folder; name one (module:NAME)")
+        raise BadInput(f"{where}: {path!r} is not a function of a folder; name one (module:NAME)")
     return found

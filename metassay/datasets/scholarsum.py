@@ -85,7 +85,7 @@ def _only_file(folder: Path, rows: Rows) -> Path | None:
     found = sorted(folder.glob("*.json")) if folder.is_dir() else []
     if len(found) == 1:
         return found[0]
-    what = f"has {len(found)} files *.json" if folder.is_dir() else "is no folder"
+    what = f"has {len(found)} files *.json" if folder.is_dir() else "is not a folder"
     rows.wrong(Place(str(folder)), what, remedy="put one part of ScholarSum, one file, into it")
     return None
 
@@ -155,7 +155,7 @@ def _add_segments(
         if facets is UNREAD:
             return
     if not isinstance(facets, dict):
-        rows.wrong(at, f"{shown(name)} is no object of facets written as JSON")
+        rows.wrong(at, f"{shown(name)} is not an object of facets written as JSON")
         return
     for facet in FACETS:
         text = _segment(at, facets, facet, f"{name} > {facet}", rows)
@@ -177,7 +177,7 @@ def _segment(at: Place, facets: dict[str, Any], facet: str, name: str, rows: Row
         )
         return " ".join(text)
     elif text is not None and not isinstance(text, str):
-        rows.wrong(at, f"{shown(name)} is no text")
+        rows.wrong(at, f"{shown(name)} is not text")
     return text if isinstance(text, str) else ""
 
 
@@ -220,12 +220,12 @@ def _text(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> str:
     text = paper.get(name)
     if isinstance(text, str) and text.strip():
         return text
-    rows.wrong(at, f"{shown(name)} is no text")
+    rows.wrong(at, f"{shown(name)} is not text")
     return ""
 
 
 def _number(at: Place, value: object, name: str, rows: Rows) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    rows.wrong(at, f"{shown(name)} is no finite number")
+    rows.wrong(at, f"{shown(name)} is not a finite number")
     return None

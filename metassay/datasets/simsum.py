@@ -37,7 +37,7 @@ def read(folder: Path) -> Rows:
     sheets = sorted(folder.glob("*.csv")) if folder.is_dir() else []
     sheets = [path for path in sheets if path.name != NOTES_FILE]
     if not sheets:
-        what = "has no CSV file of a rater" if folder.is_dir() else "is no folder"
+        what = "has no CSV file of a rater" if folder.is_dir() else "is not a folder"
         rows.wrong(Place(str(folder)), what, remedy=_SEE)
         return rows
     by_rater: dict[str, list[Record]] = {}
@@ -101,7 +101,7 @@ def _add_ratings(record: Record, doc_id: str, rater: str, rows: Rows) -> None:
         value = finite_number(written) if written else None
         if written and value is None:
             fix = "leave it empty where there is no grade"
-            rows.wrong(record.at, f"{criterion!r} is no number", remedy=fix)
+            rows.wrong(record.at, f"{criterion!r} is not a number", remedy=fix)
         rows.ratings.append(
             RatingRow(record.at, STUDY, doc_id, AUTHOR, FULL, "text", rater, criterion, value)
         )

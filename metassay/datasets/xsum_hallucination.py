@@ -195,5 +195,5 @@ def _number(record: Record, column: str, rows: Rows) -> float | None:
         value = math.nan
     if math.isfinite(value):
         return value
-    rows.wrong(record.at, f"{column!r} is no finite number")
+    rows.wrong(record.at, f"{column!r} is not a finite number")
     return None

@@ -116,7 +116,7 @@ def criterion_of(pair: Pair) -> Criterion:
         return found
     problem = found if isinstance(found, str) else f"its kind is {found.kind}"
     raise BadInput(
-        f"pairs: pair_id {pair.pair_id}: its context is no criterion for instrument"
+        f"pairs: pair_id {pair.pair_id}: its context is not a criterion for instrument"
         f" {pair.instrument!r}: {problem}; make the pairs again"
     )
 
@@ -125,7 +125,7 @@ def read_criterion(context: str) -> Criterion:
     """The criterion of a context that a judge has read before; RuntimeError if it is none."""
     found = _criterion(context)
     if isinstance(found, str):
-        raise RuntimeError(f"a pair's context is no criterion: {found}")
+        raise RuntimeError(f"a pair's context is not a criterion: {found}")
     return found
 
 

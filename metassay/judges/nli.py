@@ -1,7 +1,7 @@
 """A judge that is a model of natural language inference on this machine (extra `models`).
 
 Three forms: a classifier of pairs, an encoder-decoder and a causal model that answer with a word.
-docs/nli.md has the blocks of well-known ones.
+docs/judges.md has the blocks of well-known ones.
 """
 
 import functools
@@ -297,7 +297,7 @@ class NliJudge:
         labels = self._labels()
         if set(labels) != set(THREE) and any(pair.instrument == THREE_WAY.name for pair in said):
             raise BadInput(
-                f"model {self._options.model!r} knows {' and '.join(labels)}, which is no answer to"
+                f"model {self._options.model!r} knows {' and '.join(labels)}, which do not answer"
                 " three_way; choose another judge"
             )
         read = self._windows([pair.premise for pair in said])

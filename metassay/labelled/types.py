@@ -62,7 +62,7 @@ class MinimalPairsOptions(Options):
 
     `sentences`: so many of all references, at most; the same ones with the same `seed`, and fewer
     are some of more. `premise`: the original sentence, or the whole text that it is of. `kinds`:
-    those of docs/judge-tests.md; an empty list stands for all.
+    those of docs/benchmarks.md; an empty list stands for all.
     """
 
     sentences: Annotated[int, Field(ge=1)]

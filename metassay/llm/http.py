@@ -47,7 +47,7 @@ def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     """Read the body of a response; None if no answer is in it.
 
     What a model thought (`reasoning_content`, `reasoning`, parts that say so) is no answer. A count
-    of tokens that cannot be true is null. An answer that is no text, or that no file can hold, was
+    of tokens that cannot be true is null. An answer that is not text, or that no file can hold, was
     paid for all the same: it is kept as ASCII, marked, and nobody reads it.
     """
     try:

@@ -17,7 +17,7 @@ from metassay.llm.answers import without_thoughts
 from metassay.llm.messages import ChatRequest, Reply, belongs, logprobs_from_json, read_request
 
 EntryStatus = Literal["ok", "refused", "truncated"]
-UNREADABLE = "unreadable"  # finish_reason of an answer that is no text, kept as ASCII
+UNREADABLE = "unreadable"  # finish_reason of an answer that is not text, kept as ASCII
 
 _FORM_1 = """
 CREATE TABLE answers (
@@ -115,7 +115,7 @@ class Entry(NamedTuple):
     def reply(self, attempts: int = 0) -> Reply:
         """The answer as the asker gets it: a refusal has no text, and thoughts are no answer.
 
-        An answer that ends within its thoughts is truncated, one that is no text is none.
+        An answer that ends within its thoughts is truncated, one that is not text is none.
         """
         error = text = tokens = None
         status = self.status

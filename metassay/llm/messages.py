@@ -135,7 +135,7 @@ def token_logprob(token: object, logprob: object) -> tuple[str, float]:
 class Reply(NamedTuple):
     """What came of a request: an answer, or the status that says why there is none.
 
-    `text` is None, too, of an answer that is no text (finish_reason `unreadable`). `error` is a
+    `text` is None, too, of an answer that is not text (finish_reason `unreadable`). `error` is a
     short code (`http_500`, `content_filter`), never a text. `attempts` counts the requests that
     were sent for it, 0 if the ledger had the answer. `logprobs` are those of the answer's tokens,
     without thoughts, and maybe with one that ended it; None where there are none.

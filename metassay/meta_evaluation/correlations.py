@@ -59,7 +59,7 @@ CORRELATIONS = table(
 
 COMPONENTS = table(
     "components",
-    "whether a metric agrees with people about systems, about documents, or text by text",
+    "whether a metric agrees with people about systems, about documents, or about single texts",
     "study criterion part metric judge component",
     f"""
     study criterion part metric judge

@@ -256,7 +256,7 @@ def groups_of(
         for name in ("strata", "cluster")
     }
     problems += [
-        f"{where} > families: {shown(name)} is no rated system; correct its spelling or remove it"
+        f"{where} > families: {shown(name)} is not a rated system; correct or remove it"
         for name in sorted(set(design.families) - set(authors))
     ]
     raise_problems(problems)

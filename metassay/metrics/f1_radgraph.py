@@ -138,7 +138,7 @@ def _from_file(name: str) -> dict[str, Entities]:
         try:
             line = _Line.model_validate(value)
         except ValidationError:
-            problems.add(at, "is no text with entities, related among themselves", remedy)
+            problems.add(at, "is not text with entities, related among themselves", remedy)
             continue
         known[_squeezed(line.text)] = line.entities
     raise_problems(problems.lines())

@@ -83,7 +83,7 @@ def _check(
     wanted = {one.name: texts for one in metric.descriptions}
     found = {name: len(values) for name, values in measured.items()}
     if found != wanted:
-        raise BadInput(f"{kind}: gave so many values: {found}, and {wanted} are wanted; mend it")
+        raise BadInput(f"{kind}: gave so many values: {found}, and {wanted} are wanted; fix it")
 
 
 def _rows(

@@ -2,7 +2,7 @@
 
 Processors and numbers of threads add up in different orders, so a network's numbers differ in their
 last digits from one machine to the next, and a choice between near ties makes a large difference of
-a small one. docs/models.md says how large the differences are by dtype. In float64 they are so
+a small one. docs/judges.md says how large the differences are by dtype. In float64 they are so
 small that numbers which are rounded to a far coarser grid are the same everywhere.
 
 A grid's step is a power of two. So products of rounded numbers, and sums of them, are exact in
@@ -32,7 +32,7 @@ class Digits(NamedTuple):
     off: float
 
 
-# By dtype. In float64, too, some models compute their norms in float32 (docs/models.md).
+# By dtype. In float64, too, some models compute their norms in float32 (docs/judges.md).
 PROBABILITY = {
     "float64": Digits(6, 5e-6),
     "float32": Digits(5, 5e-5),

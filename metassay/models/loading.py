@@ -185,7 +185,7 @@ def _revision(options: NetworkOptions) -> dict[str, str]:
         return {}
     if options.revision is None:
         raise BadInput(
-            f"model {options.model!r} is no folder here; correct it, or give the revision of"
+            f"model {options.model!r} is not a folder here; correct it, or give the revision of"
             " the hub's model of that name"
         )
     return {"revision": options.revision}

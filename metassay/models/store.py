@@ -29,7 +29,7 @@ CREATE TABLE outputs (
 """,
     ),
     "store of model outputs",
-    "run again: what it held is computed again",
+    "run again: its content is computed again",
     spare=True,
 )
 

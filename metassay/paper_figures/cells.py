@@ -200,7 +200,7 @@ def _meeting(
     if lacking:
         raise BadInput(
             f"{at}: has no column {', '.join(map(shown, lacking))}; it has"
-            f" {', '.join(frame.columns)}; mend the record"
+            f" {', '.join(frame.columns)}; fix the record"
         )
     for column, value in where.items():
         frame = frame[frame[column] == value]
@@ -210,7 +210,7 @@ def _meeting(
 def _numbers(record: Record, lines: Sequence[Line]) -> Numbers:
     numbers = next((line.numbers for line in reversed(lines) if line.numbers), record.numbers)
     if numbers is None:
-        raise BadInput(f"{record.paper} {record.name}: names no numbers; mend the record")
+        raise BadInput(f"{record.paper} {record.name}: names no numbers; fix the record")
     return numbers
 
 

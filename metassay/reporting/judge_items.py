@@ -129,8 +129,7 @@ def _document(row: Mapping[str, Any], known: _Known, probable: Sequence[str]) ->
     premises = known.premises.get(item, [])
     hypothesis = premises[0].hypothesis if premises else ""
     right = _words(row["label"]) if row["label"] else f"none ({_words(row['unlabelled'] or '')})"
-    attributes = [f"{RIGHT}: {right}", f"test set: {row['subset']}"]
-    attributes += [f"kind: {_words(row['kind'])}"] if row["kind"] != "full" else []
+    kind = [f"kind: {_words(row['kind'])}"] if row["kind"] != "full" else []
     judges = [judge for judge in known.judges if judge in verdicts]
     value = None if row["label"] is None else float(row["label"] == ENTAILED)
     line = Line(
@@ -155,7 +154,7 @@ def _document(row: Mapping[str, Any], known: _Known, probable: Sequence[str]) ->
         blocks=[Block("verdicts", _QUESTION, "claim", heads, [line])],
     )
     passages = [Passage("", "", premise.text or "") for premise in premises]
-    return Document(item, row["subset"], attributes, passages, [text])
+    return Document(item, row["subset"], [f"{RIGHT}: {right}", *kind], passages, [text])
 
 
 def _verdict(row: Mapping[str, Any], premises: Sequence[_Premise], known: _Known) -> Judgment:

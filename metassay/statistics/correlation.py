@@ -136,7 +136,9 @@ def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
     """Both as float arrays of one system x document shape, and where both are present."""
     a, b = (np.asarray(side, dtype=np.float64) for side in (metric, human))
     if a.ndim != 2 or a.shape != b.shape:
-        raise ValueError(f"want two equal system x document shapes, got {a.shape}, {b.shape}")
+        raise ValueError(
+            f"metric and human: want one shape (systems, documents), got {a.shape}, {b.shape}"
+        )
     return a, b, np.isfinite(a) & np.isfinite(b)
 
 

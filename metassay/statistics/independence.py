@@ -215,7 +215,7 @@ def _moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:
 Side = Mapping[Relation, Prepared]
 
 SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
-STILL = 1e-10  # a statistic that no order moves by more than this is no statistic
+STILL = 1e-10  # a statistic that no order moves by more than this is not a statistic
 
 
 class Independence(NamedTuple):

@@ -1,8 +1,8 @@
 """Shares of texts, and pass rates, with intervals that hold in small samples.
 
 Texts of one document are alike. `effective_size` says how many independent texts they are worth;
-every interval of a judge's card starts from that number. The interval of a number that is no share
-is of tables of counts drawn from their posterior (`drawn`).
+every interval of a judge's card starts from that number. The interval of a number that is not a
+share is of tables of counts drawn from their posterior (`drawn`).
 
 A system's true mean or pass rate is had from a judge on all its texts and people on some: the
 judge's plain mean repeats its bias on every text, and its interval shrinks around the wrong number.

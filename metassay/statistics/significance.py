@@ -517,7 +517,7 @@ def paired(found: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
 def holm(p: ArrayLike) -> Array:
     """Holm's adjusted p values (n,): the chance of any false finding in the family is bounded.
 
-    NaN (a test without a value) is no member of the family and stays NaN. Source: Holm 1979, A
+    NaN (a test without a value) is not a member of the family and stays NaN. Source: Holm 1979, A
     simple sequentially rejective multiple test procedure.
     """
     values, order, adjusted = _family(p)

@@ -334,7 +334,7 @@ def _disagreeing(read: Reads, a: str, b: str) -> set[tuple[str, str, str]]:
     scores = scores.assign(label=labels)
     known = sorted(set(labels))
     problems = [
-        f"--only-disagreements: {name!r} is no metric of this benchmark; known: {', '.join(known)}"
+        f"--only-disagreements: {name!r} is not a metric here; known: {', '.join(known)}"
         for name in dict.fromkeys((a, b))
         if name not in known
     ]

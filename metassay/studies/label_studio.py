@@ -153,7 +153,7 @@ def read(path: Path, problems: Findings) -> list[Returned]:
     tasks = load_json(path, problems, remedy=_REMEDY)
     if not isinstance(tasks, list):
         if tasks is not UNREAD:
-            problems.add(Place(path.name), "is no list of tasks", _REMEDY)
+            problems.add(Place(path.name), "is not a list of tasks", _REMEDY)
         return []
     rows: list[Returned] = []
     users: dict[str, dict[str, Place]] = {}  # who annotated, by rater
@@ -252,7 +252,7 @@ def _names(value: Any, name: str) -> dict[str, str]:
 
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise _NotSoundError(f"{name} is no text", _DATA)
+        raise _NotSoundError(f"{name} is not text", _DATA)
     try:
         value.encode("utf-8")
     except UnicodeEncodeError:

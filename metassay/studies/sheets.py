@@ -131,7 +131,7 @@ def value_of(question: Question, written: str) -> float | None:
                 return choice.value
         raise ValueError("is none of the answers that are allowed")
     if number is None:
-        raise ValueError("is no number")
+        raise ValueError("is not a number")
     if question.whole and number != int(number):
         raise ValueError("is no whole number")
     if number > question.high and question.capped:

@@ -212,7 +212,7 @@ def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa
             wrong[f"{name!r} holds a null"] = _with_null_inside(rows[name])
         if column.type == pa.float64():
             finite = pc.fill_null(pc.is_finite(rows[name]), fill_value=True)
-            wrong[f"{name!r} is no finite number"] = ~finite.to_numpy()
+            wrong[f"{name!r} is not a finite number"] = ~finite.to_numpy()
     wrong["the key is there twice"] = keys.duplicated().to_numpy()
     raise_problems(
         _problem(table, where, what, keys, bad) + remedy for what, bad in wrong.items() if bad.any()

@@ -22,7 +22,7 @@ def load(file: Path, shared: Sequence[str] = ()) -> pa.Table:
     there is no such file or it is damaged: no other error, whatever its bytes are.
     """
     if not file.is_file():
-        raise BadInput(f"{file} {'is no file' if file.exists() else 'does not exist'}")
+        raise BadInput(f"{file} {'is not a file' if file.exists() else 'does not exist'}")
     try:
         # A table of an earlier version may lack columns; which ones is told by who knows the table.
         there = set(pq.read_schema(file).names)

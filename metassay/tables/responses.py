@@ -12,7 +12,7 @@ RESPONSES = table(
     status ok|refused|truncated|error: what kind of answer it is; error: none came, however often it
       was asked
     finish_reason text?: why the model stopped, in the provider's word; of an error its code, as
-      `http_500`; unreadable: the answer is no text, and is kept as ASCII
+      `http_500`; unreadable: the answer is not text, and is kept as ASCII
     prompt_tokens integer?: tokens read, as the provider counted them; null where that cannot be
       true
     completion_tokens integer?: tokens written, likewise

@@ -14,7 +14,7 @@ SEGMENT_SCORES = table(
       segmentation
     name text: the label, the third, `lower` or `higher`, the other segmentation; `all` of all
     statistic accuracy|macro_f1|weighted_f1|cohen_kappa|majority_guess|precision|recall|f1|failed|
-      accuracy_at_least|accuracy_at_most: the number; docs/segmentation-tests.md explains each
+      accuracy_at_least|accuracy_at_most: the number; docs/benchmarks.md explains each
     value real?: its value; null if undefined
     low real?: lower end of the interval for other documents; null with one document
     high

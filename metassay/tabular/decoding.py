@@ -29,7 +29,7 @@ _NAMED = 3  # files whose names stand for all
 _LONGEST = 2**31 - 1  # characters of a cell: what fits a C long everywhere
 _BOM = b"\xef\xbb\xbf"
 _UTF8 = "save the file as UTF-8"
-# What a file begins with that is no text, whatever it is called.
+# What a file begins with that is not text, whatever it is called.
 _BINARY = {
     b"\x1f\x8b": ("is compressed by gzip", "unpack it"),
     b"PK\x03\x04": ("is an Excel or zip file", "save its content as text in UTF-8"),
@@ -270,7 +270,7 @@ class _NotStrictError(Exception):
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise _NotStrictError(f"{name} is no JSON number")
+    raise _NotStrictError(f"{name} is not a JSON number")
 
 
 def _finite(written: str) -> float:

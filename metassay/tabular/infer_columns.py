@@ -279,7 +279,9 @@ def _said_wide(guess: Guess, pattern: str) -> bool:
     allowed = THINGS[guess.kind]
     fields = ", ".join(f"{{{role}}}" for role in allowed)
     if not is_pattern(pattern, allowed):
-        guess.ask(f"--columns {WIDE}={shown(pattern)} is no form of names", f"write it of {fields}")
+        guess.ask(
+            f"--columns {WIDE}={shown(pattern)} is not a form of names", f"write it of {fields}"
+        )
         return False
     guess.set_spread(read_names(pattern, guess.numbers(), guess.keys), pattern)
     if not guess.spread:
@@ -377,7 +379,7 @@ def find_keys(guess: Guess) -> None:
         # Grades from 1 to 5 look like the keys of five documents: the name goes first.
         usual = [column for column in held if plain(column) in USUAL[role]]
         if role not in guess.roles and not usual and len(held) > 1 and role == Role.DOC:
-            what = f"{listed([*held])} all hold keys of documents"
+            what = f"{listed([*held])} all hold document ids"
             guess.ask(what, f"say which names them: --columns {guess.kind}.{role}=COLUMN")
         guess.take(role, max(usual or held, key=held.__getitem__, default=None))
         guess.by_name(role)
@@ -429,7 +431,7 @@ def told_whose(guess: Guess) -> bool:
     told = len(texts) == len({key for key, _ in texts})
     if not told:
         guess.ask(
-            "documents have several texts, and no column could be told to say whose each is",
+            "documents have several texts, and no column clearly names the system of each",
             f"name it: --columns texts.{Role.SYSTEM}=COLUMN, of {listed(guess.free)}",
         )
     return told

@@ -162,7 +162,7 @@ class Sheet:
         return sum(n for cell, n in counts.items() if right(str(cell))) / total if total else 0.0
 
     def values(self, column: str, read_as: Numbers | None = None) -> NDArray[np.float64]:
-        """The numbers of a column; NaN where missing, infinity where a cell is no finite number."""
+        """The numbers of a column; NaN where missing, infinity where a cell has no finite one."""
         cells = self.frame[column]
         if pd.api.types.is_float_dtype(cells.dtype):
             return cells.to_numpy(dtype=np.float64)
@@ -256,7 +256,7 @@ def together(sheets: Sequence[Sheet]) -> Sheet:
 def frame_sheet(frame: Any, name: str, problems: Findings, remedy: str = REMEDY) -> Sheet | None:
     """The cells of a data frame (pandas, Arrow, polars), which messages call `name`.
 
-    Numbers stay as they are. A pandas index labels the rows in messages and is no column. None,
+    Numbers stay as they are. A pandas index labels the rows in messages and is not a column. None,
     with every fault in `problems`, where its columns are unusable or it has no row.
     """
     if not isinstance(frame, pd.DataFrame):
@@ -283,7 +283,7 @@ def _arrow(frame: Any, at: Place, problems: Findings) -> pa.Table | None:
         return frame.to_arrow()
     if hasattr(frame, "__arrow_c_stream__"):
         return pa.table(frame)
-    what = f"is no data frame, but of type {type(frame).__name__}"
+    what = f"is not a data frame but of type {type(frame).__name__}"
     problems.add(at, what, "hand over a frame of pandas, polars or Arrow")
     return None
 
@@ -379,7 +379,7 @@ def _of_json(path: Path, data: bytes, problems: Findings, remedy: str) -> Sheet 
         found = [one for one in json_lines(path, problems, remedy=remedy) if one[1] is not UNREAD]
     for at, one in found:
         if not isinstance(one, dict):
-            problems.add(at, "is no object with named values", 'write {"doc_id": ..., ...}')
+            problems.add(at, "is not an object with named values", 'write {"doc_id": ..., ...}')
     records = [(at, one) for at, one in found if isinstance(one, dict)]
     if not records:
         if not problems:

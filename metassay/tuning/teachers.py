@@ -62,7 +62,7 @@ def candidates(
     able = sorted(metric_label(*key) for *key, better in metrics.to_numpy() if better in SIGNS)
     rule, names = options.human, options.names or []
     raise_problems(
-        f"teachers > names: {name!r} is no metric of statements with a direction; choose from"
+        f"teachers > names: {name!r} is not a metric of statements with a direction; choose from"
         f" {', '.join(able)}"
         for name in names
         if name not in able

@@ -81,7 +81,7 @@ def load(path: Path) -> Model:
     except FileNotFoundError:
         raise BadInput(f"{path}: there is no such model; {_TRAIN}") from None
     except ValueError:
-        raise BadInput(f"{path}: is no model of sentence roles; {_TRAIN}") from None
+        raise BadInput(f"{path}: is not a model of sentence roles; {_TRAIN}") from None
     finite = all(np.isfinite(weights).all() for weights in steps.values())
     rows = {name: len(weights) for name, weights in steps.items() if name != VECTORS}
     fits = rows == {WORDS: 1 + SIZE + _PLACE + _CUE, SECOND: 1 + _SECOND} and VECTORS in steps

@@ -54,7 +54,7 @@ def read_module(path: Path, indexes: Iterable[str] = ()) -> Module:
 
     A line in an index then concerns only whoever chooses that kind.
 
-    Raises BadInput if the file is no Python, or an index is no literal table of names.
+    Raises BadInput if the file is not Python, or an index is no literal table of names.
     """
     try:
         with tokenize.open(path) as file:
@@ -71,7 +71,7 @@ def read_module(path: Path, indexes: Iterable[str] = ()) -> Module:
     except (SyntaxError, UnicodeDecodeError, tokenize.TokenError) as error:
         line = getattr(error, "lineno", None)
         where = f"{path}: line {line}" if line else str(path)
-        raise BadInput(f"{where}: is no Python; mend it") from None
+        raise BadInput(f"{where}: is not Python; fix it") from None
     return Module(
         tokens=tokens,
         imports=tuple(sorted(needs.imports)),
@@ -93,7 +93,7 @@ def said(source: str, cut: Sequence[range] = (), *, spoken: bool = False) -> lis
     A statement that starts in one of the rows `cut` is left out; and so is one that is just a
     string, which is a docstring or does nothing, unless docstrings are `spoken`.
 
-    Raises SyntaxError or TokenError if the source is no Python.
+    Raises SyntaxError or TokenError if the source is not Python.
     """
     lines = io.StringIO(source).readlines()  # splits where the tokenizer does
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)

@@ -262,11 +262,11 @@ def test_a_sound_parquet_file_of_something_else(here: Path, change, said: str) -
     [
         ("\ud800", "column 'grade' holds neither texts nor numbers"),
         (10**5000, "column 'grade' holds neither texts nor numbers"),
-        (10**400, "row 3: 'grade' is no finite number"),
-        (1j, "row 3: 'grade' is no finite number"),
-        (np.inf, "row 3: 'grade' is no finite number"),
+        (10**400, "row 3: 'grade' is not a finite number"),
+        (1j, "row 3: 'grade' is not a finite number"),
+        (np.inf, "row 3: 'grade' is not a finite number"),
         (-1e308, "row 3: 'grade' is beyond 1e+100, too large to be squared and summed"),
-        ([1], "row 3: 'grade' is no finite number"),
+        ([1], "row 3: 'grade' is not a finite number"),
     ],
     ids=["surrogate", "huge", "beyond", "complex", "infinite", "large", "list"],
 )

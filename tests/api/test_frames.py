@@ -207,8 +207,8 @@ def test_faults_of_both_frames_come_at_once_with_their_labels(given) -> None:
     wrong.loc["row 4", "noise"] = np.inf
     found = problems(wrong, pd.concat([ratings, ratings.iloc[[5]]]))
     assert len(found) == 3
-    assert found[0].startswith("scores: row 'row 3': 'good' is no finite number; write")
-    assert found[1].startswith("scores: row 'row 4': 'noise' is no finite number")
+    assert found[0].startswith("scores: row 'row 3': 'good' is not a finite number; write")
+    assert found[1].startswith("scores: row 'row 4': 'noise' is not a finite number")
     assert found[2].startswith("ratings: row 5: the same doc_id, system, rater a second time")
     assert "somebody" not in "".join(found)
 
@@ -241,7 +241,7 @@ def test_ratings_are_needed_and_options_known(given) -> None:
     assert found == "meta-eval > resample_count: unknown key; remove it or correct its spelling"
     found = problems(*given, confounds=["size", "good", "noise"], lower=["size", "gud"])
     assert (
-        "lower='gud': the files have no such name; there are: 'good', 'noise', 'size', 'gr"
+        "lower='gud': no metric or criterion is called so; there are: 'good', 'noise', 'size', 'gr"
         in found[0]
     )
     assert "confounds='size': lower= names it, too" in found[1]
@@ -288,7 +288,7 @@ def test_a_system_that_one_file_lacks_is_an_error_and_both_a_note(
     assert "ratings.csv has 'system'; only where both files lack it" in said
     one = [frame[frame["system"] == "a"].drop(columns="system") for frame in (scores, ratings)]
     found = metassay.meta_eval(*one, **FEW)
-    assert "neither file has a column 'system': all texts are taken for one system's" in (
+    assert "neither file has a column 'system': all texts count as one system's" in (
         "\n".join(found.notes)
     )
     level = found.certificates[found.certificates["metric"] == "good"].set_index("level")["value"]
@@ -359,7 +359,7 @@ def test_slices_of_texts_missing_and_too_few(given) -> None:
     found = metassay.meta_eval(scores.assign(lang="en"), kinds, by=["kind", "lang"], **FEW)
     assert "slices by kind, with their texts: rare (1), x (7), y (16)" in found.notes
     # Those of d0, those by gpt-4, and those of d9, whose slice differs within documents.
-    assert "16 texts without kind: in the whole, in none of its slices" in found.notes
+    assert "16 texts without kind: in no slice, only in the whole" in found.notes
     rare = found.certificates[found.certificates["study"] == "ratings, kind=rare"]
     assert len(rare)
     assert rare["value"].isna().all()

@@ -196,7 +196,7 @@ def test_what_columns_and_names_must_be(two, tmp_path: Path, monkeypatch, capsys
     scores.to_csv("scores.csv", index=False)
     ratings.drop(columns="dataset").to_csv("ratings.csv", index=False)
     assert main([*files, "--primary", "best"]) == 2
-    assert "--primary 'best': the files have no such name" in capsys.readouterr().err
+    assert "--primary 'best': no metric or criterion is called so" in capsys.readouterr().err
     with pytest.raises(BadInput, match="digits"):
         metassay.meta_eval(*two, strata="dataset", digits=0)
 

@@ -215,7 +215,7 @@ def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here: Path) -> None
     path = written(here, "")
     path.write_bytes(text.encode())
     (found,) = problems(path)
-    assert found.startswith("scores.csv: line 4: 'value' is no finite number")
+    assert found.startswith("scores.csv: line 4: 'value' is not a finite number")
     path.write_bytes(text.replace(",x,", ",2,").encode())
     given = read_scores(path)
     assert given.table["author"].tolist() == ["a", "b"]
@@ -234,10 +234,10 @@ def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here: Path) -> None
         ("doc_id,system,author,m\nd,a,a,1\n", "both of the columns 'system' and 'author'"),
         ("doc_id,system,metric\nd,a,m\n", "column 'value' is missing"),
         ("doc_id,system\nd,a\n", "no column is a metric"),
-        ("doc_id,system,m\nd,a,good text\n", "line 2: 'm' is no finite number; write one"),
+        ("doc_id,system,m\nd,a,good text\n", "line 2: 'm' is not a finite number; write one"),
         ('doc_id,system,m\nd,a,"1,234"\n', "1,234, which may mean a thousand or a fraction"),
-        ("doc_id,system,m\nd,a,inf\n", "line 2: 'm' is no finite number"),
-        ("doc_id,system,m\nd,a,1e999\n", "line 2: 'm' is no finite number"),
+        ("doc_id,system,m\nd,a,inf\n", "line 2: 'm' is not a finite number"),
+        ("doc_id,system,m\nd,a,1e999\n", "line 2: 'm' is not a finite number"),
         ("doc_id,system,m\nd,a,1\nd,a,2\n", "line 3: the same doc_id, system a second time ('d',"),
         ("doc_id,system,m\nd,,1\n", "line 2: 'system' is empty; fill it in"),
         ("doc_id,system,m\nd,a\n", "line 2: has not the 3 cells that the header names (2 cells)"),
@@ -292,7 +292,7 @@ def test_both_files_faults_come_at_once(here: Path, capsys) -> None:
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 3
     assert "ratings.csv: is not in ." in said[0]
-    assert "scores.csv: 2 lines: 'm' is no finite number (first: line 2)" in said[1]
+    assert "scores.csv: 2 lines: 'm' is not a finite number (first: line 2)" in said[1]
     assert "scores.csv: line 3: the same doc_id, system a second time" in said[2]
 
 
@@ -306,13 +306,13 @@ def test_words_that_fit_nothing_are_told_at_once(here: Path, capsys) -> None:
     options = ["--lower", "god", "--scale", "grade=fine", "--compared", "words"]
     assert main([*put(here, *frames()), *options, "--resamples", "0"]) == 2
     said = capsys.readouterr().err
-    assert (
-        "--lower 'god': the files have no such name; there are: 'good', 'bad', 'words', 'grade';"
-        in said
-    )
+    assert "--lower 'god': no metric or criterion is called so; there are: 'good', 'bad'," in said
     assert "'grade'; did you mean 'good'?" in said
     assert "--scale 'grade=fine': no such scale; choose from nominal, ordinal, interval" in said
-    assert "--compared 'words': the files have no such name; there are: 'good', 'bad'\n" in said
+    assert (
+        "--compared 'words': no metric or criterion is called so; there are: 'good', 'bad'\n"
+        in said
+    )
     assert "resamples: Input should be greater than or equal to 1" in said
 
 

@@ -67,7 +67,7 @@ def test_the_command_takes_them_all(here: Path, capsys: pytest.CaptureFixture[st
     assert main(["meta-eval", "--ratings", "ann.csv", "ben.csv", *few]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "ann 12" in said
-    assert "each file is the rater's that it is called after" in said
+    assert "each file counts as one rater, named after it" in said
 
 
 @pytest.mark.parametrize(

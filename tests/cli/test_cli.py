@@ -100,7 +100,7 @@ def test_validate_names_every_problem_in_one_go(here, capsys) -> None:
 def test_validate_is_content_with_the_project_as_it_is(here, capsys) -> None:
     assert main(["validate"]) == 0
     said = capsys.readouterr()
-    assert "as they should be" in said.out
+    assert "no problem found" in said.out
     assert "note: mts_dialog: raw files were not checked, 3 of 3 are not in data/raw" in said.err
     assert "sample:" not in said.err
 

@@ -43,7 +43,7 @@ def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys) -> None:
     said, noted = capsys.readouterr()
     assert "1 of 13 drawn, 18 open" in said
     assert "`metassay run aci_bench_table24` makes them" in said
-    assert "have none of their numbers: fig4, " in said
+    assert "lack the numbers: fig4, " in said
     assert "1 figure(s) and table(s): 1 drawn, 0 as before; 18 open" in noted
     assert "table21: not drawn: no number of it in data/tables/aci_bench/leaderboard" in noted
     assert "table20: no number of ours for BART + SAMSum FT, full, " in noted

@@ -145,7 +145,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         read(tmp_path)
     assert [line.split(":")[0] for line in caught.value.problems] == [SUMMARIES, LABELS]
-    with pytest.raises(BadInput, match="is no folder; create it"):
+    with pytest.raises(BadInput, match="is not a folder; create it"):
         read(tmp_path / "none")
 
 

@@ -18,7 +18,7 @@ from metassay.datasets.ingest import Ingested, ingest
 PAGE = (Path(__file__).parents[2] / "docs/own-data.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 DATA = [text for name, text in BLOCK.findall(PAGE) if name == "json"][:2]
-OURS = PAGE.partition("## Counts of facts")[2]
+OURS = PAGE.partition("## Counts of facts")[2].partition("## Kinds of")[0]
 *ANNOTATED, DECLARED = [text for _, text in BLOCK.findall(OURS)]
 CRITERIA = {k: Criterion(**v) for k, v in yaml.safe_load(DECLARED)["criteria"].items()}
 RATES = [
@@ -92,9 +92,9 @@ FACT = {"subject": "cough", "predicate": "is", "object": "gone", "status": "corr
         ("6,1,1,2,7,", "the reference has fewer facts than are correct or omitted (doc_id"),
         ("6,1,1,2,10,", "the reference has more facts than are correct, incorrect or omitted"),
         ("6,1,1,2,9,9", "correct, incorrect and hallucinated facts are not the facts of the text"),
-        ("6,-1,1,2,9,", "'incorrect' is no count; write a whole number from 0"),
-        ("6,1.5,1,2,9,", "'incorrect' is no count; write a whole number from 0"),
-        (f"6,{SECRET},1,2,9,", "'incorrect' is no finite number; write a whole number from 0"),
+        ("6,-1,1,2,9,", "'incorrect' is not a count; write a whole number from 0"),
+        ("6,1.5,1,2,9,", "'incorrect' is not a count; write a whole number from 0"),
+        (f"6,{SECRET},1,2,9,", "'incorrect' is not a finite number; write a whole number from 0"),
     ],
 )
 def test_faults_of_counts(tmp_path: Path, row: str, expected: str) -> None:
@@ -189,5 +189,5 @@ def test_the_scales_are_those_of_the_page() -> None:
 def test_a_folder_without_annotations(tmp_path: Path) -> None:
     (found,) = problems(tmp_path)
     assert "has no annotations; add one of fact_counts.csv, facts.jsonl, phrases.jsonl" in found
-    with pytest.raises(BadInput, match="is no folder; create it"):
+    with pytest.raises(BadInput, match="is not a folder; create it"):
         read(tmp_path / "none")

@@ -147,7 +147,7 @@ def test_what_is_wrong_with_scores(folder: Path) -> None:
     assert len(said) == 6
     for start in (
         "scores.csv: line 7: 'ter' is better in two directions (other than line 2); write the same",
-        "scores.csv: line 8: 'value' is no finite number; write a number, or nothing where the",
+        "scores.csv: line 8: 'value' is not a finite number; write a number, or nothing where the",
         "scores.csv: line 9: 'metric'",
         "scores.csv: line 10: 'better' is wrong: input should be 'higher', 'lower' or 'neither'",
         "scores.csv: line 6: the key (doc_id, author, part, metric) is there twice",
@@ -264,7 +264,7 @@ line 7: the document is not in sources.jsonl (doc_id 'd9'); correct its doc_id o
 line 7: 'doc_id' has blanks at an end or characters that do not
 ## sources.jsonl end
 {"doc_id": "d3", "task": "note", "passages": ["Zanzibar"], "attributes": {"x": NaN}}
-line 3: is not strict JSON (NaN is no JSON number); correct it
+line 3: is not strict JSON (NaN is not a JSON number); correct it
 {"doc_id": 3, "task": "note", "passages": ["Zanzibar"]}
 line 3: 'doc_id' is wrong: input should be a valid string; correct it
 ## ratings.csv end
@@ -291,7 +291,7 @@ line 7: criterion 'style' is not declared; declare it in benchmarks/<name>/param
 s,d1,alpha,cat,usefulness,6,, ++ s,d1,alpha,dan,usefulness,0,,
 2 lines: 'usefulness' is outside its scale of 1 to 5 (first: line 7, value 6); correct it, or the
 s,d1,alpha,cat,usefulness,Zanzibar,,
-line 7: 'value' is no finite number; write a number, or nothing where the
+line 7: 'value' is not a finite number; write a number, or nothing where the
 s,d1,alpha,,usefulness,5,,
 line 7: 'rater' is empty; fill it in
 ## segments.jsonl end
@@ -314,7 +314,7 @@ def bad() -> Iterator[tuple[str, str, str, str]]:
     yield "sources.jsonl", "end", SOURCES[0], "line 3: the key (doc_id) is there twice (same as li"
     yield "ratings.csv", "0", HEADER.replace("part", "unit"), "line 1: column 'unit' is there twice"
     for value in ("inf", "-Infinity", "1e999", "1_0", "4;0", "٤"):
-        said = "line 7: 'value' is no finite number; write a number, or nothing"
+        said = "line 7: 'value' is not a finite number; write a number, or nothing"
         yield "ratings.csv", "end", f"s,d1,alpha,cat,usefulness,{value},,", said
 
 
@@ -401,7 +401,7 @@ def test_empty_folder_and_none(tmp_path: Path) -> None:
         f"texts.jsonl: is not in {tmp_path}",
     ]
     assert problems(tmp_path / "none")[0].startswith(
-        f"{tmp_path / 'none'}: is no folder; create it"
+        f"{tmp_path / 'none'}: is not a folder; create it"
     )
 
 

@@ -15,7 +15,7 @@ from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import load_registry
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/own-data.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/own-data.md").read_text(encoding="utf-8").partition("## Files, and")[2]
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

@@ -97,15 +97,15 @@ def test_facets_are_segments_and_an_empty_one_has_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
-        ("human", " ", "'human' is no text"),
-        ("factsum", None, "'factsum' is no text"),
-        ("gpt35_delta", "low", "'gpt35_delta' is no finite number"),
-        ("gpt35_human", True, "'gpt35_human' is no finite number"),
+        ("human", " ", "'human' is not text"),
+        ("factsum", None, "'factsum' is not text"),
+        ("gpt35_delta", "low", "'gpt35_delta' is not a finite number"),
+        ("gpt35_human", True, "'gpt35_human' is not a finite number"),
         ("gpt35_human", 1.5, "'overall' is outside its scale of 0 to 1"),
         ("gpt35_human_list", [1, 1, 1], "'gpt35_human_list' is not a list of 4 numbers"),
         ("gpt35_gpt4_fm_list", "[1]", "'gpt35_gpt4_fm_list' is not a list of 4 numbers"),
-        ("gpt35_aspect", [], "'gpt35_aspect' is no object of facets written as JSON"),
-        ("gpt35_aspect", aspects(result=3), "'gpt35_aspect > result' is no text"),
+        ("gpt35_aspect", [], "'gpt35_aspect' is not an object of facets written as JSON"),
+        ("gpt35_aspect", aspects(result=3), "'gpt35_aspect > result' is not text"),
     ],
 )
 def test_faults_are_told_with_their_line(

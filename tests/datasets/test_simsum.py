@@ -134,7 +134,7 @@ def test_what_is_wrong_is_named(tmp_path: Path) -> None:
     told = "\n".join(caught.value.problems)
     assert "ben.csv: rater 'ben' has 29 rows, others have 30" in told
     assert "cem.csv: line 1: column 'realism_hist' is missing" in told
-    assert "dana.csv: line 4: 'consistency' is no number" in told
+    assert "dana.csv: line 4: 'consistency' is not a number" in told
     assert "dana.csv: line 5: 'consistency' is outside its scale of 1 to 5 (value 6)" in told
     assert len(caught.value.problems) == 4
 

@@ -109,8 +109,8 @@ def test_rows_are_joined_by_article_and_system(tmp_path: Path) -> None:
         (FACTS, 1, 4, "wid_0", "line 3: the key"),
         (SCORES, 0, 0, "bert_nockpt_8", f"line 2: the summary is not in {SPANS}"),
         (SCORES, 0, 0, "lstm_7", f"line 2: the summary is not in {SPANS}"),
-        (SCORES, 1, 1, "high", "line 3: 'R1' is no finite number"),
-        (SCORES, 1, 1, "nan", "line 3: 'R1' is no finite number"),
+        (SCORES, 1, 1, "high", "line 3: 'R1' is not a finite number"),
+        (SCORES, 1, 1, "nan", "line 3: 'R1' is not a finite number"),
         (SCORES, 1, 6, "1.5", "line 3: 'faithful_released' is outside its scale of 0 to 1"),
     ],
 )
@@ -165,7 +165,7 @@ def joined(real: Ingested, criterion: str) -> pd.DataFrame:
         # Maynez et al.: Spearman of R1, R2, RL, BERTScore and entailment.
         ("faithful_released", 1992, [0.197, 0.162, 0.162, 0.190, 0.431]),
         ("factual_released", 1992, [0.125, 0.095, 0.113, 0.116, 0.264]),
-        # Ours, from the raters' own spans and answers (docs/datasets.md says why they differ).
+        # Ours, from the raters' own spans and answers (docs/benchmarks.md says why they differ).
         ("faithfulness", 1992, [0.1974, 0.1602, 0.1589, 0.1831, 0.4448]),
         ("factuality", 1858, [0.1376, 0.1125, 0.1367, 0.1480, 0.1342]),
     ],

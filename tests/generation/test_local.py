@@ -247,7 +247,7 @@ def test_a_model_that_cannot_be_prompted(models, kind: str, complaint: str) -> N
 
 
 def test_models_that_cannot_be_loaded(models, tmp_path) -> None:
-    with pytest.raises(BadInput, match="is no folder here"):
+    with pytest.raises(BadInput, match="is not a folder here"):
         write_seq2seq(VISITS, "s", seq2seq(tmp_path / "nothing"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInput, match="cannot be loaded by AutoModelForSeq2SeqLM"):

@@ -1,6 +1,6 @@
 """How the semantic judge does on the development claims: `python -m tests.judges.development`.
 
-Choices saw these claims (docs/semantic.md), so its numbers are somewhat too good. Caught are
+Choices saw these claims (docs/judges.md), so its numbers are somewhat too good. Caught are
 edited claims (not the merely unsupported ones) below the threshold that gives this share of
 entailed claims as false alarms.
 """

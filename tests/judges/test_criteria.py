@@ -86,7 +86,7 @@ def test_a_context_that_is_no_criterion_is_named_without_its_text(
         criterion_of(pair)
     (said,) = raised.value.problems
     assert problem in said
-    assert said.startswith(f"pairs: pair_id {pair.pair_id}: its context is no criterion for")
+    assert said.startswith(f"pairs: pair_id {pair.pair_id}: its context is not a criterion for")
     assert "secret" not in said.replace("'secret'", "")
 
 

@@ -16,7 +16,7 @@ from metassay.llm.session import model_problems
 from metassay.scoring.pairing.instruments import INSTRUMENTS
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "judges.md").read_text("utf-8")
+PAGE = (ROOT / "docs/judges.md").read_text("utf-8").partition("\n## Kind `nli`")[0]
 BLOCKS = [
     yaml.safe_load(text.replace("COMMIT", f"'{40 * '0'}'"))
     for text in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)

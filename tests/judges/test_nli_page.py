@@ -1,4 +1,4 @@
-"""docs/nli.md is true: its blocks are options, its lines make HHEM's weights a model of ours."""
+"""docs/judges.md is true: its blocks are options, its lines make HHEM's weights a model of ours."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,8 @@ transformers = pytest.importorskip("transformers", reason="needs metassay[models
 from tests.models.tiny import classifier  # noqa: E402 - it needs them
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/nli.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/judges.md").read_text(encoding="utf-8").partition("\n## Kind `nli`")[2]
+PAGE = PAGE.partition("\n## The semantic judge")[0]
 FENCED = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 
 

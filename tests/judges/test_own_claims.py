@@ -45,5 +45,5 @@ def test_own_claims_are_entailed_and_another_note_s_are_not(
 
     own, others = share(0), share(1)
     print(f"{name}: own {own:.3f}, another note's {others:.3f}")
-    assert own > 0.9  # docs/semantic.md has both
+    assert own > 0.9  # docs/judges.md has both
     assert others < apart

@@ -157,7 +157,7 @@ def test_what_is_wrong_in_the_files_is_told_by_line(tmp_path: Path) -> None:
         "labels.csv: line 4: the item is not there (item 'C2', which looks like 'c2')",
         "labels.csv: line 5: 'label' is wrong: input should be 'entailed', 'not_entailed' or ''",
         "verdicts.csv: line 2: 'label' is wrong",
-        "verdicts.csv: line 3: 'probability' is no finite number; write a number from 0 to 1",
+        "verdicts.csv: line 3: 'probability' is not a finite number; write a number from 0 to 1",
     ):
         assert said in texts, said
     assert "Lungs" not in texts
@@ -171,8 +171,8 @@ def test_a_missing_or_misspelt_file_is_named(tmp_path: Path) -> None:
     (folder / "labels.csv").unlink()
     (missing,) = problems(folder)
     assert missing.startswith("labels.csv: is not in")
-    assert "docs/judge-tests.md" in missing
-    assert "is no folder" in problems(tmp_path / "nowhere")[0]
+    assert "docs/benchmarks.md" in missing
+    assert "is not a folder" in problems(tmp_path / "nowhere")[0]
 
 
 def test_what_looks_alike_and_what_is_absent_is_a_warning(tmp_path: Path) -> None:

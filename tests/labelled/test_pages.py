@@ -20,8 +20,8 @@ from metassay.text.edits.make import FLIPS, KEEPS, KINDS
 from metassay.text.vocabulary import SPLIT, groups, words
 
 ROOT = Path(__file__).parents[2]
-JUDGES = (ROOT / "docs/judge-tests.md").read_text(encoding="utf-8")
-SEGMENTATIONS = (ROOT / "docs/segmentation-tests.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8").partition("\n## Test a judge")[2]
+JUDGES, _, SEGMENTATIONS = PAGE.partition("\n## Test a segmentation")
 FILES = ("claims", "labels", "verdicts")
 
 

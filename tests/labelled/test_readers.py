@@ -189,7 +189,7 @@ def test_what_is_wrong_in_wice_is_told(tmp_path: Path) -> None:
         " 'd1'); fetch the file again",
         "oracle_claim_dev.jsonl: line 3: 'label' is wrong: input should be 'supported',"
         " 'partially_supported' or 'not_supported'; correct it",
-        "t5.entailment_score.json: 2 scores: a score is no number (first: score 1, claim 'd1');"
+        "t5.entailment_score.json: 2 scores: a score is not a number (first: score 1, claim 'd1');"
         " fetch the file again",
     ]
     put(tmp_path / "t5.entailment_score.json", "[]")
@@ -361,9 +361,9 @@ def test_what_is_wrong_with_text_is_told_at_once(tmp_path: Path) -> None:
     found = problems(sentences.read_pubmed_rct(tmp_path))
     assert found == [
         "test.txt: line 1: a sentence is before the first abstract; begin each abstract with a line"
-        " ### and its id; docs/segmentation-tests.md has the format",
-        "test.txt: 2 lines: is no label and sentence with a tab between them (first: line 3);"
-        " write LABEL, a tab and the sentence; docs/segmentation-tests.md has the format",
+        " ### and its id; docs/benchmarks.md has the format",
+        "test.txt: 2 lines: is not a label and sentence with a tab between them (first: line 3);"
+        " write LABEL, a tab and the sentence; docs/benchmarks.md has the format",
         "test.txt: line 5: the label is not known ('FINDINGS'); write one of BACKGROUND, OBJECTIVE,"
         " METHODS, RESULTS, CONCLUSIONS",
     ]

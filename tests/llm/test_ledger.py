@@ -231,7 +231,7 @@ def test_a_ledger_in_use_can_be_opened_again(ledger) -> None:
 
 def test_a_path_that_is_a_folder_is_bad_input(tmp_path) -> None:
     with pytest.raises(BadInput, match="name a file in it"):
-        Ledger(tmp_path)  # a folder is no file
+        Ledger(tmp_path)  # a folder is not a file
 
 
 def test_many_may_make_the_same_ledger_at_once(tmp_path) -> None:

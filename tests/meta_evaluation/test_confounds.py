@@ -200,7 +200,7 @@ def test_metrics_and_people_are_turned_and_confounds_are_not():
         for name in ("m", "less")
     ]
     pd.testing.assert_frame_equal(*sides)
-    assert set(found["metric"]) == {"m", "less"}  # a confound is no metric that is tested
+    assert set(found["metric"]) == {"m", "less"}  # a confound is not a metric that is tested
     # People see fewer errors, and the metric more quality, where more is copied.
     of = found[(found["metric"] == "less") & (found["confound"] == "coverage")]
     assert (of["value"][of["statistic"].isin(["metric", "people", "lowest_100"])] > 0.3).all()

@@ -133,4 +133,4 @@ def test_what_no_source_or_rating_has_is_told_at_once(project, monkeypatch, capf
         "design > cluster: no source has the attribute 'ward'; there are: 'clinic', 'patient'"
         in said
     )
-    assert "design > families: 'gpt' is no rated system" in said
+    assert "design > families: 'gpt' is not a rated system" in said

@@ -176,4 +176,4 @@ def test_attributes_and_systems_that_are_not_there_are_named_at_once():
         "benchmarks/x/params.yaml > design > cluster: no source has the attribute 'patient'; there"
         " are: 'clinic', 'year'."
     )
-    assert "design > families: 'gpt4' is no rated system" in families
+    assert "design > families: 'gpt4' is not a rated system" in families

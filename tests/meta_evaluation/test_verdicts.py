@@ -154,7 +154,7 @@ def test_a_confound_is_named_if_half_goes_with_it():
     named = _confound(partials(coverage=0.2, words=0.1, density=NAN), 0.4)
     assert named == {"confound": "words", "given_confound": 0.1, "given_confound_p": 0.2}
     assert _confound(partials(coverage=0.2), 0.4)["confound"] == "coverage"
-    # The system is no confound: better systems write better texts.
+    # The system is not a confound: better systems write better texts.
     system = {"confound": "system", "statistic": "partial", "value": 0.0, "p": NAN}
     assert _confound([*partials(words=0.3), system], 0.4)["confound"] is None
     # More than half is left, more comes out, nothing is known, or there was nothing to explain.

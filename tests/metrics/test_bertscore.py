@@ -148,7 +148,7 @@ def test_baselines_of_the_package_go_by_name() -> None:
         ({"layers": 99, "baseline": "en/roberta-large"}, "has no layer 99"),
         ({"layers": 2, "baseline": [0.1, 0.2]}, "baseline"),
         ({"layers": 5}, "has 4 layers, not 5"),
-        ({"model": "nowhere"}, "is no folder here"),
+        ({"model": "nowhere"}, "is not a folder here"),
     ],
 )
 def test_what_cannot_be_had_says_what_to_do(

@@ -148,11 +148,11 @@ def test_equal_to_plain_loops_in_any_batch_and_order(
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ('{"text": "a"}', "is no text with entities"),
+        ('{"text": "a"}', "is not text with entities"),
         ("[", "annotations.jsonl"),
         (
             json.dumps({"text": "a", "entities": {"1": entity("a", ANATOMY, ["modify", "2"])}}),
-            "is no text with entities, related among themselves",
+            "is not text with entities, related among themselves",
         ),
         ('{"text": "b", "entities": {}}', "lacks 1 of 1 texts; add them"),
     ],

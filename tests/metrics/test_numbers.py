@@ -20,7 +20,7 @@ from metassay.metrics.describe import Measured
         ("a 59-year-old, 2-fold; the 1st, the 1990s, twenty", ["59", "2"]),
         ("see [3] and [1,2]; version 3.10.2.", ["3", "1", "2", "3.10.2"]),
         ("Temp 37.5C, 98.6F, 37.5 \u00b0C", ["37.5C", "98.6F", "37.5"]),
-        ("3.5D is no number, nor is 3.5.2b", []),
+        ("3.5D is not a number, nor is 3.5.2b", []),
         ("", []),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_model_of_the_hub_is_known_by_its_commit() -> None:
     assert known == (f"someone/model@{COMMIT}", f"someone/model@{COMMIT}")
     with pytest.raises(BadInput, match="branches and tags can move"):
         options("someone/model", revision="main")
-    with pytest.raises(BadInput, match="is no folder here"):
+    with pytest.raises(BadInput, match="is not a folder here"):
         identify(options("someone/model"))
 
 

@@ -223,7 +223,7 @@ def test_a_damaged_store_is_made_again(
     assert path.with_name("models.sqlite-damaged").read_bytes() == before
     (note,) = [record.getMessage() for record in caplog.records]
     assert note.startswith(f"{path} was damaged (")
-    assert note.endswith(f") and is now {path}-damaged: what it held is made again")
+    assert note.endswith(f") and is now {path}-damaged: its content is computed again")
 
 
 def test_a_damaged_store_that_is_open_stays_where_it_is(tmp_path: Path) -> None:

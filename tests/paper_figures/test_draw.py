@@ -64,7 +64,7 @@ def test_ours_stand_beside_what_was_printed(inputs: Inputs) -> None:
     assert first[:7] == ("", "First & 50 %", "Recall", 0.5, 0.4, 0.6, 9)
     assert (first.published, first.difference) == (0.5, 0.0)
     assert second.difference == pytest.approx(0.0012)
-    # A printed dash is no number; the third system is printed and not here.
+    # A printed dash is not a number; the third system is printed and not here.
     assert (found.n_printed, found.n_beside) == (3, 2)
     assert found.absent == ("Not here",)
     assert found.rows == ("First & 50 %", "Second_τ")
@@ -116,7 +116,7 @@ def test_a_weighted_sum_has_no_interval(inputs: Inputs) -> None:
         ),
         ({"numbers": Numbers("ward", "leaderbord", "macro")}, r"leaderbord: no such table; choose"),
         ({"printed": ("no.csv",)}, r"no\.csv does not exist; restore it"),
-        ({"numbers": None}, r"names no numbers; mend the record"),
+        ({"numbers": None}, r"names no numbers; fix the record"),
     ],
 )
 def test_a_record_that_is_wrong_is_told_and_the_others_are_drawn(
@@ -138,10 +138,10 @@ def test_a_record_that_is_wrong_is_told_and_the_others_are_drawn(
         (b"PAR1 and then nothing", "leaderboard: .*leaderboard.parquet.*"),
         (b"", "leaderboard.parquet is damaged or no Parquet file"),
         ("drop", "without 'macro'"),
-        ("nan", "'macro' is no finite number in 4 row"),
-        ("folder", "leaderboard.parquet is no file"),
-        ("folder of folders", "leaderboard.parquet is no file"),
-        ("pipe", "leaderboard.parquet is no file"),
+        ("nan", "'macro' is not a finite number in 4 row"),
+        ("folder", "leaderboard.parquet is not a file"),
+        ("folder of folders", "leaderboard.parquet is not a file"),
+        ("pipe", "leaderboard.parquet is not a file"),
     ],
 )
 def test_a_damaged_table_stops_only_what_it_feeds(
@@ -183,7 +183,7 @@ def damage_table(file: Path, content: bytes | str) -> None:
     [
         (b"\xff\xfe\x00", "is damaged; restore it"),
         (b'paper,"table\n1,2,3', "is damaged; restore it"),
-        (None, "row 3: `value` is no number"),
+        (None, "row 3: `value` is not a number"),
     ],
 )
 def test_a_damaged_print_stops_only_who_stands_beside_it(

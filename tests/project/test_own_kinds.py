@@ -1,4 +1,4 @@
-"""Kinds by dotted path: docs/own-kinds.md is true, and what is wrong with one is told in a line."""
+"""Kinds by dotted path: docs/own-data.md is true, and what is wrong with one is told in a line."""
 
 import re
 import shutil
@@ -20,7 +20,7 @@ from metassay.versions.code_yaml import refresh, stale, versions
 from tests.conftest import ROOT
 from tests.stage_setup import run_stage
 
-PAGE = (ROOT / "docs/own-kinds.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/own-data.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', PAGE, flags=re.MULTILINE | re.DOTALL)
 VISITS = """\
 visit,dialogue,reference,terse,rating
@@ -189,7 +189,7 @@ def test_a_reader_that_is_none_is_told(project: Path, capsys: pytest.CaptureFixt
     (project / "mylab/readers.py").write_text("read = 3\ndef rows(raw):\n    return []\n")
     change(project / "data/registry.yaml", "reader: files", "reader: mylab.readers")
     where = "data/registry.yaml > datasets > sample > reader: "
-    assert f"{where}'mylab.readers' is no function of a folder" in problems(capsys)
+    assert f"{where}'mylab.readers' is not a function of a folder" in problems(capsys)
     change(project / "data/registry.yaml", "mylab.readers", "mylab.readers:rows")
     said = problems(capsys)
     assert "reader 'mylab.readers:rows' returned list, and metassay.kinds.Rows is wanted" in said
@@ -245,7 +245,7 @@ def test_an_edit_makes_stale_what_depends_on_it_and_nothing_else(project: Path) 
         before = after
         refresh(project)
     (project / "mylab/metrics.py").write_text("def (", encoding="utf-8")
-    with pytest.raises(BadInput, match=r"metrics\.py: line 1: is no Python"):
+    with pytest.raises(BadInput, match=r"metrics\.py: line 1: is not Python"):
         versions(project)
     (project / "mylab/metrics.py").unlink()
     with pytest.raises(BadInput, match=r"kind: there is no module 'mylab\.metrics' in this folder"):

@@ -1,4 +1,4 @@
-"""docs/own-project.md: its spreadsheets and its command are taken from the page and run."""
+"""docs/own-data.md: its spreadsheets and its command are taken from the page and run."""
 
 import os
 import re
@@ -16,7 +16,7 @@ from metassay.tables.parquet import read
 from tests.conftest import ROOT
 from tests.project.wheel import wheel
 
-PAGE = (ROOT / "docs/own-project.md").read_text("utf-8")
+PAGE = (ROOT / "docs/own-data.md").read_text("utf-8").partition("## Files, and")[0]
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 

@@ -257,7 +257,8 @@ def test_the_surest_wrong_verdicts_come_first(written, frames):
 
 def test_an_item_has_what_was_read_and_what_everybody_says(written):
     first, *_, last = page_data.documents(written)
-    assert first["attributes"][:2] == ["right answer: not entailed", "test set: mli_test_v1"]
+    assert first["attributes"] == ["right answer: not entailed", "kind: negation"]
+    assert first["task"] == "mli_test_v1"
     read = [passage["text"] for passage in first["passages"]]
     assert read == [f"Premise {n} of m2. {SCRIPT}" for n in (0, 1)]
     (text,) = first["texts"]

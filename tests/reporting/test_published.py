@@ -193,7 +193,7 @@ def test_missing_or_damaged_file_is_bad_input(tmp_path):
         (None, r"doclens_table24\.csv does not exist"),
         (b"paper,value\ndoclens,1\n", "lacks the columns"),
         (b"\xff\xfe\x00", "is damaged; restore it"),
-        (re.sub(r"\d+\.\d+", "7a", sound).encode(), "`value` is no number"),
+        (re.sub(r"\d+\.\d+", "7a", sound).encode(), "`value` is not a number"),
     ):
         if content is not None:
             file.write_bytes(content)

@@ -87,7 +87,7 @@ def shown(capsys, *words):
 
 
 def table(capsys, name):
-    return list(csv.DictReader(io.StringIO(shown(capsys, name, "--csv").out)))
+    return list(csv.DictReader(io.StringIO(shown(capsys, name, "--csv", "-").out)))
 
 
 def test_the_answer_comes_first_with_how_sure_it_is_and_what_would_settle_the_rest(here, capsys):
@@ -212,7 +212,7 @@ def test_no_text_is_shown(here, capsys):
     key = {"doc_id": "d1", "author": "a", "part": "full", "status": "ok", "recipe": "r"}
     write(TEXTS, pd.DataFrame([{**key, "text": PRIVATE}]), here / "texts/given.parquet")
     for name, column in (("texts", "text"), ("responses", "request")):
-        for words in ((name,), (name, "--csv"), (name, "--all")):
+        for words in ((name,), (name, "--csv", "-"), (name, "--all")):
             said = shown(capsys, *words)
             assert PRIVATE not in said.out + said.err
             assert column in said.err + said.out

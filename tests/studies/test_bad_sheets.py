@@ -63,9 +63,9 @@ def test_a_value_off_the_scale(sent):
         ("5", "is over the cap of 4"),
         ("-1", "is off the scale"),
         ("1.5", "is no whole number"),
-        ("two", "is no number"),
-        ("50%", "is no number"),
-        ("nan", "is no number"),
+        ("two", "is not a number"),
+        ("50%", "is not a number"),
+        ("nan", "is not a number"),
     ],
 )
 def test_penalties(sent, said, problem):

@@ -161,14 +161,14 @@ def test_two_raters_files_in_the_place_of_scores_and_ratings(
     said = " ".join(capsys.readouterr().out.split())
     assert "if both hold ratings, name both by --ratings" in said
     assert main(["meta-eval", "--ratings", *each, *few]) == 0
-    assert "each file is the rater's" in " ".join(capsys.readouterr().out.split())
+    assert "each file counts as one rater" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("a.json", '{"doc_id": 1', "is not valid JSON"),
-        ("a.json", "[1, 2]", "2 records: is no object with named values"),
+        ("a.json", "[1, 2]", "2 records: is not an object with named values"),
         ("a.json", "[]", "has no row"),
         ("a.csv", "doc,system,m\nd,a\n", "line 2: has not the 3 cells that the header names"),
     ],

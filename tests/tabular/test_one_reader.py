@@ -259,7 +259,7 @@ FILES = (
 @pytest.mark.parametrize("name", SETS)
 def test_every_command_reads_the_same_whatever_it_is_kept_in(tmp_path: Path, name: str) -> None:
     both = dict(zip(("scores", "ratings"), SETS[name], strict=True))
-    # What a title stands above, or counts without a name, is no table to any program.
+    # What a title stands above, or counts without a name, is not a table to any program.
     forms = FILES[:4] if "" in SETS[name][0][0] else FILES
     found = []
     for n, form in enumerate(forms):
@@ -316,7 +316,7 @@ def test_frames(tmp_path: Path, make: Callable[..., Any]) -> None:
     }
     assert evaluated(*sheets) == by_meta_eval(paths)
     assert frame_sheet(3, "frame", faults) is None
-    assert "is no data frame" in faults.lines()[0]
+    assert "is not a data frame" in faults.lines()[0]
 
 
 def test_what_is_said_of_directions_goes_before_the_name(tmp_path: Path) -> None:

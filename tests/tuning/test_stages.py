@@ -343,7 +343,7 @@ def test_commands_know_tunings(
     shown = capsys.readouterr().out
     assert "tunings of models" in shown
     assert main(["ledger", "cost", "ctc"]) == 0
-    assert "ctc asks no language model: it costs nothing" in capsys.readouterr().out
+    assert "ctc asks no language model and costs nothing" in capsys.readouterr().out
     assert closing(["ctc"], load()) == 0
     shown = capsys.readouterr().out
     assert "ctc: data/models/ctc-rouge_topk, data/models/ctc-full" in shown
@@ -376,7 +376,7 @@ def test_what_is_wrong_with_a_tuning_is_told(
         return " ".join(capsys.readouterr().err.split())
 
     assert "distill" not in told()
-    assert "from: 'three' is no benchmark; name one" in told(**{"from": "three"})
+    assert "from: 'three' is not a benchmark; name one" in told(**{"from": "three"})
     assert "alignments: 'bs_gain' is none of 'one'" in told(alignments=["bs_gain"])
     assert "tune: Input should be 'bartscore', 'ctc', 'distill' or 'quality'" in told(tune="cts")
     assert "base > dtype: Input should be" in told(base=whole["base"] | {"dtype": "float16"})
@@ -409,7 +409,7 @@ def test_what_is_wrong_with_a_tuning_on_quality_is_told(
     assert "quality" not in told({})
     for criterion in ("nobody asked", "errors"):
         assert (
-            f"> criterion: {criterion!r} is no criterion of 'two' of which more"
+            f"> criterion: {criterion!r} is not a criterion of 'two' of which more"
             " is better, as of what is learnt; choose from ['quality'], or add it there"
         ) in told({}, criterion=criterion)
     assert "alignments: unknown key" in told({}, alignments=["full"])
@@ -427,17 +427,18 @@ def test_what_is_wrong_with_a_tuning_on_quality_is_told(
 
 
 def test_the_blocks_of_the_page_are_right() -> None:
-    page = (ROOT / "docs/tuning.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/scores.md").read_text(encoding="utf-8")
+    page = page.partition("\n## Tuning and distilling")[2]
     folders = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
     assert [folder["tune"] for folder in folders] == list(DEFAULTS)
     for folder in folders:
-        own = parsed(folder, where="docs/tuning.md")
+        own = parsed(folder, where="docs/scores.md")
         assert isinstance(own, Tuning)
         for key in folder.keys() - {"name", "tune", "from", "alignments", "criterion"}:
-            checked(own.tune, key, folder[key], where="docs/tuning.md")
+            checked(own.tune, key, folder[key], where="docs/scores.md")
     rows = [row.strip("| ").split(" | ") for row in page.split("## Defaults")[1].split("\n")[4:12]]
     for place, tune in enumerate(DEFAULTS, start=1):
-        training = checked(tune, "training", {"seed": 1}, where="docs/tuning.md").model_dump()
+        training = checked(tune, "training", {"seed": 1}, where="docs/scores.md").model_dump()
         for row in rows:
             name = re.match(r"`?(\w+)", row[0])
             assert name is not None

@@ -90,8 +90,8 @@ def test_teachers_may_be_named() -> None:
     with pytest.raises(BadInput) as error:
         chosen(names=["coverage@a", "fair@a", "wrong"])
     assert [line.partition(":")[2].partition(";")[0] for line in error.value.problems] == [
-        " 'coverage@a' is no metric of statements with a direction",
-        " 'fair@a' is no metric of statements with a direction",
+        " 'coverage@a' is not a metric of statements with a direction",
+        " 'fair@a' is not a metric of statements with a direction",
     ]
     assert error.value.problems[0].endswith(
         "choose from fair@a (tuned), flat, good@a (plain), odd, wrong"

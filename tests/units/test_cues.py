@@ -221,6 +221,6 @@ def test_long_runs_of_cues_take_no_time() -> None:
 
 
 def test_csabstruct_by_rules_alone(mirror: Path, tmp_path: Path) -> None:
-    """docs/facets.md has these numbers; a guess of background alone is right for .336."""
+    """docs/scores.md has these numbers; a guess of background alone is right for .336."""
     reads, right = development_split(mirror, tmp_path)
     assert agreement(right, map(cue_roles, reads)) == (2026, 0.631, 0.586)

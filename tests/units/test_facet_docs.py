@@ -1,4 +1,4 @@
-"""Every block of docs/facets.md is taken by the kind that it names."""
+"""Every block of docs/scores.md is taken by the kind that it names."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ import yaml
 from metassay.core.kinds import choose
 from metassay.units import SEGMENTATIONS
 
-PAGE = (Path(__file__).parents[2] / "docs/facets.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/scores.md").read_text("utf-8")
 BLOCKS: dict[str, Any] = {
     name: block
     for text in re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)

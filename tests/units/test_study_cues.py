@@ -30,7 +30,7 @@ def labelled(name: str) -> list[tuple[Read, list[str]]]:
 
 @pytest.mark.parametrize(("name", "right"), [("design", 57), ("held_out", 55)])
 def test_invented_abstracts(name: str, right: int) -> None:
-    """docs/facets.md has these numbers; of 58 sentences each, and a conclusion is no result."""
+    """docs/scores.md has these numbers; of 58 sentences each, and a conclusion is no result."""
     texts = labelled(name)
     same = [
         one == other

@@ -3,7 +3,7 @@
 A logistic model gives each word of the hypothesis its probability of support; a small network
 compares its words with those of the closest sentences; rules find what the closest one says
 otherwise (another number, side, time, ...). Of all this a logistic model and boosted trees make the
-claim's probability. docs/semantic.md says what they were trained on and what they cannot see.
+claim's probability. docs/judges.md says what they were trained on and what they cannot see.
 """
 
 import functools

@@ -1,6 +1,6 @@
 """Anybody's own labelled claims: a folder with claims.csv, labels.csv and perhaps verdicts.csv.
 
-docs/judge-tests.md describes the three files with a worked example.
+docs/benchmarks.md describes the three files with a worked example.
 """
 
 import os
@@ -22,7 +22,7 @@ LABELS_FILE = "labels.csv"
 VERDICTS_FILE = "verdicts.csv"
 SUBSET = "claims"  # of claims that name none
 
-_SEE = "docs/judge-tests.md shows how it is written"
+_SEE = "docs/benchmarks.md shows how it is written"
 Line = TypeVar("Line", bound=Options)
 _Label = Literal["entailed", "not_entailed", ""]
 
@@ -61,7 +61,7 @@ def read(folder: Path) -> Items:
     """Read the folder; every fault becomes a problem with file, line and remedy."""
     found = Items()
     if not folder.is_dir():
-        found.problems.add(Place(str(folder)), "is no folder", f"create it; {_SEE}")
+        found.problems.add(Place(str(folder)), "is not a folder", f"create it; {_SEE}")
         return found
     found.items = [
         ItemRow(
@@ -105,7 +105,7 @@ def _probability(written: str, at: Place, problems: Findings) -> float | None:
         return None
     number = finite_number(written.strip())
     if number is None:
-        problems.add(at, "'probability' is no finite number", "write a number from 0 to 1")
+        problems.add(at, "'probability' is not a finite number", "write a number from 0 to 1")
     return number
 
 

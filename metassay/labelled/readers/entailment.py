@@ -26,7 +26,7 @@ from metassay.tables.parquet_file import load
 from metassay.tabular.decoding import csv_records, json_lines
 from metassay.tabular.rows import Place
 
-SEE = "docs/judge-tests.md shows how it is written"
+SEE = "docs/benchmarks.md shows how it is written"
 UNDECIDED = "-"
 LABELS: Mapping[str, Label] = {
     **{"entailment": ENTAILED, "neutral": NEUTRAL, "contradiction": CONTRADICTED},

@@ -13,7 +13,7 @@ from metassay.labelled.records import Documents, files, of_sentences, parsed_lin
 from metassay.tabular.decoding import read_text
 from metassay.tabular.rows import Place
 
-SEE = "docs/segmentation-tests.md has the format"
+SEE = "docs/benchmarks.md has the format"
 PUBMED_LABELS = {
     **{"BACKGROUND": "background", "OBJECTIVE": "objective", "METHODS": "method"},
     **{"RESULTS": "result", "CONCLUSIONS": "conclusion"},
@@ -108,7 +108,7 @@ def _sentence(at: Place, line: str, found: Documents) -> tuple[str, str, float |
     label, tab, words = line.partition("\t")
     if not tab or not words.strip():
         fix = f"write LABEL, a tab and the sentence; {SEE}"
-        found.problems.add(at, "is no label and sentence with a tab between them", fix)
+        found.problems.add(at, "is not a label and sentence with a tab between them", fix)
     elif label not in PUBMED_LABELS:
         fix = f"write one of {', '.join(PUBMED_LABELS)}"
         found.problems.add(at, "the label is not known", fix, shown(label))

@@ -97,6 +97,6 @@ def _add_scores(path: Path, items: Items) -> None:
     for number, (item, score) in enumerate(scores.items(), start=1):
         here = Place(path.name, number, "score")
         if isinstance(score, bool) or not isinstance(score, int | float):
-            problems.add(here, "a score is no number", _AGAIN, f"claim {shown(item)}")
+            problems.add(here, "a score is not a number", _AGAIN, f"claim {shown(item)}")
         else:
             items.verdicts.append(VerdictRow(here, item, JUDGE, probability=float(score)))

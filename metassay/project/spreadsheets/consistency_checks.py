@@ -83,7 +83,7 @@ def _directions(rows: Rows, criteria: Mapping[str, Criterion], guessed: Collecti
         if metric.metric in {*guessed} & better.keys() and _against(
             scored[metric.metric], everybody
         ):
-            what = f"metric {shown(metric.metric)} goes against what people said"
+            what = f"metric {shown(metric.metric)} disagrees with people"
             _turn(metric.at.file, what, rows.warnings)
 
 

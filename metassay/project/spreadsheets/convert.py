@@ -28,7 +28,7 @@ from metassay.text.sentences import sentences
 
 STUDY = "people"
 ONE_RATER, ONE_CRITERION, ONE_SYSTEM, ONE_METRIC = "rater", "rating", "system", "score"
-_NO_NUMBER, _WRITE = "a cell is no number", "write a number, or leave it empty"
+_NO_NUMBER, _WRITE = "a cell is not a number", "write a number, or leave it empty"
 _SPEAKER = re.compile(r"([^\W\d_][\w .'-]{0,24}):\s+(?=\S)")
 _SPEAKERS = 6  # different ones in a dialogue, at most
 _SPOKEN = 0.8  # of the lines begin with a speaker in a dialogue

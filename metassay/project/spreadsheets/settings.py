@@ -95,7 +95,7 @@ def _benchmark(name: str, folder: str, found: Found, settings: Settings) -> str:
     if said:
         text = _set(text, "design", f"design: {json.dumps(said, ensure_ascii=False)}\n")
     _, _, body = text.partition("\n")
-    return f"# Own data: docs/own-project.md says what each line does.\n{body}"
+    return f"# Own data: docs/own-data.md says what each line does.\n{body}"
 
 
 def _set(text: str, key: str, line: str) -> str:

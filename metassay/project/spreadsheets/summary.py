@@ -108,7 +108,7 @@ def _head(kind: str, read: Read) -> Iterator[str]:
         yield f"  not read: {listed(others)}"
     if numbers:
         option = f"--columns {kind}.{SPREADS[kind][0]}=..."
-        yield f"  not read, though of numbers: {_named(numbers)} (read if named by {option})"
+        yield f"  numbers that are not read: {_named(numbers)} (to read them: {option})"
     for note in sheet.notes:
         yield f"  not read: {note}"
 
@@ -157,7 +157,7 @@ def _scores(found: Found) -> Iterator[str]:
     yield from _head("scores", found.reads["scores"])
     renamed = [f"{new} (for {_named([old])})" for old, new in found.renamed.items() if old != new]
     if renamed:
-        yield f"  called otherwise here: {', '.join(renamed)}"
+        yield f"  renamed here: {', '.join(renamed)}"
     if found.empty["scores"]:
         yield f"  {counted(found.empty['scores'], 'score')} empty: the metric is undefined there"
 
@@ -166,7 +166,7 @@ def _design(found: Found) -> Iterator[str]:
     """What belongs together, and what was named before anybody looked."""
     roles, design = found.reads["texts"].columns.roles, found.design
     if design.strata:
-        yield f"  documents of one {shown(roles['strata'])} are held against each other alone"
+        yield f"  documents of one {shown(roles['strata'])} are compared only with each other"
     if design.cluster:
         yield f"  documents of one {shown(roles['cluster'])} count as one"
     if design.families:

@@ -32,7 +32,7 @@ ACCENT = "#1f5fa8"
 GREY = "#7b8794"
 
 # Paul Tol's light colours, which colour-blind readers tell apart, and hatches for those who see
-# none. page.css marks facets with the same colours (.m0 to .m7).
+# none. page/src/style.css marks facets with the same colours (.m0 to .m7).
 _LOOKS = (
     *(("#99c2e8", ""), ("#eedd88", "////"), ("#a8d5a2", "...."), ("#f2b8c6", "\\\\\\\\")),
     *(("#99ddff", "xxxx"), ("#ee9f7c", "----"), ("#bbcc33", "||||"), ("#cfc4e6", "oo")),

@@ -7,7 +7,7 @@ The rule for missing data is the same for all. n_expected is how many answers th
 n_failed how many of them nobody has: the judge failed, abstained or gave no row, or the text it
 would have read failed. An answer that could change nothing is not needed and not missed. The value
 is the mean over the answered ones, null if there is none. `low` and `high` are its worst cases:
-every failed one worth as little as it could be, and as much. Nothing expected is no score: null
+every failed one worth as little as it could be, and as much. Nothing expected is not a score: null
 without bounds. A text that failed has no claims or statements to count, so it stands as one
 expected and failed, with bounds 0 and 1. What has no evidence is worth 0 without a judge.
 

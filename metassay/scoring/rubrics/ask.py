@@ -77,7 +77,7 @@ def items_of(criterion: Criterion, attributes: Attributes) -> tuple[str, ...] | 
         return ()
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
         raise BadInput(
-            f"attribute {criterion.items_from!r} is no list of texts and no object; write one"
+            f"attribute {criterion.items_from!r} is not a list of texts and no object; write one"
         )
     return tuple(dict.fromkeys(found))
 

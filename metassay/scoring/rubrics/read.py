@@ -1,6 +1,6 @@
 """A file rubrics/<name>.yaml, read strictly: every problem at once, each with its key.
 
-`strict_yaml.located` adds the lines. docs/rubrics.md says what each key means.
+`strict_yaml.located` adds the lines. docs/studies.md says what each key means.
 """
 
 import re
@@ -102,7 +102,7 @@ def load_rubric(path: Path) -> Rubric:
     """
     where, problems = str(path), []
     if name_problem(path.stem):
-        problems.append(f"{where}: the name is no rubric's: {name_problem(path.stem)}")
+        problems.append(f"{where}: the name is not a rubric's: {name_problem(path.stem)}")
     try:
         file = parse(RubricFile, strict_yaml.load(path), where=where)
     except BadInput as error:
@@ -244,7 +244,7 @@ def _part_problem(name: str) -> str:
     if name in (REFERENCE, SOURCE, NOTHING, EVERY_FACET):
         return "is no part of a text; name a part"
     problem = name_problem(name)
-    return f"is no name of a part: {problem}" if problem else ""
+    return f"is not a name of a part: {problem}" if problem else ""
 
 
 def _examples(criterion: Criterion) -> Iterator[str]:

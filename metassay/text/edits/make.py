@@ -2,7 +2,7 @@
 
 Whoever knows only the sentence (or the text that it is of) knows that an edit does not follow, and
 that a paraphrase does. The rules know English and little medicine; what they can't be sure of they
-leave alone. How often they are wrong was counted by reading (docs/judge-tests.md).
+leave alone. How often they are wrong was counted by reading (docs/benchmarks.md).
 """
 
 import hashlib

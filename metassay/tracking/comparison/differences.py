@@ -1,4 +1,4 @@
-"""What differs between two sides, row by row, whether it holds, and why: docs/compare.md.
+"""What differs between two sides, row by row, whether it holds, and why: docs/weekly.md.
 
 A row is a part, metric, judge and author; its documents are those that both sides have a score of.
 Source of the test: metassay/statistics/changes.py.
@@ -208,7 +208,7 @@ def judge(
             if not np.isfinite(change[at]).any():
                 lacks[at] = bool(missing[1][at])  # not of what is gone
             elif could := _could(verdicts[at], {end[at] for end in ends}, any_=any_[at]):
-                verdicts[at], said = UNKNOWN, f"{said}, with which it could be: {could}"
+                verdicts[at], said = UNKNOWN, f"{said}; it could still be: {could}"
                 lacks[at] = True
             why[at] = "; ".join(filter(None, (why[at], said)))
     return found, verdicts, why, lacks.tolist()
@@ -229,14 +229,14 @@ def _reason(grid: Grid, change: Array, at: int, found: Flipped, rule: Rule) -> s
         changed = int(np.count_nonzero(np.nan_to_num(change[at])))
         said = f"{changed} of {n} documents changed"
         if changed < rule.needed:
-            return f"{said}, and fewer than {rule.needed} can show nothing"
+            return f"{said}; at least {rule.needed} are needed to show a difference"
         if found.smallest[at] > rule.level:
             return (
-                "no p of so few signs is below the level; set params.yaml > comparison >"
+                "too few permutations for a p below the level; set params.yaml > comparison >"
                 f" permutations to {int(np.ceil(1 / rule.level)):,} or more"
             )
         rows = int(np.isfinite(found.p).sum())
-        return f"{said}, and all of them in one direction would show nothing among {rows:,} rows"
+        return f"{said}: too few for {rows:,} rows, even if all changed in one direction"
     sides = {"before": grid.before.value[at], "after": grid.after.value[at]}
     scored = [name for name, values in sides.items() if np.isfinite(values).any()]
     if len(scored) == len(sides):

@@ -37,8 +37,8 @@ _LISTS: Mapping[str, str] = {stage.name: stage.each for stage in SORTS[Benchmark
 
 
 def lock_text(file: Path) -> str:
-    """The text of a lock for `parse_lock`, which refuses one that is no UTF-8; BadInput if there is
-    no file."""
+    """The text of a lock for `parse_lock`, which refuses one that is not UTF-8; BadInput if there
+    is no file."""
     if not file.is_file():
         raise BadInput(f"{file}: {_no_lock('')}")
     return file.read_text(encoding="utf-8", errors="replace")
@@ -77,8 +77,8 @@ def _no_lock(text: str) -> str:
             " --ours` (or --theirs) and its name"
         )
     return (
-        "is no dvc.lock with stages; bring an earlier one back by git, or make it anew: `metassay"
-        " run` writes dvc.lock, `metassay watch accept` accepted.lock"
+        "is not a dvc.lock with stages; restore an earlier one with git, or make it again:"
+        " `metassay run` writes dvc.lock, `metassay watch accept` accepted.lock"
     )
 
 

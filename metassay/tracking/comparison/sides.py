@@ -144,8 +144,8 @@ def _known(root: Path, revision: str) -> str:
     commit = commit_of(root, revision)
     if commit is None:
         raise BadInput(
-            f"{shown(revision)} is no git revision here; `git fetch` it, or name a branch, tag or"
-            " commit that `git log` knows"
+            f"{shown(revision)} is not a git revision here; `git fetch` it, or name a branch, tag"
+            " or commit that `git log` knows"
         )
     return commit
 
@@ -169,9 +169,9 @@ def _made(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
     absent = [path for path in (_path(benchmark, table) for table in NEEDED) if path not in made]
     if absent:
         raise BadInput(
-            f"{where}: names no {', '.join(absent)}: it is another benchmark's, or that of a test,"
-            f" which has none, or the benchmark was not run (`metassay run {benchmark}`), or the"
-            " file was cut short (bring it back by git)"
+            f"{where}: does not name {', '.join(absent)}: it belongs to another benchmark, or to a"
+            f" test, which has none; or the benchmark was not run (`metassay run {benchmark}`); or"
+            " the file was cut short (restore it with git)"
         )
     return made
 
@@ -284,7 +284,7 @@ def found_tables(
         remedy = (
             DVC_REMEDY
             if isinstance(error, sqlite3.Error)
-            else "run in a project that `dvc init` made, and check its remotes (docs/sharing.md)"
+            else "run in a project that `dvc init` made, and check its remotes (docs/weekly.md)"
         )
         why = f"DVC can't be asked for tables of {benchmark}: {type(error).__name__}; {remedy}"
         said = said or why
@@ -292,7 +292,7 @@ def found_tables(
     absent = sorted(path for path, file in files.items() if not file.is_file())
     if absent:
         raise BadInput(
-            f"{name}: of that state {', '.join(absent)} are neither in DVC's cache nor in a remote;"
+            f"{name}: missing tables, neither in DVC's cache nor in a remote: {', '.join(absent)};"
             f" `metassay push {benchmark} --to REMOTE` where they were made, or check that state"
             f" out in another clone, `metassay run {benchmark}` there, and compare with that"
             f" clone's data/tables/{benchmark}"

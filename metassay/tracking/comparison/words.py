@@ -113,7 +113,7 @@ def cause_lines(one: Comparison) -> Iterator[str]:
     if one.of_systems:
         return
     if one.causes is None:
-        yield "why is not known: a side is a folder without the dvc.lock that says what went in"
+        yield "The cause is unknown: a state has no dvc.lock that lists its inputs."
         return
     for kind in KINDS:
         some = [cause for cause in one.causes if cause.kind == kind]
@@ -121,7 +121,7 @@ def cause_lines(one: Comparison) -> Iterator[str]:
             named = "; ".join(f"{cause.what} (stage {cause.stage})" for cause in some)
             yield f"{kind}: {_MEANT[kind]}: {named}"
     if not one.causes:
-        yield "scores, leaderboard and certificates are the same, so that there is no cause to name"
+        yield "Scores, leaderboard and certificates did not change."
 
 
 def documents_of_regressed(one: Comparison) -> list[tuple[str, int]]:
@@ -161,7 +161,7 @@ def missing(changes: pd.DataFrame) -> str:
         return ""
     rows = int((changes["n_failed_before"] + changes["n_failed_after"] > 0).sum())
     return (
-        f"answers are missing, or texts failed, behind {rows:,} of {len(changes):,} rows"
+        f"missing answers or failed texts affect {rows:,} of {len(changes):,} rows"
         f" ({before:,} before, {after:,} after)"
     )
 

@@ -20,6 +20,7 @@ from metassay.core.options import PARAMS
 from metassay.core.params import Benchmark, Evaluation, JudgeTest, Params, load
 from metassay.core.stages import files_in
 from metassay.datasets.clearance import open_session
+from metassay.format.numbers import equals
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of, make_judge
 from metassay.judges.problems import asking, released
@@ -177,7 +178,7 @@ def fix(
     if file.exists() and not replace:
         raise BadInput(
             f"{file} is there: the anchors are fixed, and stay; --replace draws others, with which"
-            " the watch begins anew"
+            " the watch starts again"
         )
     judgments = _table(benchmark, JUDGMENTS, judge)
     asked = [_table(benchmark, PAIRS, name) for name in files_in(folder, PAIRS.name)]
@@ -240,13 +241,13 @@ def _check(made: pd.DataFrame, judge: str, lacking: Failed, options: SentinelOpt
                 " missing"
                 if lacking.missing
                 else f"`metassay probe {judge}` shows what it answers; the same command asks all of"
-                " them anew"
+                " them again"
             )
         )
     if is_blind(made, options.false_alarm):
         raise BadInput(
-            f"judge {judge!r}: the {whole} anchors are of so few texts that no change could be told"
-            " from chance; ask for more --anchors or more --repeats"
+            f"judge {judge!r}: the {whole} anchors are of too few texts to show any change;"
+            " ask for more --anchors or more --repeats"
         )
 
 
@@ -407,8 +408,7 @@ def _judged(
         )
     if is_blind(anchors, options.false_alarm):
         return "cannot tell", (
-            "the anchors are of so few texts that no change could be told from chance; fix more of"
-            " them"
+            "the anchors are of too few texts to show any change; fix more of them"
         )
     alarm = stands_out(found.changed, found.shift, options.false_alarm)
     return "alarm" if alarm else "no alarm", _why(found, judge, alarm=alarm)
@@ -417,19 +417,19 @@ def _judged(
 def _why(found: Found, judge: str, *, alarm: bool) -> str:
     changed, shift = found.changed, found.shift
     said = (
-        f"{changed.total} of {found.answered} verdicts differ from the stored ones; repetitions do"
-        f" in {changed.expected:.1f} on average, and up to {changed.high} may be chance"
+        f"{changed.total} of {found.answered} answers changed ({equals(changed.more)};"
+        f" {changed.expected:.1f} expected); {changed.high + 1} would raise the alarm"
     )
     if found.flips:
         flips = sorted(found.flips.items())
         said += f" ({', '.join(f'{a} to {b}: {n}' for (a, b), n in flips)})"
-    said += f"; net shift {shift.total:+d}, and {shift.low:+d} to {shift.high:+d} may be chance"
+    said += f"; net shift {shift.total:+d}, alarm outside {shift.low:+d} to {shift.high:+d}"
     if found.failed:
-        said += f"; {found.failed} have no answer and are unknown"
+        said += f"; {found.failed} without an answer, unknown"
     if not alarm:
         return said
     return (
-        f"{said}. Judge {judge!r} does not answer as it did: do not put new verdicts beside old"
-        " ones. Check it again now: a false alarm seldom comes twice. If it does, ask the provider"
-        " what changed, or put another judge beside it"
+        f"{said}. Judge {judge!r} answers differently than before: do not compare new verdicts with"
+        " old ones. Check again now, since a false alarm rarely repeats. If it repeats, ask the"
+        " provider what changed, or add another judge"
     )

@@ -1,4 +1,4 @@
-"""docs/faithfulness.md is true: its blocks are options, every kind has one, its lines run."""
+"""docs/scores.md is true: its blocks are options, every kind has one, its lines run."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,8 @@ from metassay.metrics.faithfulness import FAITHFULNESS
 from metassay.metrics.faithfulness.summac_conv import read_head
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs/faithfulness.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/scores.md").read_text(encoding="utf-8")
+PAGE = PAGE.partition("\n## Metrics of faithfulness")[2].partition("\n## ")[0]
 FENCED = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 CODE = dict(FENCED.findall(PAGE))
 

@@ -146,7 +146,7 @@ def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path: Path) ->
         "texts.csv: line 21: has not the 5 cells that the header names (2 cells)",
         "texts.csv: line 5: the source differs from an earlier row's",
         "texts.csv: line 18: the key (doc_id, author, part) is there twice",
-        "ratings.csv: line 2: a cell is no number; write a number, or leave it empty",
+        "ratings.csv: line 2: a cell is not a number; write a number, or leave it empty",
         "ratings.csv: line 14: system 'alba' has no text for the document in texts.csv",
         "ratings.csv: line 15: system 'gpt4' is not in texts.csv",
         "scores.csv: line 8: the key (doc_id, author, part, metric) is there twice",

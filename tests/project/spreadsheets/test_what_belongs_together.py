@@ -44,7 +44,7 @@ def test_the_project_says_what_the_sheet_says(tmp_path: Path) -> None:
     assert clusters == {"v1": "p1", "v2": "p1"}
     assert families == dict.fromkeys(SYSTEMS, "house")
     said = " ".join(" ".join(lines(one, settings_of(one.rows))).split())
-    assert "documents of one 'stratum' are held against each other alone" in said
+    assert "documents of one 'stratum' are compared only with each other" in said
     assert "documents of one 'patient' count as one" in said
     assert "2 systems of 1 families, which count as one" in said
     assert "primary metric: 'own_bleu'" in said

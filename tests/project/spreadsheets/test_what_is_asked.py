@@ -129,7 +129,7 @@ def test_what_programs_add_beside_ratings_is_named_and_not_read(tmp_path: Path) 
     found = read(tmp_path, {"ratings": by_rater("fluency", "error_count", "up_to_date", *beside)})
     assert {*found.criteria} == {"fluency", "error_count", "up_to_date"}
     said = "\n".join(lines(found, settings_of(found.rows)))
-    assert "not read, though of numbers: 'Unnamed: 0', 'lead_time'" in said
+    assert "numbers that are not read: 'Unnamed: 0', 'lead_time'" in said
     counted = [[*HEAD, "fluency", "x"]]
     counted += [[*row, str(n)] for n, row in enumerate(by_rater("fluency")[1:], start=41)]
     assert {*read(tmp_path, {"ratings": counted}).criteria} == {"fluency"}
@@ -266,7 +266,7 @@ def test_what_goes_against_people_is_warned_of(tmp_path: Path) -> None:
     scores += [[*key, str(n % 5 + n / 99), str(9 - n % 5)] for n, key in enumerate(keys)]
     tables = {"texts": texts, "ratings": ratings, "scores": scores}
     (line,) = read(tmp_path, tables).rows.warnings.lines()
-    assert "metric 'bad' goes against what people said" in line
+    assert "metric 'bad' disagrees with people" in line
     assert not read(tmp_path, tables, lower=["bad"]).rows.warnings
     assert not read(tmp_path, tables, higher=["bad"]).rows.warnings
 
@@ -276,7 +276,7 @@ def test_texts_of_several_systems_whose_column_cannot_be_told(tmp_path: Path) ->
     head, *body = LONG
     named = [["engine used" if name == "model" else name for name in head], *body]
     told = refused(tmp_path, {"texts": named, "ratings": by_rater("fluency")})
-    assert "no column could be told to say whose each is" in told
+    assert "no column clearly names the system of each" in told
     assert "--columns texts.system=COLUMN" in told
     assert "engine used" in told
     assert "twice" not in told

@@ -103,7 +103,7 @@ def test_a_rubric_is_read_as_it_is_written(tmp_path: Path) -> None:
         ("items_from: wanted", "items: [a, a]", 20, "items: must have one or more, each once"),
         ("absent: worst", "absent: best", 22, "absent: Input should be 'worst' or 'no penalty'"),
         ("reads: closing", "reads: source", 18, "reads: is no part of a text"),
-        ("reads: closing", 'reads: "a b"', 18, "reads: is no name of a part"),
+        ("reads: closing", 'reads: "a b"', 18, "reads: is not a name of a part"),
         ("[source, closing]", "[source, nothing]", 10, "against: nothing stands alone"),
         ("[source, closing]", "[source, full]", 10, "against: 'full' is what is read"),
         ("topic: any", "topic: some", 4, "applies > topic: must be `any`"),
@@ -144,7 +144,7 @@ def test_conditions_and_items_come_from_the_source() -> None:
     assert not applies(c.applies, mine)
     assert not applies(c.applies, {"conditions": []})
     assert applies(c.applies, {"conditions": ["asthma"]})
-    with pytest.raises(BadInput, match="'symptoms' is no list of texts and no object"):
+    with pytest.raises(BadInput, match="'symptoms' is not a list of texts and no object"):
         items_of(a, {"symptoms": "cough"})
 
 
@@ -188,7 +188,7 @@ def test_every_facet_is_a_criterion() -> None:
 
 
 def test_the_page_says_every_key() -> None:
-    page = (Path(__file__).parents[3] / "docs/rubrics.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/studies.md").read_text(encoding="utf-8")
     models = (RubricFile, ScaleBlock, PenaltiesBlock, Example, Violation)
     keys = {name for model in models for name in model.model_fields}
     assert {"items_from", "weight", "what"} <= keys
@@ -271,7 +271,7 @@ def test_judges_read_every_question_of_the_project() -> None:
 
 
 def test_the_example_of_the_page_is_sound(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs/rubrics.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/studies.md").read_text(encoding="utf-8")
     blocks = [block.partition("```")[0] for block in page.split("```yaml\n")[1:]]
     (example,) = (block for block in blocks if block.startswith("title:"))
     rubric = load_rubric(written(tmp_path, example, "letters"))

@@ -46,7 +46,7 @@ def test_a_regression_is_told_and_ends_with_its_own_code(two: Project, capsys: S
     assert err == "regressed: sample\n"
     assert "sample: base -> here: 1 regressed, 5 same numbers" in out
     assert "rouge1" in out
-    assert "documents behind what regressed: d0" in out
+    assert "documents behind regressions: d0" in out
     code, out, _ = ended(capsys, "--before", "worse", "--after", "base")
     assert (code, "1 improved" in out) == (0, True)
 
@@ -67,7 +67,7 @@ def test_folders_of_tables_need_neither_git_nor_dvc(
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     code, out, _ = ended(capsys, "--before", "base/", "--after", "./worse")
     assert (code, "1 regressed" in out) == (4, True)
-    assert "why is not known: a side is a folder without the dvc.lock" in out
+    assert "The cause is unknown: a state has no dvc.lock" in out
     assert "holds no scores.parquet" in ended(capsys, "--before", "base", "--after", "project")[2]
     assert "in no git repository" in ended(capsys, "--before", "base", "--after", "main")[2]
     assert "same state" in ended(capsys, "--before", "base", "--after", "./base/../base")[2]
@@ -81,7 +81,7 @@ def test_a_folder_of_a_checkout_brings_its_lock(two: Project, tmp_path: Path, ca
     two.state("base", scores())
     code, out, _ = ended(capsys, "--before", TABLES, "--after", f"{tmp_path}/other/{TABLES}")
     assert code == 4
-    assert "why is not known" not in out
+    assert "The cause is unknown" not in out
     (two.root / TABLES / "scores.parquet").write_bytes(b"torn")
     assert "is not the one that benchmarks/sample/dvc.lock" in ended(capsys, "--before", "worse")[2]
 
@@ -202,7 +202,9 @@ def test_junit_has_a_case_per_metric_and_system(two: Project, tmp_path: Path, ca
     )
     skipped = [case.find("skipped") for case in check_junit(tmp_path / "b.xml")]
     told = [one.attrib["message"] for one in skipped if one is not None]
-    assert any("of 4 documents changed, and fewer than 6 can show nothing" in one for one in told)
+    assert any(
+        "of 4 documents changed; at least 6 are needed to show a difference" in one for one in told
+    )
 
 
 @pytest.mark.usefixtures("two")
@@ -242,7 +244,7 @@ def test_answers_that_are_missing_do_not_end_green(made: Project, capsys: Said) 
     code, out, err = ended(capsys, "--before", "base")
     assert code == 3
     assert err == "answers are missing: sample\n"
-    assert "answers are missing, or texts failed, behind 2 of 6 rows (0 before, 6 after)" in out
+    assert "missing answers or failed texts affect 2 of 6 rows (0 before, 6 after)" in out
 
 
 @pytest.mark.parametrize(
@@ -250,7 +252,7 @@ def test_answers_that_are_missing_do_not_end_green(made: Project, capsys: Said) 
     [
         (
             ["--before", "nowhere"],
-            "'nowhere' is no git revision here, and no folder with scores.parquet",
+            "'nowhere' is not a git revision here, and not a folder with scores.parquet",
         ),
         (
             ["other", "--before", "base"],
@@ -278,16 +280,16 @@ def test_answers_that_are_missing_do_not_end_green(made: Project, capsys: Said) 
         (["--before", "base", "--after", "gone"], "neither in DVC's cache nor in a remote"),
         (
             ["--before", "base", "--after", "torn"],
-            "torn:benchmarks/sample/dvc.lock: is no dvc.lock with stages",
+            "torn:benchmarks/sample/dvc.lock: is not a dvc.lock with stages",
         ),
         (
             ["--before", "base", "--after", "part"],
             "no benchmark has scores on every side (base: sample; part: none)",
         ),
-        (["sample", "--before", "base", "--after", "part"], "or that of a test, which has none"),
+        (["sample", "--before", "base", "--after", "part"], "to a test, which has none"),
         (["--before", "base", "--after", "disjoint"], "no document of sample in common"),
         (["--before", "data"], "the folder holds no scores.parquet"),
-        (["--before", ""], "'' is no git revision"),
+        (["--before", ""], "'' is not a git revision"),
         (
             ["--before", "twin"],
             "write refs/heads/twin (or refs/tags/twin) for the revision, or write ./twin",
@@ -345,7 +347,7 @@ def fuzzed(spoilt: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return spoilt
 
 
-# docs/sharing.md advises to have no default remote; one may be out of reach, or lack the tables.
+# docs/weekly.md advises to have no default remote; one may be out of reach, or lack the tables.
 @pytest.mark.parametrize("default", ["[core]\n    remote = there\n", ""])
 def test_what_a_remote_has_is_brought(
     two: Project, tmp_path: Path, capsys: Said, default: str

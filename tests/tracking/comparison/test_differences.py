@@ -69,7 +69,7 @@ def test_few_documents_cannot_tell() -> None:
     found = one(compared(scores(5), moved(-0.3, "rouge1", 5)))
     assert found["verdict"] == "cannot tell"
     assert found["smallest_p"] == 1 / 16
-    assert found["why"] == "5 of 5 documents changed, and fewer than 6 can show nothing"
+    assert found["why"] == "5 of 5 documents changed; at least 6 are needed to show a difference"
     assert one(compared(scores(6), moved(-0.3, "rouge1", 6)))["verdict"] == "regressed"
     two = one(compared(scores(6), moved(-0.3, "rouge1", 6), looked_at=2))  # benchmarks at once
     assert two["verdict"] == "cannot tell"
@@ -147,7 +147,7 @@ def test_missing_answers_may_leave_a_verdict_open() -> None:
     assert few["why"] == "1 answer missing"
     assert few["least"] < few["difference"] < few["most"]
     assert many["verdict"] == "cannot tell"
-    assert "8 answers missing, with which it could be: regressed or" in many["why"]
+    assert "8 answers missing; it could still be: regressed or" in many["why"]
     assert few["lacks_answers"]  # more than before
     assert many["lacks_answers"]
     assert compared(scores(), failed(after, 1)).lacking
@@ -173,7 +173,7 @@ def test_a_missing_answer_that_nothing_bounds_could_be_anything() -> None:
     settled, open_ = one(compared(scores(), few)), one(compared(scores(), many))
     assert (settled["verdict"], settled["why"]) == ("same numbers", "1 answer missing")
     assert open_["verdict"] == "cannot tell"
-    assert open_["why"].endswith("could be: anything, since nothing bounds this metric")
+    assert open_["why"].endswith("could still be: anything, since nothing bounds this metric")
     for found in (settled, open_):
         assert found["lacks_answers"]
         assert pd.isna(found["least"])
@@ -192,7 +192,7 @@ def test_the_same_score_for_want_of_as_many_answers_has_not_changed() -> None:
     for other, least in ((fewer, -1), (others, -1.5)):
         found = one(compared(other, part))
         assert found["verdict"] == "cannot tell"
-        assert found["why"].endswith("could be: regressed or improved")
+        assert found["why"].endswith("could still be: regressed or improved")
         assert (found["least"], found["most"]) == (least, 1)
 
 
@@ -215,9 +215,9 @@ def test_rows_that_could_show_nothing_among_so_many_say_so() -> None:
     after.loc[busy, "value"] = scores(seed=2).loc[busy, "value"]
     found = one(compared(before, after))
     assert (found["verdict"], found["lacks_answers"]) == ("cannot tell", False)
-    assert found["why"] == (
-        "6 of 26 documents changed, and all of them in one direction would show nothing among 6"
-        " rows"
+    assert (
+        found["why"]
+        == "6 of 26 documents changed: too few for 6 rows, even if all changed in one direction"
     )
 
 

@@ -182,7 +182,7 @@ def test_another_model_behind_the_same_name_raises_the_alarm(
     assert (found.p_shift or 1) < 0.01 if one_way else (found.p_shift or 0) > 0.01
     assert "(entailed to not_entailed: " in found.why or one_way
     assert "not_entailed to entailed: " in found.why
-    assert "do not put new verdicts beside old ones" in found.why
+    assert "do not compare new verdicts with old ones" in found.why
 
 
 def test_what_fails_is_unknown_and_too_much_of_it_tells_nothing(
@@ -197,7 +197,7 @@ def test_what_fails_is_unknown_and_too_much_of_it_tells_nothing(
     found = checked()
     assert (found.state, found.changed) == ("no alarm", 0)
     assert 0 < found.failed == found.anchors - found.answered
-    assert f"{found.failed} have no answer and are unknown" in found.why
+    assert f"{found.failed} without an answer, unknown" in found.why
     some(3)
     found = checked(2)
     assert (found.state, found.changed) == ("cannot tell", None)
@@ -282,7 +282,7 @@ def test_who_needs_no_sentinel_is_told_so(here: Path) -> None:
         check(here, "one")
     with pytest.raises(BadInput, match="none with judges is called 'two'"):
         check(here, "two")
-    with pytest.raises(BadInput, match="of so few texts that no change could be told"):
+    with pytest.raises(BadInput, match="of too few texts to show any change"):
         fixed(3)
 
 
@@ -300,7 +300,7 @@ def test_answers_that_cannot_be_read_are_named_and_not_taken_from_the_ledger_aga
     assert found.state == "cannot tell"
     assert "40 of 40 anchors have no answer (unparsed 40)" in found.why
     assert "`metassay probe reader` shows" in found.why
-    with pytest.raises(BadInput, match=r"\(unparsed 120\).*asks all of them anew"):
+    with pytest.raises(BadInput, match=r"\(unparsed 120\).*asks all of them again"):
         fixed()
     server.script = script(truth)
     assert checked().state == "no alarm"  # within the day
