@@ -23,6 +23,7 @@ from metassay.reporting.page import LISTS
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.specs import texts
 from metassay.tables.columns import SHARED
+from metassay.tables.summaries import SUMMARIES
 
 Block = Mapping[str, Any]
 _DEFAULTS = {
@@ -90,11 +91,10 @@ def verdict_words(**numbers: object) -> list[VerdictWord]:
 
 
 def meanings(name: str, block: Block) -> dict[str, str]:
-    """What the columns of a table mean: by its contract, else by its block and shared words."""
-    contract = TABLES[name].columns if name in TABLES else SHARED
-    known = {column: one.meaning for column, one in contract.items()}
-    others = {} if name in TABLES else texts("words.yaml")["columns"]
-    return {**known, **others, **block.get("columns", {})}
+    """What the columns of a table mean: by its contract, and by its block."""
+    contract = {**TABLES, **SUMMARIES}.get(name)
+    known = SHARED if contract is None else contract.columns
+    return {**{column: one.meaning for column, one in known.items()}, **block.get("columns", {})}
 
 
 @cache

@@ -11,7 +11,7 @@ import pandas as pd
 from metassay.format.frames import rows
 from metassay.reporting.contract import Mark
 from metassay.reporting.names import sorted_authors, sorted_parts
-from metassay.reporting.resampled import Reals, Resampling, means
+from metassay.statistics.document_means import Reals, Resampling, means
 from metassay.tables.names import FULL
 from metassay.text.spans import Span
 

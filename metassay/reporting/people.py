@@ -11,8 +11,8 @@ from metassay.format.numbers import short, short_interval
 from metassay.meta_evaluation.options import BELOW_OTHERS
 from metassay.meta_evaluation.study import VERSUS
 from metassay.reporting.names import sorted_authors
-from metassay.reporting.resampled import Resampling, means
 from metassay.reporting.section import metric_name
+from metassay.statistics.document_means import Resampling, means
 from metassay.tables.names import FULL, is_reference
 
 

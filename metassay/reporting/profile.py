@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.format.frames import rows
 from metassay.reporting.names import sorted_authors
-from metassay.reporting.resampled import Reals, Resampling, means
+from metassay.statistics.document_means import Reals, Resampling, means
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, is_reference
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens

@@ -1,4 +1,4 @@
-"""The report about one benchmark: a folder of tables, figures and one self-contained page."""
+"""The report about one benchmark: a folder of tables, figures and a page of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from metassay.format.frames import rows
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.evaluate import MADE
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.meta_evaluation.rubric_agreement import rubric_agreement
 from metassay.reporting.answers import answers_table
 from metassay.reporting.cells import Ours
 from metassay.reporting.contract import CellInfo, GridRow, SystemsInfo
@@ -25,10 +26,10 @@ from metassay.reporting.people import ranks_table, violins
 from metassay.reporting.profile import profile_table
 from metassay.reporting.published import Compared, compare_all
 from metassay.reporting.published_judges import ClaimScores
-from metassay.reporting.resampled import Resampling
-from metassay.reporting.rubrics import rubric_agreement_table, rubric_tables
+from metassay.reporting.rubrics import rubric_tables
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.systems import conflict_shares, system_groups
+from metassay.statistics.document_means import Resampling
 from metassay.tables.criteria import of_rubrics
 from metassay.tables.names import metric_label
 from metassay.tables.notes import NOTES
@@ -106,7 +107,7 @@ def _made(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[str, 
         ranks=ranks_table(board, tables["rating_summaries"], scales),
         rubric_grades=grades,
         rubric_levels=levels,
-        rubric_agreement=rubric_agreement_table(criteria, scores, ratings, scales, how),
+        rubric_agreement=rubric_agreement(criteria, scores, ratings, scales, how),
     )
 
 

@@ -1,15 +1,14 @@
 """Which systems a metric cannot tell apart, and how often two metrics disagree."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.reporting.names import Metric, sorted_authors, sorted_metrics
-from metassay.reporting.resampled import Reals, Resampling, mean_draws
-from metassay.statistics.best import behind_best, places
+from metassay.statistics.best import apart, compact_letters, places
+from metassay.statistics.document_means import Reals, Resampling, mean_draws
 from metassay.tables.names import FULL, SIGNS, is_reference
 
 GROUPS = {
@@ -60,45 +59,12 @@ def system_groups(
 def _apart(values: Reals, how: Resampling) -> NDArray[np.bool_]:
     """Which two columns of (documents, systems) differ: (systems, systems)."""
     size = values.shape[1]
-    pairs = list(combinations(range(size), 2))
-    first, second = (np.array(side) for side in zip(*pairs, strict=True))
-    differences = values[:, second] - values[:, first]  # of system j less that of system i
-    drawn = mean_draws(differences, how)
+    first, second = np.triu_indices(size, 1)
+    drawn = mean_draws(values[:, second] - values[:, first], how)
     draws = np.full((len(drawn), size, size), np.nan)
     draws[:, first, second], draws[:, second, first] = drawn, -drawn
     n = int(np.isfinite(values).any(axis=1).sum())
-    ahead = np.array([behind_best(draws, one, n) for one in range(size)])
-    found: NDArray[np.bool_] = np.fmin(ahead, ahead.T) < 1 - how.confidence
-    return found
-
-
-def compact_letters(apart: NDArray[np.bool_], order: Iterable[int]) -> list[str]:
-    """Letters of (things, things): two share one exactly where they are not `apart`.
-
-    Letters are given in this order of the things.
-    """
-    groups = [frozenset(range(len(apart)))]
-    for one, other in zip(*np.nonzero(np.triu(apart, 1)), strict=True):
-        split = [
-            part
-            for group in groups
-            for part in ((group - {one}, group - {other}) if {one, other} <= group else (group,))
-        ]
-        unique = list(dict.fromkeys(split))
-        groups = [group for group in unique if not any(group < wider for wider in unique)]
-    rank = {thing: place for place, thing in enumerate(order)}
-    groups.sort(key=lambda group: sorted(rank[thing] for thing in group))
-    names = list(_letters(len(groups)))
-    return [
-        "".join(name for name, group in zip(names, groups, strict=True) if thing in group)
-        for thing in range(len(apart))
-    ]
-
-
-def _letters(number: int) -> Sequence[str]:
-    """a to z, then A to Z, then the next ones of Unicode's letters."""
-    codes = [*range(97, 123), *range(65, 91), *range(0x3B1, 0x3B1 + max(0, number - 52))]
-    return [chr(code) for code in codes[:number]]
+    return apart(draws, n, 1 - how.confidence)
 
 
 def conflict_shares(conflicts: pd.DataFrame) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.page import Report
 from metassay.reporting.report import ReportInput, write_report
-from metassay.reporting.resampled import Resampling
+from metassay.statistics.document_means import Resampling
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.responses import RESPONSES

@@ -17,7 +17,7 @@ from metassay.reporting.figures import drawing
 from metassay.reporting.figures.systems import draw_facet_lengths
 from metassay.reporting.meta_page import FIGURES
 from metassay.reporting.report import write_report
-from metassay.reporting.resampled import Resampling
+from metassay.statistics.document_means import Resampling
 from tests.reporting import page_data
 from tests.reporting.invented_report import DOC, EVIL, SCRIPT
 

@@ -10,7 +10,7 @@ from metassay.reporting.figures import drawing
 from metassay.reporting.figures.correlations import draw_metric_matrix
 from metassay.reporting.figures.systems import AT_MOST, draw_violins
 from metassay.reporting.people import ranks_table, violins
-from metassay.reporting.resampled import Resampling, means
+from metassay.statistics.document_means import Resampling, means
 from tests.reporting.invented_meta import SCRIPT
 
 HOW = Resampling(resamples=200, confidence=0.9, seed=7)

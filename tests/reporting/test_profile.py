@@ -9,7 +9,7 @@ from metassay.format.frames import records
 from metassay.reporting.figures import drawing
 from metassay.reporting.figures.systems import draw_profile
 from metassay.reporting.profile import popularity, profile_table
-from metassay.reporting.resampled import Resampling
+from metassay.statistics.document_means import Resampling
 from tests.reporting.invented_report import SCRIPT
 
 HOW = Resampling(resamples=200, confidence=0.95, seed=1)

@@ -7,8 +7,9 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.reporting.resampled import Resampling
-from metassay.reporting.systems import compact_letters, conflict_shares, system_groups
+from metassay.reporting.systems import conflict_shares, system_groups
+from metassay.statistics.best import compact_letters
+from metassay.statistics.document_means import Resampling
 
 HOW = Resampling(resamples=300, confidence=0.95, seed=3)
 BLEU, TER = ("bleu", "none"), ("TER", "none")
