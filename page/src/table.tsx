@@ -27,6 +27,7 @@ interface Props {
   inOrder?: boolean; // rows are sorted already
 }
 const MANY = 120;
+const places = new Map<string, number>(); // by address: how far a table was scrolled, for who comes back
 const HEIGHT = 38; // pixels of a row, where only those in sight are drawn
 
 export function DataTable({ label, columns, by = "sort", order = "", inOrder, ...props }: Props) {
@@ -43,6 +44,7 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
     <div
       class={classes("scroll", many && "many", (many || inOrder) && "dense")}
       ref={box}
+      onScroll={() => many && places.set(location.hash, box.current!.scrollTop)}
       role="region"
       tabIndex={0}
       aria-label={visible(label)}>
@@ -55,7 +57,7 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
           </tr>
         </thead>
         <tbody>
-          {seen.before > 0 && <tr style={{ height: seen.before }} />}
+          {seen.before > 0 && <tr style={{ height: `${seen.before}px` }} />}
           {(many ? seen.places : range(rows.length)).map((place) => (
             <tr key={rows[place]} aria-rowindex={place + 2}>
               {columns.map(({ id, lead, type, show }) =>
@@ -67,7 +69,7 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
               )}
             </tr>
           ))}
-          {seen.after > 0 && <tr style={{ height: seen.after }} />}
+          {seen.after > 0 && <tr style={{ height: `${seen.after}px` }} />}
         </tbody>
       </table>
       {!rows.length && <p class="wait">No row.</p>}
@@ -96,6 +98,7 @@ function useVirtual(box: RefObject<HTMLDivElement | null>, count: number) {
     getScrollElement: () => box.current,
     estimateSize: () => HEIGHT,
     overscan: 8,
+    initialOffset: () => places.get(location.hash) ?? 0,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,
