@@ -16,11 +16,11 @@ export function Answer() {
       <h1>{t(head.name)}</h1>
       <p class="about">{t(head.about)}</p>
       <Paragraphs texts={head.banners} kind="banner" />
+      <DataLine />
       <div class="answer">
         <Paragraphs texts={head.answer} />
       </div>
       {head.grid.length > 0 && <Grid />}
-      <DataLine />
       {info && head.grid.length > 0 ? (
         <Wait promise={tableOf(info)}>{(table) => <Picture table={table} />}</Wait>
       ) : (

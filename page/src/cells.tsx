@@ -17,8 +17,8 @@ export function textsOf(info: TextsInfo | null, table: Table, row: number): Chan
   const metric = among(label(table.at("metric", row), table.at("judge", row)));
   const people = among(PEOPLE + table.text("criterion", row));
   const doc = table.text("doc_id", row);
-  if (!author && !metric && !people && !doc) return null;
   const judge = info.judges.find((name) => name === table.text("judge", row));
+  if (!author && !metric && !people && !doc) return judge ? { view: "texts", judge: key(judge), split: 1 } : null;
   const by = author ? key(author.name) : null;
   const of = { view: "texts", x: metric ?? people, y: metric && people, judge: judge ? key(judge) : null };
   return doc ? { ...of, doc: key(doc), text: by } : { ...of, author: by, sort: metric ?? people };

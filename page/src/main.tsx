@@ -114,7 +114,7 @@ function useKeys({ head, at, go }: Page): void {
   });
 }
 
-const THEMES = ["automatic", "light", "dark"];
+const THEMES = ["auto", "light", "dark"];
 
 function Theme() {
   const [theme, setTheme] = useState(() => stored() ?? THEMES[0]!);

@@ -22,7 +22,7 @@ export function Systems({ info }: { info: SystemsInfo }) {
       <Wait promise={both}>
         {([table, letters]) => <Board info={info} board={board} table={table} letters={letters} />}
       </Wait>
-      {head.texts && <Versus texts={head.texts} info={info} />}
+      {head.texts && head.texts.authors.length > 1 && <Versus texts={head.texts} info={info} />}
     </section>
   );
 }
@@ -44,7 +44,8 @@ function Board({ info, board, table, letters }: BoardProps) {
   const metric = metrics.find((m) => key(m) === at.metric) ?? info.headline[0] ?? metrics[0] ?? "";
   const better = (m: string) => table.text(info.better, firsts.get(m) ?? -1);
   const shape = useMemo(() => {
-    const some = rows.filter((row) => [...info.headline, metric].includes(named(row)));
+    const wanted = [...new Set([...info.headline, metric])];
+    const some = wanted.flatMap((m) => rows.filter((row) => named(row) === m));
     const title = (m: string) => m + (ARROWS[better(m)] ?? "");
     const shape = matrix({ table, rows: some, lead: [info.system], across: named, cell: info.cell, title });
     return { ...shape, columns: shape.columns.map((column, i) => (i ? column : { ...column, title: info.noun })) };
@@ -142,14 +143,7 @@ function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
   );
 }
 
-interface PairsProps {
-  index: Table;
-  a: string;
-  b: string;
-  measure: Measure;
-  noun: string;
-}
-function Pairs({ index, a, b, measure, noun }: PairsProps) {
+function Pairs({ index, a, b, measure, noun }: { index: Table; a: string; b: string; measure: Measure; noun: string }) {
   const { to } = usePage();
   const both = useMemo(() => versus(index, measure, a, b), [index, a, b, measure.key]);
   const { pairs, wins, ties, losses } = both;

@@ -55,7 +55,7 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
           </tr>
         </thead>
         <tbody>
-          {seen.before > 0 && <tr style={{ height: seen.before }} />}
+          {seen.before > 0 && <tr style={{ height: `${seen.before}px` }} />}
           {(many ? seen.places : range(rows.length)).map((place) => (
             <tr key={rows[place]} aria-rowindex={place + 2}>
               {columns.map(({ id, lead, type, show }) =>
@@ -67,7 +67,7 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
               )}
             </tr>
           ))}
-          {seen.after > 0 && <tr style={{ height: seen.after }} />}
+          {seen.after > 0 && <tr style={{ height: `${seen.after}px` }} />}
         </tbody>
       </table>
       {!rows.length && <p class="wait">No row.</p>}

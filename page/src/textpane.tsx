@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Asked, Block, Judgment, Line, Passage, Rating, Text, TextsInfo } from "./contract";
 import { key } from "./address";
 import { PassageText } from "./document";
-import { probability, shown, visible, words } from "./format";
+import { counted, probability, shown, visible, words } from "./format";
 import { lineKey, passagesOf, pieces, type Spot, spotOf } from "./lines";
 import { classes, Facts, Long, Paragraphs, t, usePage } from "./ui";
 
@@ -18,20 +18,30 @@ interface Props {
 
 export function TextPane(props: Props) {
   const { text, info } = props;
+  const { at } = usePage();
   const scores = text.scores.map(([term, value]) => ({ term, says: shown(value) || "undefined" }));
+  const noted = scores.filter(({ term }) => [at.x, at.y, at.sort?.replace(/^-/, "")].includes(term));
   const parts = [...new Set(text.marks.map((mark) => mark.part))];
   return (
     <section class="text" aria-label={visible(text.author)}>
       <h2>{t(text.author)}</h2>
       <Paragraphs texts={text.problems} kind="bad" />
       <Ratings ratings={text.ratings} />
-      <Facts facts={scores} kind="given" />
+      <Facts facts={noted} kind="given" />
       <Words {...props} />
-      <p class="legend">
-        {parts.map((part) => (
-          <span key={part} class={markOf(info, part)} children={t(words(part))} />
-        ))}
-      </p>
+      {parts.length > 0 && (
+        <p class="legend">
+          {parts.map((part) => (
+            <span key={part} class={markOf(info, part)} children={t(words(part))} />
+          ))}
+        </p>
+      )}
+      {scores.length > 0 && (
+        <details>
+          <summary>{counted(scores.length, "score")}</summary>
+          <Facts facts={scores} kind="scores" />
+        </details>
+      )}
       {text.blocks.map((block) => (
         <BlockOf key={block.id} block={block} {...props} />
       ))}
@@ -47,7 +57,7 @@ function Ratings({ ratings }: { ratings: readonly Rating[] }) {
   const of = (title: string) => ratings.filter((_, i) => titles[i] === title);
   const says = (r: Rating) => (
     <span key={r.rater}>
-      {r.value ?? "abstained"} <small>{t(r.rater)}</small>
+      {r.value === null ? "abstained" : Number(r.value.toPrecision(6))} <small>{t(r.rater)}</small>
     </span>
   );
   const facts = [...new Set(titles)].map((title) => ({ term: words(title), says: of(title).map(says) }));

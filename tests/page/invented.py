@@ -32,10 +32,11 @@ VERDICTS = (
     c.VerdictWord("undefined", "no", "There is no number."),
 )
 WORDS = (
-    "the patient reports pain in left knee since march walking swelling fever denies cough daily"
-    " aspirin stopped last week blood pressure normal lungs clear follow up in two weeks return if"
-    " worse imaging shows no fracture mild effusion physical therapy advised"
-).split()
+    *("the", "patient", "reports", "pain", "in", "left", "knee", "since", "march", "walking"),
+    *("swelling", "fever", "denies", "cough", "daily", "aspirin", "stopped", "last", "week"),
+    *("blood", "pressure", "normal", "lungs", "clear", "follow", "up", "two", "weeks", "return"),
+    *("if", "worse", "imaging", "shows", "no", "fracture", "mild", "effusion", "physical"),
+)
 SCRIPT = '<script>window.broken = 1</script><img src=x onerror="window.broken=2">'
 HOSTILE = (
     SCRIPT,
@@ -159,6 +160,9 @@ class Invented:
             blocks=[self._block(said, starts, skill)] if judged else [],
         )
 
+    def _score(self, skill: float) -> float | None:
+        return None if self.random.random() < 0.03 else self.random.gauss(skill, 0.1)
+
     def _grade(self, skill: float) -> float:
         return float(max(1, min(5, round(self.random.gauss(1 + 4 * skill, 1)))))
 
@@ -247,6 +251,7 @@ class Invented:
             }
 
         estimate = c.CellInfo("value", "low", "high")
+        mean = c.CellInfo("macro", "low", "high", "n", "n_missing")
         return [
             (
                 "certificates",
@@ -263,11 +268,7 @@ class Invented:
             (
                 "leaderboard",
                 self._leaderboard(index),
-                how("Leaderboard", "Systems", pick=["part"])
-                | {
-                    "lead": ["author"],
-                    "cell": c.CellInfo("macro", "low", "high", "n", "n_missing"),
-                },
+                how("Leaderboard", "Systems", pick=["part"]) | {"lead": ["author"], "cell": mean},
             ),
             ("groups", self._groups(), how("Groups", "Systems")),
         ]
@@ -298,8 +299,8 @@ class Invented:
                             **{"against_rater_low": -0.2, "against_rater_high": 0.02},
                             **{"confound": "words", "given_confound": 0.41},
                             **{"needed_systems": 9.0, "needed_documents": 120.0},
-                            "sentence": f"{verdict.kind.capitalize()}: for two texts of one document,"
-                            f" {label(metric, judge)} orders {name} as people do, more or less.",
+                            "sentence": f"{verdict.kind}: {label(metric, judge)} puts"
+                            f" two texts of a document in the order of {name}, more or less.",
                         }
                     )
         return pd.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""The page shows numbers with the digits that Python shows: both sides hold page/tests/numbers.json."""
+"""The page shows numbers with Python's digits: both sides hold page/tests/numbers.json."""
 
 import json
 from pathlib import Path
