@@ -79,8 +79,8 @@ def answer_of(
         ],
         "decisions": decisions(certificates),
         "grid": grid(certificates, confidence),
-        "verdicts": verdict_words(fewest=FEWEST_SYSTEMS, **numbers),
-        "terms": terms("evaluation"),
+        "verdicts": verdict_words(fewest=str(FEWEST_SYSTEMS), **numbers),
+        "terms": terms("Scores", "People", "Decisions"),
     }
 
 
