@@ -24,7 +24,7 @@ def of_arguments(message: str) -> str:
 
 
 @contextmanager
-def told_of_arguments() -> Iterator[None]:
+def naming_arguments() -> Iterator[None]:
     """What is raised inside names arguments."""
     try:
         yield

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.api.arguments import of_arguments, told_of_arguments
+from metassay.api.arguments import naming_arguments, of_arguments
 from metassay.api.column_names import Named
 from metassay.api.columns import REMEDY, Given
 from metassay.api.eval_request import Asked, Wanted, asked
@@ -229,7 +229,7 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         _several(confounds),
         {**options, "primary": primary},
     )
-    with told_of_arguments():
+    with naming_arguments():
         found = evaluated([of_scores] if of_scores else [], [of_ratings], wanted)
     warnings, notes = (tuple(map(of_arguments, told)) for told in (found.warnings, found.notes))
     return replace(found, warnings=warnings, notes=notes)

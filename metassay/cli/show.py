@@ -13,7 +13,7 @@ from metassay.api.naming import meant
 from metassay.cli.project import named
 from metassay.cli.terminal import ruled, say
 from metassay.cli.views import VIEWS, path_of, table_of
-from metassay.core.atomic import whole_file
+from metassay.core.atomic import is_stdout, whole_file
 from metassay.core.errors import BadInput
 from metassay.core.stages import TABLES
 from metassay.core.visible import visible
@@ -51,6 +51,9 @@ def show(chosen: argparse.Namespace) -> int:
         raise BadInput(f"{folder}: no table is called {wanted!r}{known}")
     if chosen.csv:
         say(Console(stderr=True), *told)
+        if is_stdout(chosen.csv):
+            print(to_csv(frame), end="")
+            return 0
         with whole_file(chosen.csv) as file:
             file.write(to_csv(frame).encode())
         return 0

@@ -39,13 +39,13 @@ def terms(**numbers: str) -> dict[str, Term]:
     by default those of params.yaml as a new project has it."""
     content = _content()
     filled = {**content["numbers"], **numbers}
-    found = {}
+    every = {}
     for group, some in content["groups"].items():
         for term, entry in some.items():
             whole = {"says": entry} if isinstance(entry, str) else entry
             says, more = (whole.get(key, "").format(**filled) for key in ("says", "more"))
-            found[term] = Term(group, says, more)
-    return found
+            every[term] = Term(group, says, more)
+    return every
 
 
 def page() -> str:

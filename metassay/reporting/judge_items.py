@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from metassay.format.frames import records, rows
+from metassay.labelled.results import ENTAILED
 from metassay.reporting.contract import (
     Asked,
     Block,
@@ -23,35 +24,11 @@ from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 
 HYPOTHESIS = "hypothesis"  # the author of every text
-ENTAILED = "entailed"
 RIGHT = "right answer"
 SUREST = "surest wrong verdict"
 _QUESTION = "Does any premise entail the hypothesis?"
 _NO_TEXTS = "its texts are not among the data"
 _DATA = "the data"  # who says what is right
-
-
-def with_right_answers(verdicts: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
-    """Table `verdicts` with the columns subset, kind, right (the label), wrong and sure.
-
-    `wrong` is true or false, and null where there is no verdict or no right answer. Where one side
-    uses three labels and the other two, neutral and contradicted are not entailed. `sure`: the
-    probability of a wrong verdict, 0 to 1; null of others, and where the judge gave none.
-    """
-    known = gold[["item", "subset", "kind", "label"]].rename(columns={"label": "right"})
-    both = verdicts.merge(known, on="item", how="left")
-    wrong = [_wrong(label, right) for label, right in rows(both, "label", "right")]
-    sure = both["probability"].where(both["label"] == ENTAILED, 1.0 - both["probability"])
-    both["wrong"] = pd.array(wrong, dtype="boolean")
-    return both.assign(sure=sure.where(both["wrong"].fillna(False).astype(bool)).astype("float64"))
-
-
-def _wrong(label: str | None, right: str | None) -> bool | None:
-    if label is None or right is None:
-        return None
-    if "not_entailed" in (label, right):
-        return (label == ENTAILED) != (right == ENTAILED)
-    return label != right
 
 
 class _Premise(NamedTuple):

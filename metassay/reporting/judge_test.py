@@ -9,24 +9,17 @@ import pandas as pd
 
 from metassay.core.atomic import whole_folder
 from metassay.format.numbers import counted
+from metassay.labelled.results import cards_of, kinds_table, with_right_answers
 from metassay.reporting.answers import answers_table
 from metassay.reporting.contract import CellInfo, SystemsInfo
 from metassay.reporting.evidence import Block
 from metassay.reporting.figures.tests import draw_judge_kinds, draw_reliability
-from metassay.reporting.judge_items import put_items, with_right_answers
-from metassay.reporting.judge_numbers import (
-    BALANCED,
-    FIRST,
-    NUMBERS,
-    cards_of,
-    kinds_table,
-    kinds_verdict,
-    verdict,
-)
+from metassay.reporting.judge_answer import BALANCED, FIRST, NUMBERS, kinds_verdict, verdict
+from metassay.reporting.judge_items import put_items
 from metassay.reporting.names import sorted_parts
 from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
 from metassay.reporting.pages import finish_test, in_order
-from metassay.reporting.published_judges import compare_judges
+from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.specs import texts as words
 from metassay.tables.names import FULL
@@ -88,17 +81,15 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         **filled(kinds=kinds),
         "calibration": tables["calibration"],
         "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
-        **{f"published_{of.name}": of.cells for of in compared},
+        **{f"published_{name}": frame for name, frame in compared.items()},
         **filled(answers=answers),
         **report.said(),
     }
     published = words("words_of_tests.yaml")["published"]
     blocks = {
-        f"published_{of.name}": {
-            **published,
-            "says": [*published["says"], f"{of.title}. {of.says}"],
-        }
-        for of in compared
+        f"published_{name}": {**published, "says": [*published["says"], f"{of.title}. {of.says}"]}
+        for name, of in JUDGE_COMPARISONS.items()
+        if name in compared
     }
     with whole_folder(out, "report") as folder:
         write_tables(files, folder)

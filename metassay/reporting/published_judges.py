@@ -16,9 +16,9 @@ import pandas as pd
 from metassay.core.errors import BadInput
 from metassay.format.frames import rows
 from metassay.format.numbers import counted, probability
+from metassay.labelled.results import Cards
 from metassay.reporting.cells import AUTHORS, SECTIONS, read_printed
 from metassay.reporting.evidence import Block
-from metassay.reporting.judge_numbers import Cards
 from metassay.reporting.specs import texts
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import NO_JUDGE
@@ -187,36 +187,30 @@ class JudgeComparison:
     sets: Sets | None = None
 
 
-@dataclass(frozen=True)
-class ComparedJudges:
-    """A comparison that was made; `cells` has the columns COLUMNS, values from 0 to 1."""
-
-    name: str
-    title: str
-    says: str
-    cells: pd.DataFrame
-
-
 JUDGE_COMPARISONS = {
     name: JudgeComparison(**block) for name, block in texts("published.yaml")["judges"].items()
 }
 
 
-def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> list[ComparedJudges]:
-    """Make the named comparisons; BadInput for an unknown name or an unreadable file."""
-    made = []
+def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> dict[str, pd.DataFrame]:
+    """The named comparisons: columns JUDGE_COLUMNS, values from 0 to 1.
+
+    Raises BadInput for an unknown name or an unreadable file.
+    """
+    tables = {}
     for name in names:
         if name not in JUDGE_COMPARISONS:
             raise BadInput(
                 f"published: {name!r} is not known; choose from {sorted(JUDGE_COMPARISONS)} in the"
                 " test's params.yaml"
             )
-        one = JUDGE_COMPARISONS[name]
-        cells = [*_accuracies(test, one), *_printed_accuracies(read_printed(folder / one.file))]
+        comparison = JUDGE_COMPARISONS[name]
+        printed = _printed_accuracies(read_printed(folder / comparison.file))
+        cells = [*_accuracies(test, comparison), *printed]
+        reals = dict.fromkeys(("value", "low", "high"), "float64")
         frame = pd.DataFrame(cells, columns=list(JUDGE_COLUMNS))
-        frame = frame.astype({column: "float64" for column in ("value", "low", "high")})
-        made.append(ComparedJudges(name, one.title, one.says, frame.astype({"n": "Int64"})))
-    return made
+        tables[name] = frame.astype({**reals, "n": "Int64"})
+    return tables
 
 
 def _accuracies(test: Cards, one: JudgeComparison) -> list[list[object]]:

@@ -162,8 +162,7 @@ def verdict(scores: pd.DataFrame, majority: str) -> list[str]:
     key = ("segmentation", "of", "name", "statistic")
     row_of = {tuple(row[name] for name in key): row for row in records(scores)}
     sentences: list[str] = []
-    best, *_ = names = ranked(scores)
-    for name in names:
+    for name in (names := ranked(scores)):
         row = {of[3]: row for of, row in row_of.items() if of[:3] == (name, "all", "all")}
         accuracy = row["accuracy"]
         if accuracy["value"] is None:
@@ -179,14 +178,14 @@ def verdict(scores: pd.DataFrame, majority: str) -> list[str]:
                 f". It failed on {accuracy['n_failed']:,} more, with which its accuracy is between"
                 f" {low} and {high}"
             )
-        if name == best:
+        if name == names[0]:
             guess = short(row["majority_guess"]["value"])
             text += f". Calling every sentence “{majority}” would be right for {guess}."
         else:
-            above = row_of[best, "above", name, "accuracy"]
+            above = row_of[names[0], "above", name, "accuracy"]
             ends = shown_interval(above["low"], above["high"])
             chance = above["low"] is not None and above["low"] <= 0
-            text += f". {best} is right for {shown(above['value'])} {ends}".rstrip() + " more"
+            text += f". {names[0]} is right for {shown(above['value'])} {ends}".rstrip() + " more"
             text += ", which may be chance." if chance else "."
         sentences.append(text)
     return sentences

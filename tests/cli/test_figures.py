@@ -52,7 +52,7 @@ def test_what_can_be_drawn_is_and_the_rest_is_named(here, capsys) -> None:
     assert main(["figures", "--paper", "doclens", "--format", "png"]) == 3
     said = capsys.readouterr().out
     assert "1 of 13 drawn" in said
-    assert "without a file of these formats: table20" in said
+    assert "no file in these formats: table20" in said
     (here / "data/tables/aci_bench/scores.parquet").write_bytes(b"PAR1")
     assert main(["figures", "--paper", "doclens", "--format", "md"]) == 3
     said = capsys.readouterr().out.split("\n  not drawn: ")[1]

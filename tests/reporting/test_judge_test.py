@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.reporting.judge_items import with_right_answers
-from metassay.reporting.judge_numbers import Cards, cards_of, kinds_table, kinds_verdict, verdict
+from metassay.labelled.results import Cards, cards_of, kinds_table, with_right_answers
+from metassay.reporting.judge_answer import kinds_verdict, verdict
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
 from metassay.reporting.names import ShownAs
 from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
@@ -150,16 +150,17 @@ def test_three_labels_are_two_where_the_other_side_has_two(said, right, wrong):
 
 
 def test_printed_accuracies_stand_below_ours(known):
-    four, five = compare_judges(["doclens_table4", "doclens_table5"], PUBLISHED, known)
-    cells = four.cells.set_index(["judge", "source", "column"])
+    tables = compare_judges(["doclens_table4", "doclens_table5"], PUBLISHED, known)
+    four, five = tables.values()
+    cells = four.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "MedNLI"), "value"] == 0.5
     assert cells.loc[("meaning", "ours", "ANLI-R1"), ["value", "n"]].tolist() == [1.0, 2]
     assert cells.loc[("anna", "ours, rater", "MedNLI"), "value"] == 1.0
     assert cells.loc[("GPT-4, 2-shot + JSON", "printed", "MedNLI"), "value"] == 0.91
-    ours = four.cells[four.cells["source"] != "printed"]
+    ours = four[four["source"] != "printed"]
     assert set(ours["column"]) == {"MedNLI", "ANLI-R1"}  # no mean without all four sets
-    assert len(four.cells) - len(ours) == 45
-    assert set(five.cells["source"]) == {"printed"}  # judges of two labels have no three
+    assert len(four) - len(ours) == 45
+    assert set(five["source"]) == {"printed"}  # judges of two labels have no three
     with pytest.raises(BadInput, match="doclens_table5"):
         compare_judges(["doclens_table20"], PUBLISHED, known)
     for one in JUDGE_COMPARISONS.values():
@@ -173,13 +174,14 @@ def test_a_mean_of_sets_is_plain_and_other_items_stand_beside_all_of_ours(known)
         if study in ("mli_test_v1", "R1_test")
         for n in (1, 2, 3)
     }
-    one, seven = compare_judges(
+    tables = compare_judges(
         ["doclens_table1", "doclens_table7"], PUBLISHED, known._replace(whole=renamed)
     )
-    cells = one.cells.set_index(["judge", "source", "column"])
+    first, seven = tables.values()
+    cells = first.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "average"), "value"] == pytest.approx((0.5 + 3 * 1) / 4)
     assert pd.isna(cells.loc[("words", "ours", "average"), "low"])
-    assert set(seven.cells["column"]) == {"accuracy"}
+    assert set(seven["column"]) == {"accuracy"}
 
 
 def test_the_head_says_the_verdict_and_what_was_read(written, known):

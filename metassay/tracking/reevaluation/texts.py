@@ -74,12 +74,12 @@ def _accepted(root: Path, benchmark: str) -> dict[tuple[str, str], str]:
     try:
         made: Mapping[str, Any] = outs_of(parse_lock(lock_text(root / file), str(file)))
         wanted = {path: md5 for path, md5 in made.items() if path.startswith(f"{place}/")}
-        found = found_tables(root, wanted, name="accepted", benchmark=benchmark)
-        return _whole(pd.concat([read_file(TEXTS, one) for one in found.values()]))
+        files = found_tables(root, wanted, name="accepted", benchmark=benchmark)
+        return _whole(pd.concat([read_file(TEXTS, file) for file in files.values()]))
     except (BadInput, ValueError):  # there is no such table any more
         return {}
 
 
 def _whole(texts: pd.DataFrame) -> dict[tuple[str, str], str]:
-    kept = texts[(texts["part"] == FULL) & texts["text"].notna()]
-    return {(row["doc_id"], row["author"]): row["text"] for row in records(kept)}
+    whole = texts[(texts["part"] == FULL) & texts["text"].notna()]
+    return {(row["doc_id"], row["author"]): row["text"] for row in records(whole)}
