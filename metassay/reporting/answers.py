@@ -1,7 +1,7 @@
 """What judges answered: counted, so that nothing is silent, and judgment by judgment."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import pandas as pd
@@ -12,6 +12,7 @@ from metassay.reporting.contract import Asked, Block, EachCitation, Judgment, Li
 from metassay.reporting.names import part_rank
 from metassay.scoring.pairing.instruments import Grade
 from metassay.scoring.pairing.measures import MEASURES, Question
+from metassay.tables.columns import entries
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, base_metric
 
 FOR, AGAINST, UNKNOWN, NEUTRAL = "for", "against", "unknown", "neutral"
@@ -47,6 +48,7 @@ class Answer(NamedTuple):
     quote_starts: Sequence[int]
 
 
+_UNASKED = Judgment("not judged: not asked", NEUTRAL)
 _SETTLED = {
     "no_evidence": Judgment("no evidence", AGAINST),
     "not_applicable": Judgment("not applicable", NEUTRAL),
@@ -150,6 +152,7 @@ def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 class _Unit(NamedTuple):
+    kind: str
     part: str
     position: int
     text: str | None
@@ -208,8 +211,8 @@ def judgments(
     in the order of those.
     """
     found: dict[tuple[str, str, str], list[_Unit]] = {}
-    for doc_id, author, kind, *rest in rows(units, "doc_id", "author", "kind", *_Unit._fields):
-        found.setdefault((doc_id, author, kind), []).append(_Unit(*rest))
+    for doc_id, author, *rest in rows(units, "doc_id", "author", *_Unit._fields):
+        found.setdefault((doc_id, author, rest[0]), []).append(_Unit(*rest))
     asked: dict[_Text, dict[_Place, _Asked]] = {}
     places = ("doc_id", "author", "measure", "part", "position", "citation")
     for doc_id, author, *rest in rows(pairs, *places, *_Asked._fields):
@@ -252,26 +255,18 @@ def _aligned(alignments: pd.DataFrame | None) -> dict[tuple[str, str, str, int],
     return found
 
 
-# Of each block: its title, whose units it has, and of which kind.
-_OF_REFERENCE = {"claims": ("Claims of the reference", "reference", "claim")}  # nobody is asked
-_OF_SYSTEM = {
-    "claim_recall": (
-        *("Claim recall: is each claim of the reference in this text?", "reference", "claim"),
-    ),
-    "claim_precision": (
-        *("Claim precision: is each claim of this text in the reference?", "text", "claim"),
-    ),
-}
-_OF_ALL = {
-    "statements": ("Statements: does the source support each?", "text", "statement"),
-    "same_question": (
-        *("The same question: does this text ask what the reference asks?", "text", "text"),
-    ),
-    "preferences": (
-        "Preferences: is this text better than another’s? Judges also read the reference, or the"
-        " source where there is none.",
-        *("text", "rival"),
-    ),
+# Of each block: whose units it has, of which kind, and its title. Nobody is asked about `claims`.
+_BLOCKS = {
+    name: words.split(" | ")
+    for name, words in entries("""
+    claims: reference | claim | Claims of the reference
+    claim_recall: reference | claim | Claim recall: is each claim of the reference in this text?
+    claim_precision: text | claim | Claim precision: is each claim of this text in the reference?
+    statements: text | statement | Statements: does the source support each?
+    same_question: text | text | The same question: does this text ask what the reference asks?
+    preferences: text | rival | Preferences: is this text better than another’s? Judges also read
+      the reference, or the source where there is none.
+    """)
 }
 _HEADS = {
     "claim_recall": "in this text?",
@@ -294,11 +289,13 @@ def blocks(known: Judgments, doc_id: str, author: str, rated: Rated, at: At) -> 
     """
     text, made = (doc_id, author), []
     present = sorted({measure for measure, *_ in known.asked.get(text, {})})
-    titles = _OF_REFERENCE if author == REFERENCE else _OF_SYSTEM
-    for name, (title, whose, kind) in {**titles, **_OF_ALL}.items():
+    others = ("claim_recall", "claim_precision") if author == REFERENCE else ("claims",)
+    for name, (whose, kind, title) in _BLOCKS.items():
+        if name in others:
+            continue
         about = [q.name for q in QUESTIONS.values() if (q.whose, q.units) == (whose, kind)]
         asked = [one for of in about for one in present if base_metric(one) == of]
-        if name in _OF_REFERENCE:
+        if name == "claims":
             asked = []
         if kind not in ("claim", "statement") and not asked:
             continue
@@ -306,17 +303,12 @@ def blocks(known: Judgments, doc_id: str, author: str, rated: Rated, at: At) -> 
         units = _units(known, text, whose, kind)
         own = at if whose == "text" or author == REFERENCE else None
         lines = [
-            replace(line, people=[*rated.get((name, number), ())])
-            for number, line in enumerate(_lines(known, text, kind, units, heads, own))
+            _line(known, text, unit, heads, own, rated.get((name, number), ()))
+            for number, unit in enumerate(units)
         ]
         lines.sort(key=lambda line: (part_rank(line.part), line.number))
         noun = kind if kind in ("claim", "statement") else "text"
-        asks = [
-            _HEADS.get(b) or QUESTIONS[b].instrument.asks
-            for m, _ in heads
-            for b in [base_metric(m)]
-        ]
-        columns = [Asked(said, *head) for said, head in zip(asks, heads, strict=True)]
+        columns = [Asked(_asks(base_metric(measure)), measure, judge) for measure, judge in heads]
         made.append(Block(name, title, noun, columns, lines, _unread(lines)))
     return [block for block in [*made, *_graded(known, text)] if block.lines]
 
@@ -324,40 +316,40 @@ def blocks(known: Judgments, doc_id: str, author: str, rated: Rated, at: At) -> 
 def _units(known: Judgments, text: _Text, whose: str, kind: str) -> list[_Unit]:
     """In the order in which `judgments` found them: that of the whole text."""
     doc_id, author = text
+    whole = _Unit(kind, FULL, 0, "this text", [], None, None)
     if kind == "text":
-        return [_Unit(FULL, 0, "this text", [], None, None)]
+        return [whole]
     if kind == "rival":
-        rivals = enumerate(known.rivals.get(doc_id, []))
-        return [
-            _Unit(FULL, n, f"beside {one}", [], None, None) for n, one in rivals if one != author
-        ]
+        rivals = [r for r in enumerate(known.rivals.get(doc_id, [])) if r[1] != author]
+        return [whole._replace(position=n, text=f"beside {one}") for n, one in rivals]
     return known.units.get((doc_id, REFERENCE if whose == "reference" else author, kind), [])
 
 
-def _lines(
+def _asks(measure: str) -> str:
+    return _HEADS.get(measure) or QUESTIONS[measure].instrument.asks
+
+
+def _line(
     known: Judgments,
     text: _Text,
-    kind: str,
-    units: Iterable[_Unit],
+    unit: _Unit,
     heads: Sequence[tuple[str, str]],
     at: At | None,
-) -> Iterator[Line]:
-    unasked = Judgment("not judged: not asked", NEUTRAL)
-    for unit in units:
-        place = (unit.part, unit.position)
-        yield Line(
-            unit.position,
-            unit.part,
-            "(the part could not be taken apart)" if unit.text is None else unit.text,
-            *(at(unit.part, unit.start, unit.end) if at else (-1, -1)),
-            [int(number) for number in unit.citations],
-            known.aligned.get((*text, *place), []) if kind == "statement" else [],
-            [
-                known.judgment(text, (measure, *place, ALL_CITATIONS), judge) or unasked
-                for measure, judge in heads
-            ],
-            [*_each(known, text, unit, heads)],
-        )
+    people: Sequence[Rating],
+) -> Line:
+    place = (unit.part, unit.position)
+    return Line(
+        *(unit.position, unit.part, unit.text or "(the part could not be taken apart)"),
+        *(at(unit.part, unit.start, unit.end) if at else (-1, -1)),
+        [int(number) for number in unit.citations],
+        known.aligned.get((*text, *place), []) if unit.kind == "statement" else [],
+        [
+            known.judgment(text, (measure, *place, ALL_CITATIONS), judge) or _UNASKED
+            for measure, judge in heads
+        ],
+        [*_each(known, text, unit, heads)],
+        people,
+    )
 
 
 def _unread(lines: Sequence[Line]) -> str:

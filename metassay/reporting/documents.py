@@ -23,7 +23,7 @@ from metassay.reporting.contract import (
     Text,
     TextsInfo,
 )
-from metassay.reporting.facets import Divided, divided, facet_names, lacks, marks_of
+from metassay.reporting.facets import Divided, Facet, divided, facet_names, lacks, marks_of
 from metassay.reporting.names import (
     Metric,
     criterion_rank,
@@ -49,7 +49,6 @@ class _Tables:
     """The frames by document and author, so that one document is made at a time."""
 
     texts: Mapping[_Text, _Written]
-    pieces: Mapping[_Text, Mapping[str, tuple[str, Sequence[Span]]]]
     scores: Mapping[_Text, Mapping[Metric, float | None]]
     ratings: Mapping[_Text, Mapping[tuple[str, int], list[Rating]]]  # of ("text", 0), of units
     authors: Mapping[str, Sequence[str]]
@@ -141,7 +140,6 @@ def _gathered(
     texts, parts = tables["texts"], tables["parts"]
     return _Tables(
         texts=_written(texts, parts),
-        pieces=_pieces(parts),
         scores=_scores(tables["scores"], better),
         ratings=_ratings(tables["ratings"], names),
         authors={str(d): sorted_authors(mine["author"]) for d, mine in texts.groupby("doc_id")},
@@ -185,8 +183,8 @@ def _text(key: _Text, known: _Tables) -> Text:
     texts = [text for _, (text, _) in parts if text is not None]
     text = written.get(FULL, (None, ""))[0]
     text = "\n\n".join(texts) if text is None else text
-    pieces, whole = known.pieces.get(key, {}), known.divided.get(key)
-    rated = known.ratings.get(key, {})
+    whole, rated = known.divided.get(key), known.ratings.get(key, {})
+    pieces = {FULL: Facet("ok", text, [Span(0, len(text))], ()), **(whole.facets if whole else {})}
     found = blocks(
         *(known.judgments, *key, rated),
         lambda part, *ends: _place(text, pieces.get(part), *ends),
@@ -202,22 +200,19 @@ def _text(key: _Text, known: _Tables) -> Text:
         *(key[1], problems, text),
         [Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
         rated.get(("text", 0), []),
-        [(metric_label(*metric), scores.get(metric)) for metric in known.metrics],
+        [(metric_label(*metric), scores[metric]) for metric in known.metrics if metric in scores],
         found,
     )
 
 
-def _place(
-    text: str, part: tuple[str, Sequence[Span]] | None, start: int | None, end: int | None
-) -> tuple[int, int]:
+def _place(text: str, part: Facet | None, start: int | None, end: int | None) -> tuple[int, int]:
     """Where a stretch of a part stands in the text, in UTF-16; -1 where it does not."""
     if part is None or start is None or end is None:
         return -1, -1
-    said, pieces = part
     for between in (BETWEEN_PARTS, " "):  # of sections, of facets
-        if between.join(text[a:b] for a, b in pieces) == said:
+        if between.join(text[a:b] for a, b in part.pieces) == part.text:
             at = 0
-            for a, b in pieces:
+            for a, b in part.pieces:
                 if at <= start and end <= at + b - a:
                     return utf16(text, a + start - at), utf16(text, a + end - at)
                 at += b - a + len(between)
@@ -235,17 +230,6 @@ def _written(texts: pd.DataFrame, parts: pd.DataFrame) -> dict[_Text, _Written]:
         for doc_id, author, part, *text_and_status in rows(frame, *columns):
             text, status = text_and_status
             found.setdefault((doc_id, author), {})[part] = (text, status)
-    return found
-
-
-def _pieces(parts: pd.DataFrame) -> dict[_Text, dict[str, tuple[str, Sequence[Span]]]]:
-    """Each part's text and where its pieces stand in the whole."""
-    found: dict[_Text, dict[str, tuple[str, Sequence[Span]]]] = {}
-    columns = ("doc_id", "author", "part", "text", "starts", "ends")
-    for doc_id, author, part, text, starts, ends in rows(parts, *columns):
-        pieces = [Span(*both) for both in zip(starts, ends, strict=True)]
-        if text is not None and (pieces or part == FULL):
-            found.setdefault((doc_id, author), {})[part] = (text, pieces or [Span(0, len(text))])
     return found
 
 

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metassay.format import glossary
 from metassay.format.frames import rows
 from metassay.format.terms import LEVELS
 from metassay.meta_evaluation.evaluate import ANALYSES
+from metassay.meta_evaluation.verdicts import CANNOT_TELL, PROMISING, TRUSTED, VERDICTS
 from metassay.reporting.contract import CellInfo, FigureInfo, TableInfo, Term, VerdictWord
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.names import criterion_rank, sorted_authors, sorted_metrics, sorted_parts
@@ -77,17 +79,21 @@ def put_tables(
     return made
 
 
-def terms(kind: str) -> list[Term]:
-    """The glossary of pages of this kind."""
-    return [Term(*one) for one in texts("words.yaml")["terms"][kind].items()]
+def terms(*groups: str) -> list[Term]:
+    """The terms of these groups of the glossary."""
+    return [Term(name, one.whole) for name, one in glossary.terms().items() if one.group in groups]
 
 
-def verdict_words(**numbers: object) -> list[VerdictWord]:
-    """Every kind of verdict, best first; `numbers` stand in what they mean."""
-    return [
-        VerdictWord(kind, block["state"], block["means"].format(**numbers))
-        for kind, block in texts("words.yaml")["verdicts"].items()
-    ]
+def verdict_words(**numbers: str) -> list[VerdictWord]:
+    """Every kind of verdict, best first; `numbers` of the study stand in what they mean."""
+    known = glossary.terms(**numbers)
+    return [VerdictWord(kind, state_of(kind), known[kind].whole) for kind in VERDICTS]
+
+
+def state_of(verdict: str) -> str:
+    """What to do with a metric of this verdict: `use` it, `confirm` it, or `no`."""
+    undecided = "confirm" if verdict in (PROMISING, CANNOT_TELL) else "no"
+    return "use" if verdict in TRUSTED else undecided
 
 
 def meanings(name: str, block: Block) -> dict[str, str]:

@@ -79,8 +79,8 @@ def answer_of(
         ],
         "decisions": decisions(certificates),
         "grid": grid(certificates, confidence),
-        "verdicts": verdict_words(fewest=FEWEST_SYSTEMS, **numbers),
-        "terms": terms("evaluation"),
+        "verdicts": verdict_words(fewest=str(FEWEST_SYSTEMS), **numbers),
+        "terms": terms("Scores", "People", "Decisions"),
     }
 
 
@@ -91,14 +91,15 @@ def write_meta_page(
     options: CertificationOptions,
     confidence: float,
     title: str,
+    command: str,
     warnings: Sequence[str],
     notes: Sequence[str],
 ) -> None:
     """Write index.html, page/ and figures/ to a folder that is there.
 
     `tables`: those of `evaluate`, `certificates` and `raters`, or `agreement` and `raters` alone.
-    The page links to the tables as CSV beside it, which the caller writes. `confidence`: of the
-    intervals. Equal input gives equal bytes.
+    The page links to the tables as CSV beside it, which the caller writes, and says by which
+    `command`. `confidence`: of the intervals. Equal input gives equal bytes.
     """
     page = PageFolder(folder)
     raters = [Problem("warning", line) for line in standing_out(tables["agreement"])]
@@ -115,7 +116,7 @@ def write_meta_page(
             name=title,
             about=about,
             made=f"Metassay {__version__}",
-            tables=put_tables(page, tables, "metassay meta-eval", figures=figures),
+            tables=put_tables(page, tables, command, figures=figures),
             figures=[one for drawn in figures.values() for one in drawn],
             problems=[*problems, *(Problem("warning", line) for line in notes)],
             links=[Link("choices.json", "Directions, scales and options")],

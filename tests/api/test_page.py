@@ -50,7 +50,7 @@ def test_the_page_has_the_answer_every_table_and_figures(written: Path, head: An
     assert len(head["figures"]) == 4
     for info in head["tables"]:
         assert (written / info["csv"]).is_file()
-        assert info["command"] == "metassay meta-eval"
+        assert info["command"] == "meta_eval(scores, ratings)"
         assert [one["name"] for one in info["columns"] if not one["means"]] == [], info["name"]
     certificates = page_data.table(written, "certificates")
     assert sorted(certificates["metric"].unique()) == ["good", "noise <i>"]

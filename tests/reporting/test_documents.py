@@ -6,6 +6,7 @@ import pytest
 from metassay.core.options import Criterion
 from metassay.reporting.contract import Judgment, Line, Rating
 from metassay.reporting.documents import _differs, _place
+from metassay.reporting.facets import Facet
 from metassay.reporting.report import write_report
 from metassay.reporting.text_index import utf16
 from metassay.text.spans import Span
@@ -40,14 +41,18 @@ def test_a_unit_of_a_part_in_pieces_stands_where_its_piece_does(between: str) ->
     whole = "Plan: rest.\nExam: 😀 fine.\nPlan: ice."
     pieces = [Span(0, 11), Span(27, 37)]
     said = between.join(whole[a:b] for a, b in pieces)
+    part = Facet("ok", said, pieces, ())
     for words in ("rest.", "ice."):
         start = said.index(words)
-        place = _place(whole, (said, pieces), start, start + len(words))
+        place = _place(whole, part, start, start + len(words))
         assert javascript(whole, *place) == words
     start = said.index("rest.")
-    assert _place(whole, (said, pieces), start, len(said)) == (-1, -1)  # of two pieces
-    assert _place(whole, ("other words", pieces), 0, 2) == (-1, -1)
-    assert _place(whole, None, 0, 2) == _place(whole, (said, pieces), None, None) == (-1, -1)
+    assert _place(whole, part, start, len(said)) == (
+        -1,
+        -1,
+    )  # of two pieces
+    assert _place(whole, Facet("ok", "other words", pieces, ()), 0, 2) == (-1, -1)
+    assert _place(whole, None, 0, 2) == _place(whole, part, None, None) == (-1, -1)
 
 
 def line(sides: list[str], *given: tuple[str, float | None]) -> Line:
