@@ -92,7 +92,6 @@ def write_meta_page(
     confidence: float,
     title: str,
     command: str,
-    warnings: Sequence[str],
     notes: Sequence[str],
 ) -> None:
     """Write index.html, page/ and figures/ to a folder that is there.
@@ -109,7 +108,7 @@ def write_meta_page(
         fields = answer_of(tables, options, confidence)
         about = "Metrics tested against people: which to trust, for which decision, and how sure."
     figures = put_figures(FIGURES, tables, folder, options)
-    problems = [*(Problem("warning", line) for line in warnings), *fields.pop("problems")]
+    problems = [*(Problem("warning", line) for line in notes), *fields.pop("problems")]
     page.finish(
         Head(
             kind="meta-eval",
@@ -118,7 +117,7 @@ def write_meta_page(
             made=f"Metassay {__version__}",
             tables=put_tables(page, tables, command, figures=figures),
             figures=[one for drawn in figures.values() for one in drawn],
-            problems=[*problems, *(Problem("warning", line) for line in notes)],
+            problems=problems,
             links=[Link("choices.json", "Directions, scales and options")],
             **fields,
         )
