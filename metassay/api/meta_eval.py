@@ -136,8 +136,7 @@ class MetaEvaluation:
             confidence=self.options.confidence,
             title=" and ".join(names),
             command=_command(names),
-            warnings=self.of_names,
-            notes=self.notes,
+            notes=(*self.of_names, *self.notes),
         )
 
 

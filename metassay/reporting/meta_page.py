@@ -92,14 +92,14 @@ def write_meta_page(
     confidence: float,
     title: str,
     command: str,
-    warnings: Sequence[str],
     notes: Sequence[str],
 ) -> None:
     """Write index.html, page/ and figures/ to a folder that is there.
 
     `tables`: those of `evaluate`, `certificates` and `raters`, or `agreement` and `raters` alone.
     The page links to the tables as CSV beside it, which the caller writes, and says by which
-    `command`. `confidence`: of the intervals. Equal input gives equal bytes.
+    `command`. `confidence`: of the intervals. `notes`: warnings, then what was assumed and left out. Equal input
+    gives equal bytes.
     """
     page = PageFolder(folder)
     raters = [Problem("warning", line) for line in standing_out(tables["agreement"])]
@@ -109,7 +109,7 @@ def write_meta_page(
         fields = answer_of(tables, options, confidence)
         about = "Metrics tested against people: which to trust, for which decision, and how sure."
     figures = put_figures(FIGURES, tables, folder, options)
-    problems = [*(Problem("warning", line) for line in warnings), *fields.pop("problems")]
+    problems = [*(Problem("warning", line) for line in notes), *fields.pop("problems")]
     page.finish(
         Head(
             kind="meta-eval",
@@ -118,7 +118,7 @@ def write_meta_page(
             made=f"Metassay {__version__}",
             tables=put_tables(page, tables, command, figures=figures),
             figures=[one for drawn in figures.values() for one in drawn],
-            problems=[*problems, *(Problem("warning", line) for line in notes)],
+            problems=problems,
             links=[Link("choices.json", "Directions, scales and options")],
             **fields,
         )
