@@ -136,7 +136,7 @@ class MetaEvaluation:
             confidence=self.options.confidence,
             title=" and ".join(names),
             command=_command(names),
-            notes=[*self.of_names, *self.notes],
+            notes=(*self.of_names, *self.notes),
         )
 
 

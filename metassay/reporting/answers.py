@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.format.frames import rows
+from metassay.format.numbers import counted
 from metassay.judges.criteria import RUBRIC, Criterion, Scale, read_criterion
 from metassay.reporting.contract import Asked, Block, EachCitation, Judgment, Line, Rating
 from metassay.reporting.names import part_rank
@@ -146,6 +147,19 @@ def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
             made.append([*first, *(int(counts.get(name, 0)) for name in COLUMNS[4:])])
     frame = pd.DataFrame(made, columns=list(COLUMNS))
     return frame.sort_values(["judge", "measure"]).reset_index(drop=True)
+
+
+def unanswered(table: pd.DataFrame) -> list[str]:
+    """What is missing of each judge, by why; `table` is of `answers_table`."""
+    lines = []
+    lacking = (*_FAILURES, "not_judged")
+    for judge, mine in table.groupby("judge")[["places", *lacking]].sum().iterrows():
+        why = ", ".join(f"{mine[one]:,} {one.replace('_', ' ')}" for one in lacking if mine[one])
+        if why:
+            of = counted(int(mine["places"]), "place")
+            n = mine[[*lacking]].sum()
+            lines.append(f"{judge} has no answer in {n:,} of {of}: {why}.")
+    return lines
 
 
 # Claims, statements and criteria about one text with what each judge said of them.

@@ -98,7 +98,8 @@ def write_meta_page(
 
     `tables`: those of `evaluate`, `certificates` and `raters`, or `agreement` and `raters` alone.
     The page links to the tables as CSV beside it, which the caller writes, and says by which
-    `command`. `confidence`: of the intervals. Equal input gives equal bytes.
+    `command`. `confidence`: of the intervals. `notes`: warnings, then what was assumed and left
+    out. Equal input gives equal bytes.
     """
     page = PageFolder(folder)
     raters = [Problem("warning", line) for line in standing_out(tables["agreement"])]

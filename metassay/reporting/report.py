@@ -13,9 +13,9 @@ from metassay.format.numbers import counted
 from metassay.meta_evaluation.evaluate import MADE
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.rubric_agreement import rubric_agreement
-from metassay.reporting.answers import answers_table
+from metassay.reporting.answers import answers_table, unanswered
 from metassay.reporting.cells import Ours
-from metassay.reporting.contract import CellInfo, GridRow, SystemsInfo
+from metassay.reporting.contract import CellInfo, GridRow, Problem, SystemsInfo
 from metassay.reporting.documents import put_documents
 from metassay.reporting.evidence import put_tables
 from metassay.reporting.facets import facets_table
@@ -125,6 +125,9 @@ def _write_page(
     lexical = _lexical_judges(read["judgments"])
     figures = put_figures(FIGURES, tables, folder, report.certification)
     answer = answer_of(tables, report.certification, report.resampling.confidence)
+    if "answers" in tables:
+        lacking = unanswered(tables["answers"])
+        answer["problems"][:0] = [Problem("missing", line) for line in lacking]
     board, notes = tables["leaderboard"], tables.get("notes", empty(NOTES))
     better = _shown_metrics(board, answer["grid"])
     texts = put_documents(

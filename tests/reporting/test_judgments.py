@@ -13,6 +13,7 @@ from metassay.reporting.answers import (
     blocks,
     judged,
     judgments,
+    unanswered,
 )
 from metassay.reporting.contract import Block, Judgment
 from metassay.scoring.pairing.measures import MEASURES
@@ -206,6 +207,11 @@ def test_every_place_is_counted_by_what_came_of_it() -> None:
     assert by.loc["words", "claim_recall"]["not_judged"] == 2
     outcomes = [name for name in COLUMNS[4:] if name != "repaired"]
     assert (by[outcomes].sum(axis=1) == by["places"]).all()
+    assert unanswered(table[table["measure"] == "claim_recall"]) == [
+        "lexical has no answer in 2 of 7 places: 2 refused.",
+        "words has no answer in 2 of 7 places: 2 not judged.",
+    ]
+    assert unanswered(table.head(0)) == []
 
 
 def rivals(*authors: str) -> pd.DataFrame:
