@@ -125,7 +125,10 @@ class PageFolder:
 
 
 def encode(value: object) -> bytes:
-    """JSON that is a JavaScript value: null for what is no number, escapes for lone surrogates."""
+    """JSON that is a JavaScript value: null for what is no number, escapes for lone surrogates.
+
+    Characters that nobody sees and that turn what follows round stand there as pictures or escapes.
+    """
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode()
 
@@ -170,7 +173,9 @@ def _plain(value: Any) -> Any:
     """Records as objects by field, and reals that JSON lacks as null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int):
+    if isinstance(value, str):
+        return visible(value)
+    if value is None or isinstance(value, int):
         return value
     if is_dataclass(value):
         return {of.name: _plain(getattr(value, of.name)) for of in fields(value)}

@@ -7,8 +7,8 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from metassay.core.options import Criterion
-from metassay.reporting.resampled import Resampling
-from metassay.reporting.rubrics import rubric_agreement_table, rubrics_section
+from metassay.meta_evaluation.rubric_agreement import rubric_agreement
+from metassay.statistics.document_means import Resampling
 
 HOW = Resampling(80, 0.9, 3)
 NAMES = ("percent", "cohen_kappa_quadratic", "krippendorff_alpha_ordinal")
@@ -60,7 +60,7 @@ def test_each_coefficient_beside_other_programs():
     )
     judge[:3], ann[5:15], bob[12:18], ann[39], bob[39] = [np.nan] * 5
     ratings = pd.concat([rated(ann, "ann"), rated(bob, "bob")])
-    found = rubric_agreement_table(CRITERIA, scored(judge), ratings, SCALES, HOW)
+    found = rubric_agreement(CRITERIA, scored(judge), ratings, SCALES, HOW)
     assert list(found["coefficient"]) == list(NAMES)
     pairs = []
     for one in (ann, bob):
@@ -83,7 +83,7 @@ def test_shares_that_a_file_rounds_are_levels():
     thirds = CRITERIA.assign(high=3.0)
     judge = scored([1, 2, 3, 2], unit=3.0)
     ann = rated([1, 2, 3, 3], "ann", unit=3.0).round(2)
-    found = rubric_agreement_table(thirds, judge, ann, SCALES, HOW)
+    found = rubric_agreement(thirds, judge, ann, SCALES, HOW)
     assert found["value"][0] == 0.75
 
 
@@ -91,33 +91,18 @@ def test_penalties_and_grades_that_cannot_be_compared():
     judge, ann = [0, 2, 5, 1], [0, 2, 4, 1]
     scores = scored(judge, "form_slips", 1.0)
     ratings = rated(ann, "ann", "slips", 1.0)
-    found = rubric_agreement_table(CRITERIA, scores, ratings, SCALES, HOW)
+    found = rubric_agreement(CRITERIA, scores, ratings, SCALES, HOW)
     assert found["value"][0] == 0.75
     between = ratings.assign(value=ratings["value"] + 0.5)  # no number of penalties
-    assert rubric_agreement_table(CRITERIA, scores, between, SCALES, HOW).empty
+    assert rubric_agreement(CRITERIA, scores, between, SCALES, HOW).empty
     turned = SCALES | {"slips": Criterion(low=0, high=9, better="higher")}
-    assert rubric_agreement_table(CRITERIA, scores, ratings, turned, HOW).empty
+    assert rubric_agreement(CRITERIA, scores, ratings, turned, HOW).empty
     below = scored([1, 2, 3, 4]), rated([0, 2, 3, 4], "ann")  # no level of 1 to 4
-    assert rubric_agreement_table(CRITERIA, *below, SCALES, HOW).empty
+    assert rubric_agreement(CRITERIA, *below, SCALES, HOW).empty
     one = (
         scores.assign(doc_id="d", author=list("abcd")),
         ratings.assign(doc_id="d", author=list("abcd")),
     )
-    alone = rubric_agreement_table(CRITERIA, *one, SCALES, HOW)
+    alone = rubric_agreement(CRITERIA, *one, SCALES, HOW)
     assert alone["value"][0] == 0.75
     assert alone[["low", "high"]].isna().all(axis=None)
-
-
-def test_the_page_shows_them():
-    found = rubric_agreement_table(
-        CRITERIA, scored([1, 2, 3, 4]), rated([1, 2, 3, 3], "ann"), SCALES, HOW
-    )
-    words = {"weight": None, "meaning": "asks", "missing": "null", "source": "invented"}
-    nothing = pd.DataFrame(
-        columns=["coefficient", "level", "part", "metric", "judge", "criterion", "study"]
-    )
-    tables = {"criteria": CRITERIA.assign(**words), "correlations": nothing}
-    made = rubrics_section(tables | {"rubric_agreement": found})
-    assert "rubric_agreement" in made.files
-    ((name, cells),) = made.groups[0].grids[-1].rows
-    assert (name, [cell.text for cell in cells[:3]]) == ("clear", ["gpt", "s", "0.750"])

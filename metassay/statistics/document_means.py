@@ -40,18 +40,29 @@ def means(values: Reals, how: Resampling, numbers: Reals | None = None) -> Means
     n_documents, n_columns = values.shape
     defined = ~np.isnan(values)
     weights = np.where(defined, 1.0 if numbers is None else numbers, 0.0)
-    once = np.ones((1, n_documents))
     if not n_documents:
         nothing = np.full(n_columns, np.nan)
         return Means(nothing, nothing, nothing)
-    drawn = np.random.default_rng(how.seed).integers(0, n_documents, (how.resamples, n_documents))
-    drawn += n_documents * np.arange(how.resamples)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
-    draws = _means(counts, values, weights)
+    draws = mean_draws(values, how, weights)
     low, high = np.full((2, n_columns), np.nan)
     for at, number in enumerate(np.sum(defined, axis=0).tolist()):
-        (low[at],), (high[at],) = expanded_percentiles(draws[:, [at]], number, how.confidence)
-    return Means(_means(once, values, weights)[0], low, high)
+        (low[at],), (high[at],) = expanded_percentiles(draws[1:, [at]], number, how.confidence)
+    return Means(draws[0], low, high)
+
+
+def mean_draws(values: Reals, how: Resampling, weights: Reals | None = None) -> Reals:
+    """The means of `means` (1 + resamples, columns): of the documents, then of each resample.
+
+    `weights` (documents, columns): how many things each value is a sum of; by default 1, and 0 of
+    NaN. Needs a document.
+    """
+    n = len(values)
+    drawn = np.random.default_rng(how.seed).integers(0, n, (how.resamples, n))
+    drawn += n * np.arange(how.resamples)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
+    there = (~np.isnan(values)).astype(float) if weights is None else weights
+    once = _means(np.ones((1, n)), values, there)
+    return np.vstack([once, _means(counts, values, there)])
 
 
 def _means(counts: Reals, values: Reals, weights: Reals) -> Reals:
