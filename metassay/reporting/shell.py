@@ -11,7 +11,6 @@ import math
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -183,8 +182,9 @@ def _plain(value: Any) -> Any:
         return visible(value)
     if value is None or isinstance(value, int):
         return value
-    if is_dataclass(value):
-        return {of.name: _plain(getattr(value, of.name)) for of in fields(value)}
+    names = getattr(value, "__dataclass_fields__", None)
+    if names is not None:
+        return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, dict):
         return {key: _plain(of) for key, of in value.items()}
     return [_plain(of) for of in value]
