@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from metassay.cli.main import BAD_USAGE, main
+from metassay.cli.main import main
+from metassay.core.exit_codes import REFUSED
 
 ROOT = Path(__file__).parent.parent
 FILES = ("params.yaml", "data/registry.yaml", "benchmarks/sample/params.yaml")
@@ -69,7 +70,7 @@ Capsys = pytest.CaptureFixture[str]
 
 def refused(capsys: pytest.CaptureFixture[str]) -> list[str]:
     capsys.readouterr()
-    assert main(["validate"]) == BAD_USAGE
+    assert main(["validate"]) == REFUSED
     return capsys.readouterr().err.splitlines()
 
 

@@ -50,7 +50,7 @@ def test_unknown_keys_wrong_types_and_missing_ones_come_at_once(tmp_path: Path) 
         "benchmarks/sample/params.yaml > dataset: missing; add it",
         "benchmarks/sample/params.yaml > published: Input should be a valid list",
         "benchmarks/sample/params.yaml > segmentaton: unknown key; remove it or correct its"
-        " spelling",
+        " spelling; did you mean 'segmentation'?",
     ]
 
 

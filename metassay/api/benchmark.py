@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, meant
 from metassay.core.naming import name_problem
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read
@@ -43,7 +43,7 @@ class Benchmark:
             )
             raise BadInput(
                 f"{self.project}: has no benchmark {name!r}; there are:"
-                f" {', '.join(there) or 'none'}"
+                f" {', '.join(there) or 'none'}{meant(name, there)}"
             )
 
     @property
@@ -73,7 +73,10 @@ class Benchmark:
             be.
         """
         if name not in TABLES:
-            raise BadInput(f"no table is called {name!r}; choose from {', '.join(sorted(TABLES))}")
+            raise BadInput(
+                f"no table is called {name!r}; choose from {', '.join(sorted(TABLES))}"
+                f"{meant(name, TABLES)}"
+            )
         path = self._path(name)
         if path is None:
             raise BadInput(

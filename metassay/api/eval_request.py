@@ -5,8 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from metassay.api.column_names import Named
 from metassay.api.columns import LISTED, Given
-from metassay.api.naming import meant
-from metassay.core.errors import collect_problems, raise_problems, shown
+from metassay.core.errors import collect_problems, meant, raise_problems, shown
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better

@@ -1,12 +1,11 @@
 """Names that only one of the files has, with the name that was probably meant."""
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pandas as pd
 
 from metassay.api.columns import TEXT, Given
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, meant, shown
 from metassay.format.numbers import counted
 from metassay.tables.names import REFERENCE
 from metassay.tabular.column_synonyms import plain_key
@@ -49,14 +48,6 @@ def misnamed(scores: Given, ratings: Given) -> list[str]:
         for column, noun in (("author", "system"), ("part", "part"))
         for line in _only_here(here, there, column, noun)
     ] + list(_spelt_alike(ratings, scores))
-
-
-def meant(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'gpt-4'?` where one of `known` is close, else nothing."""
-    known = list(known)
-    close = [one for one in known if plain_key(one) == plain_key(name)]
-    close = close or difflib.get_close_matches(name, known, n=1)
-    return f"; did you mean {shown(close[0])}?" if close else ""
 
 
 def _only_here(here: Given, there: Given, column: str, noun: str) -> Iterator[str]:

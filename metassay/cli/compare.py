@@ -15,10 +15,9 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from metassay.api.naming import meant
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import is_stdout, whole_file
-from metassay.core.errors import BadInput, collect_problems, raise_problems
+from metassay.core.errors import BadInput, collect_problems, meant, raise_problems
 from metassay.core.errors import shown as quoted
 from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.core.options import BENCHMARKS, PARAMS

@@ -1,11 +1,11 @@
 """How the command line is read: names that were renamed, and names that are nearly right."""
 
 import argparse
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from metassay.core.errors import meant
 from metassay.paper_figures import FORMATS
 
 LARGEST = 2**31  # of counts, such as seconds
@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
         if options:
             words = self.prog.removeprefix("metassay ")
             renamed = OPTIONS.get(words, {}).get(options[0])
-            hint = f" is now {renamed}" if renamed else _meant(options[0], self._options())
+            hint = f" is now {renamed}" if renamed else meant(options[0], self._options())
             self.error(f"{options[0]}{hint}" if renamed else f"no option {options[0]}{hint}")
         if rest and hasattr(chosen, "files"):
             chosen.files = [*chosen.files, *map(Path, rest)]
@@ -59,7 +59,7 @@ class Parser(argparse.ArgumentParser):
             there = (
                 f"{self.prog} --help lists all" if commands else f"choose from {', '.join(known)}"
             )
-            close = _meant(str(value), known)
+            close = meant(str(value), known)
             raise argparse.ArgumentError(action, f"there is no {value!r}; {there}{close}")
 
 
@@ -67,12 +67,6 @@ def renamed(words: list[str]) -> str | None:
     """The line that answers a command by its former name; None for other words."""
     new = COMMANDS.get(words[0]) if words else None
     return new and f"metassay {words[0]} is now metassay {new}"
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
-    from metassay.api.naming import meant  # which imports pandas
-
-    return meant(name, known)
 
 
 def url(text: str) -> str:

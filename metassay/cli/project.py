@@ -10,9 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from metassay.api.naming import meant
 from metassay.cli.terminal import folded, page
-from metassay.core.errors import Unfinished, raise_problems
+from metassay.core.errors import Unfinished, meant, raise_problems
 from metassay.core.exit_codes import DONE, FAILED
 from metassay.core.kinds import choose, is_path
 from metassay.core.merges import dvc_problems, file_problems
@@ -150,7 +149,7 @@ def _unknown(name: str, there: Iterable[str]) -> str:
     if (BENCHMARKS / name).is_dir():
         return f"{BENCHMARKS / name / PARAMS} does not exist; bring it back, as by git"
     close = meant(name, there)
-    return f"{BENCHMARKS}/: no {name!r}{close}; there are: {', '.join(there)}"
+    return f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(there)}{close}"
 
 
 def datasets_in(folder: Evaluation, params: Params) -> list[str]:

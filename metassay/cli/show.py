@@ -9,12 +9,11 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from metassay.api.naming import meant
 from metassay.cli.project import named
 from metassay.cli.terminal import ruled, say
 from metassay.cli.views import VIEWS, path_of, table_of
 from metassay.core.atomic import is_stdout, whole_file
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, meant
 from metassay.core.stages import TABLES
 from metassay.core.visible import visible
 from metassay.format.frames import rows, to_csv

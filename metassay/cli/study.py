@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.api.naming import meant
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, meant
 from metassay.core.kinds import record_of
 from metassay.core.naming import name_problem
 from metassay.core.options import BENCHMARKS, GIVEN, PARAMS, Criterion
@@ -127,7 +126,7 @@ def _benchmark(name: str) -> str:
     known = sorted(load().benchmarks)
     if name not in known:
         close = meant(name, known)
-        raise BadInput(f"{BENCHMARKS}/: no {name!r}{close}; there are: {', '.join(known)}")
+        raise BadInput(f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}")
     return name
 
 

@@ -1,5 +1,6 @@
 """The errors that bad input raises, every problem at once with its remedy; how they quote keys."""
 
+import difflib
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
@@ -58,6 +59,21 @@ class Unfinished(Exception):  # noqa: N818 - reads as what it is
 
     The message says what is missing and what to do, without the text of a document.
     """
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'gpt-4'?` where one of `known` is close, else nothing."""
+    plain = {_plain(one): one for one in known}
+    close = (
+        [_plain(name)]
+        if _plain(name) in plain
+        else difflib.get_close_matches(_plain(name), plain, n=1)
+    )
+    return f"; did you mean {shown(plain[close[0]])}?" if close else ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.casefold())
 
 
 def shown(key: object) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, meant
 from metassay.core.options import Block, Options, parse
 
 _PATH = re.compile(r"(?=.*[.:])([A-Za-z_]\w*)(\.[A-Za-z_]\w*)*(:[A-Za-z_]\w*)?", re.ASCII)
@@ -45,7 +45,8 @@ def choose(index: Mapping[str, str], block: Block, *, where: str) -> Chosen:
     if kind is None:
         raise BadInput(f"{where} > kind: missing; choose from {sorted(index)}")
     if not isinstance(kind, str) or (kind not in index and not is_path(kind)):
-        raise BadInput(f"{where} > kind: {kind!r} is not known; choose from {sorted(index)}")
+        close = meant(str(kind), index)
+        raise BadInput(f"{where} > kind: {kind!r} is not known; choose from {sorted(index)}{close}")
     record = record_of(index, kind) if kind in index else _user_record(index, kind, where)
     rest = {name: value for name, value in block.items() if name != "kind"}
     return Chosen(kind, record, parse(record.options, rest, where=where))

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, meant
 from metassay.core.naming import name_problem, words_problem
 
 Block = dict[str, Any]
@@ -79,7 +79,7 @@ def parse(model: type[AnyOptions], block: object, *, where: str) -> AnyOptions:
     try:
         return model.model_validate(block)
     except ValidationError as error:
-        raise BadInput([_explain(where, e) for e in error.errors()]) from None
+        raise BadInput([_explain(where, e, model) for e in error.errors()]) from None
 
 
 def printed(block: Block) -> str:
@@ -88,10 +88,11 @@ def printed(block: Block) -> str:
     return ",".join([str(block["kind"]), *settings])
 
 
-def _explain(where: str, error: Any) -> str:
+def _explain(where: str, error: Any, model: type[BaseModel]) -> str:
     at = " > ".join([where, *map(str, error["loc"])])
     if error["type"] == "extra_forbidden":
-        return f"{at}: unknown key; remove it or correct its spelling"
+        close = meant(str(error["loc"][-1]), model.model_fields) if len(error["loc"]) == 1 else ""
+        return f"{at}: unknown key; remove it or correct its spelling{close}"
     if error["type"] == "missing":
         return f"{at}: missing; add it"
     if error["type"] in ("model_type", "dict_type"):

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from metassay.core import strict_yaml
 from metassay.core.confusables import folded
-from metassay.core.errors import BadInput, collect_problems
+from metassay.core.errors import BadInput, collect_problems, meant
 from metassay.core.naming import FORM, name_problems, words_problem
 from metassay.core.options import (
     BENCHMARKS,
@@ -404,7 +404,9 @@ def _dangling(one: Folder, shared: Shared) -> Iterator[str]:
         known: Mapping[str, Block] = getattr(shared, block)
         for name in [named] if isinstance(named, str) else named:
             if name not in known:
-                yield f"{field}: {name!r} is not in {PARAMS} > {block}; known: {sorted(known)}"
+                close = meant(name, known)
+                there = f"known: {sorted(known)}{close}"
+                yield f"{field}: {name!r} is not in {PARAMS} > {block}; {there}"
 
 
 def _bad_names(shared: Shared) -> Iterator[str]:

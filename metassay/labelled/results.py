@@ -8,6 +8,7 @@ import pandas as pd
 from metassay.format.frames import records, rows
 from metassay.labelled.verdicts import ALL_KINDS
 from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
+from metassay.tables.summaries import SUMMARIES
 
 ENTAILED = "entailed"
 Card = dict[str, dict[str, Any]]  # rows of table `judge_cards` by statistic
@@ -91,16 +92,13 @@ def n_asked(card: Card) -> int:
 
 DETECTED, FALSE_ALARMS = "detected", "false alarms"
 _MISSING = ["n_abstained", "n_failed"]
-KIND_COLUMNS = ["study", "kind", "judge", "measure", "value", "low", "high", "n", *_MISSING]
+KIND_COLUMNS = list(SUMMARIES["kinds"].columns)
 
 
 def kinds_table(test: Cards) -> pd.DataFrame:
-    """One row per study, kind, judge and measure.
+    """Table `kinds`; kind ALL_KINDS is all of them. Empty where items have no kinds.
 
-    `detected`: of the verdicts on items that are not entailed, the share that says so; higher is
-    better. `false alarms`: of those on entailed items, the share that says they are not; lower is
-    better. `n`: these verdicts. n_abstained, n_failed: items of the kind, of either label, without
-    one. Kind ALL_KINDS is all of them. Empty where items have no kinds.
+    `detected`: higher is better. `false alarms`: lower is better.
     """
     lines: list[list[object]] = []
     for (study, kind, judge), card in test.of_kind.items():

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from metassay.core.errors import BadInput, collect_problems, raise_problems
+from metassay.core.errors import BadInput, collect_problems, meant, raise_problems
 from metassay.core.options import Block, Options, Words, parse
 from metassay.llm.messages import Structured
 
@@ -193,6 +193,7 @@ def parse_models(
             known = sorted(endpoints)
             problems.append(
                 f"{at} > endpoint: {model.endpoint!r} is not in endpoints; known: {known}"
+                f"{meant(model.endpoint, known)}"
             )
     raise_problems(problems)
     return found
@@ -202,7 +203,8 @@ def find_model(models: Models, name: str) -> ModelOptions:
     """The model of that name; BadInput names the known ones."""
     if name not in models.models:
         known = ", ".join(sorted(models.models)) or "none"
-        raise BadInput(f"model {name!r} is not in params.yaml > models; known: {known}")
+        close = meant(name, models.models)
+        raise BadInput(f"model {name!r} is not in params.yaml > models; known: {known}{close}")
     return models.models[name]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput, collect_problems
+from metassay.core.errors import BadInput, collect_problems, meant
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import TUNED, Benchmark, Evaluation, Params, load
@@ -306,7 +306,8 @@ def _statement_scores(options: StatementOptions, metrics: Iterable[str]) -> list
 def _published(at: str, tables: Iterable[str], known: Collection[str]) -> Iterator[str]:
     for table in tables:
         if table not in known:
-            yield f"{at} > published: {table!r} is not known; choose from {', '.join(known)}"
+            close = meant(table, known)
+            yield f"{at} > published: {table!r} is not known; choose from {', '.join(known)}{close}"
 
 
 def _tests(params: Params) -> list[str]:
@@ -360,8 +361,8 @@ def _dags(params: Params) -> Iterator[str]:
 def _dataset(name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
-        known = ", ".join(registry)
-        yield f"dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}"
+        known, close = ", ".join(registry), meant(benchmark.dataset, registry)
+        yield f"dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}{close}"
     elif dataset.reader is None:
         yield f"dataset: {benchmark.dataset!r} has no reader; choose another"
     elif problem := unfit(benchmark, dataset.reader):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput, raise_problems
+from metassay.core.errors import BadInput, meant, raise_problems
 from metassay.core.options import Criterion
 from metassay.datasets.element_labels import CATEGORIES, SHARES, label_shares
 from metassay.datasets.fact_annotations import FACT_CRITERIA, MOST_FACTS, fact_ratings
@@ -335,6 +335,7 @@ def _disagreeing(read: Reads, a: str, b: str) -> set[tuple[str, str, str]]:
     known = sorted(set(labels))
     problems = [
         f"--only-disagreements: {name!r} is not a metric here; known: {', '.join(known)}"
+        f"{meant(name, known)}"
         for name in dict.fromkeys((a, b))
         if name not in known
     ]

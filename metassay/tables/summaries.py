@@ -216,5 +216,32 @@ _ALL = (
         prices_of text?: the day of the prices
         """,
     ),
+    _table(
+        "kinds",
+        "of each kind of item, what a judge detects of what is not entailed, and its false alarms",
+        "study kind judge measure",
+        """
+        study
+        kind text: what is tried with the items
+        judge
+        measure detected|false alarms: share detected of the verdicts on what is not entailed, or
+          share of those on the rest that say it is not entailed
+        value real?: the share
+        low high
+        n integer: verdicts that it is of
+        n_abstained integer: items of the kind, of either label, of which the judge abstained
+        n_failed integer: items of the kind, of either label, without an answer
+        """,
+    ),
+    _table(
+        "causes",
+        "what changed since numbers were accepted",
+        "kind stage what",
+        """
+        kind text: the kind of cause
+        stage text: the first stage that reads it
+        what text: what differs
+        """,
+    ),
 )
 SUMMARIES: dict[str, Table] = {one.name: one for one in _ALL}

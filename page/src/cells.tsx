@@ -7,10 +7,12 @@ import type { Column } from "./table";
 import { measures, PEOPLE } from "./texts";
 import { Select, t, usePage } from "./ui";
 
-/** Which texts a row of a table is about; null where that cannot be told. */
+/** Which texts a row of a table is about; null where that cannot be told. Measures are those of whole texts. */
 export function textsOf(info: TextsInfo | null, table: Table, row: number): Changes | null {
   if (!info) return null;
-  const known = measures(info).map((m) => m.key);
+  const part = info.parts.find((name) => name === table.text("part", row));
+  const whole = ["", "full"].includes(table.text("part", row));
+  const known = whole ? measures(info).map((m) => m.key) : [];
   const among = (name: string): string | null => (known.includes(name) ? name : null);
   const names = ["author", "system"].map((column) => table.text(column, row));
   const author = info.authors.find(({ name }) => names.includes(name));
@@ -18,10 +20,12 @@ export function textsOf(info: TextsInfo | null, table: Table, row: number): Chan
   const people = among(PEOPLE + table.text("criterion", row));
   const doc = table.text("doc_id", row);
   const judge = info.judges.find((name) => name === table.text("judge", row));
-  if (!author && !metric && !people && !doc) return judge ? { view: "texts", judge: key(judge), split: 1 } : null;
-  const by = author ? key(author.name) : null;
-  const of = { view: "texts", x: metric ?? people, y: metric && people, judge: judge ? key(judge) : null };
-  return doc ? { ...of, doc: key(doc), text: by } : { ...of, author: by, sort: metric ?? people };
+  if (!author && !metric && !people && !doc && !part) {
+    return judge === undefined ? null : { view: "texts", judge: key(judge), split: 1 };
+  }
+  const [by, of, at] = [author?.name, judge, part].map((name) => (name === undefined ? null : key(name)));
+  const texts = { view: "texts", x: metric ?? people, y: metric && people, judge: of };
+  return doc ? { ...texts, doc: key(doc), text: by } : { ...texts, author: by, part: at, sort: metric ?? people };
 }
 
 interface EstimateProps {

@@ -35,7 +35,7 @@ export function Certificate({ table, row }: { table: Table; row: number }) {
     <div class="certificate">
       <p class="sentence">{t(table.text("sentence", row) || table.text("verdict", row))}</p>
       {means && <p class="soft">{means}</p>}
-      <TextLinks metric={metric} criterion={table.text("criterion", row)} />
+      <TextLinks metric={metric} criterion={table.text("criterion", row)} part={table.text("part", row)} />
       <div class="groups">
         {Object.entries(GROUPS).map(([title, columns]) => (
           <section key={title}>
@@ -65,22 +65,23 @@ function fact(table: Table, row: number, name: string) {
   return [{ term: words(name.replace(/^low_/, "")), says, title: column.means }];
 }
 
-/** Ways from a verdict to the texts behind it. */
-function TextLinks({ metric, criterion }: { metric: string; criterion: string }) {
+/** Ways from a verdict to the texts behind it; measures are those of whole texts. */
+function TextLinks({ metric, criterion, part }: { metric: string; criterion: string; part: string }) {
   const { head, to } = usePage();
-  const known = head.texts ? measures(head.texts).map((m) => m.key) : [];
-  if (!head.texts || !known.includes(metric)) return null;
-  const y = known.includes(PEOPLE + criterion) ? PEOPLE + criterion : null;
+  if (!head.texts) return null;
+  const known = ["", "full"].includes(part) ? measures(head.texts).map((m) => m.key) : [];
+  const [x, y] = [metric, PEOPLE + criterion].map((name) => (known.includes(name) ? name : null));
+  if (!x && !head.texts.judges.length) return null;
   const judge = head.texts.judges.find((name) => metric.endsWith(` (${name})`));
-  const of = { view: "texts", x: metric, y };
+  const of = { view: "texts", x, y };
   const against = { judge: judge && key(judge), side: "against", sort: "-against" };
   return (
     <p class="links">
       <span>Texts:</span>
-      {y && <a href={to({ ...of, sort: "-apart" })}>where it and people are furthest apart</a>}
+      {x && y && <a href={to({ ...of, sort: "-apart" })}>where it and people are furthest apart</a>}
       {head.texts.judges.length > 0 && <a href={to({ ...of, ...against })}>with claims that count against them</a>}
-      <a href={to({ ...of, sort: metric })}>lowest first</a>
-      <a href={to({ ...of, sort: `-${metric}` })}>highest first</a>
+      {x && <a href={to({ ...of, sort: x })}>lowest first</a>}
+      {x && <a href={to({ ...of, sort: `-${x}` })}>highest first</a>}
     </p>
   );
 }

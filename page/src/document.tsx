@@ -54,7 +54,8 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
   }, [at.seek]);
   useFound(article, at.q);
   const line = at.line ? place(document, authors[now]!, at.line) : null;
-  const spot = hover ?? line ?? (at.passage ? { passages: [Number(at.passage)] } : null);
+  const passages = [...(at.passage ? [Number(at.passage)] : []), ...(line?.passages ?? [])];
+  const spot = hover ?? { ...line, passages };
   const toggle = (i: number) => {
     const show = texts.includes(i) ? texts.filter((other) => other !== i) : [...texts, i].sort((a, b) => a - b);
     return to({ show: show.join(","), ...(i === now && { text: authors[show[0] ?? now], line: null }) });
@@ -76,7 +77,7 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
         ))}
       </ul>
       <div class="panes">
-        <Source document={document} spot={spot} texts={texts} />
+        <Source document={document} lit={spot.passages} first={passages[0]} texts={texts} />
         <div class="columns">
           {texts.map((i) => {
             const active = i === now ? at.line : undefined;
@@ -138,11 +139,16 @@ function Steps({ document, index, rows, author }: StepsProps) {
   );
 }
 
-function Source({ document, spot, texts }: { document: Document; spot: Spot | null; texts: readonly number[] }) {
+interface SourceProps {
+  document: Document;
+  lit: readonly number[];
+  first: number | undefined; // scrolled to
+  texts: readonly number[];
+}
+function Source({ document, lit, first, texts }: SourceProps) {
   const { at, to } = usePage();
   const pane = useRef<HTMLElement>(null);
   const about = useMemo(() => linesAbout(document, texts), [document, texts.join()]);
-  const first = spot?.passages[0];
   useEffect(() => {
     const box = pane.current!;
     const target = box.querySelector<HTMLElement>(`[data-n="${first}"]`);
@@ -157,7 +163,7 @@ function Source({ document, spot, texts }: { document: Document; spot: Spot | nu
           const open = at.passage === String(n);
           const toggle = to({ passage: open ? null : n, line: null });
           return (
-            <li key={n} data-n={n} class={spot?.passages.includes(n) ? "lit" : ""}>
+            <li key={n} data-n={n} class={lit.includes(n) ? "lit" : ""}>
               <PassageText passage={passage} n={n} />{" "}
               {lines.length > 0 && <a href={toggle} aria-expanded={open} children={counted(lines.length, "line")} />}
               {open &&

@@ -1,6 +1,6 @@
 /** The page: four views of one state, which is the address. */
 import { render } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { type At, type Changes, href, read } from "./address";
 import { Answer } from "./answer";
 import { CONTRACT, type Head } from "./contract";
@@ -22,12 +22,14 @@ function offered({ systems, texts, tables }: Head): Readonly<Record<string, stri
   };
 }
 
+const places = new Map<string, number>(); // by address: how far it was scrolled, for who comes back
+
 function useAddress(): [string, (hash: string, replace: boolean) => void] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const follow = () => setHash(location.hash);
     addEventListener("popstate", follow);
-    return () => removeEventListener("popstate", follow);
+    addEventListener("scroll", () => places.set(location.hash, scrollY));
   }, []);
   const go = (next: string, replace: boolean) => {
     history[replace ? "replaceState" : "pushState"](null, "", next);
@@ -45,9 +47,9 @@ function App({ head }: { head: Head }) {
   }, [hash, views]);
   const to = (changes: Changes) => href(at, changes);
   const page: Page = { head, at, to, go: (changes, replace = false) => set(to(changes), replace) };
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = `${at.doc ?? views[at.view!]!} · ${head.name}: Metassay`;
-    if (!at.line && !at.passage && !at.metric) scrollTo(0, 0);
+    if (!at.line && !at.passage && !at.metric) scrollTo(0, places.get(hash) ?? 0);
   }, [at.view, at.doc, at.table]);
   useKeys(page);
   const skip = (event: Event) => {

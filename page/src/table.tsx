@@ -27,6 +27,7 @@ interface Props {
   inOrder?: boolean; // rows are sorted already
 }
 const MANY = 120;
+const places = new Map<string, number>(); // by address: how far a table was scrolled, for who comes back
 const HEIGHT = 38; // pixels of a row, where only those in sight are drawn
 
 export function DataTable({ label, columns, by = "sort", order = "", inOrder, ...props }: Props) {
@@ -43,6 +44,7 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
     <div
       class={classes("scroll", many && "many", (many || inOrder) && "dense")}
       ref={box}
+      onScroll={() => many && places.set(location.hash, box.current!.scrollTop)}
       role="region"
       tabIndex={0}
       aria-label={visible(label)}>
@@ -96,6 +98,7 @@ function useVirtual(box: RefObject<HTMLDivElement | null>, count: number) {
     getScrollElement: () => box.current,
     estimateSize: () => HEIGHT,
     overscan: 8,
+    initialOffset: () => places.get(location.hash) ?? 0,
     observeElementRect,
     observeElementOffset,
     scrollToFn: elementScroll,

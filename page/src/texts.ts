@@ -58,7 +58,7 @@ export type Listed = Readonly<Record<string, ValueOf>>;
 
 /** Columns that the list can sort by and filter: those of the index, and what is computed of them. */
 export function listed(index: Table, info: TextsInfo, at: At): Listed {
-  const columns: Record<string, ValueOf> = {};
+  const columns = Object.create(null) as Record<string, ValueOf>; // no name of a measure has a meaning of its own
   for (const { name } of index.columns) columns[name] = (row) => index.at(name, row);
   const judges = range(info.judges.length);
   for (const side of ["for", "against", "unknown"] as const) {
@@ -90,7 +90,6 @@ export function chosen(
   for (const name of ["author", "status", "task"]) {
     if (at[name]) tests.push((row) => key(index.text(name, row)) === at[name]);
   }
-  if (at.of) tests.push((row) => key(index.text("document", row)) === at.of);
   if (at.part) {
     const part = info.parts.findIndex((name) => key(name) === at.part);
     tests.push((row) => index.text("parts", row).split(" ").includes(String(part)));

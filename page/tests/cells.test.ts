@@ -15,6 +15,12 @@ const board = table({
 test("a row leads to the texts that it is about", () => {
   expect(textsOf(info, board, 0)).toMatchObject({ view: "texts", author: "a", x: "m", sort: "m" });
   expect(textsOf(info, board, 2)).toMatchObject({ author: "a", x: null });
+  expect(textsOf(info, board, 3)).toMatchObject({ author: "a", x: null, sort: null }); // m of another part
+  expect(textsOf(info, table({ part: ["part 10"], author: ["c"] }), 0)).toMatchObject({
+    part: "part 10",
+    author: null,
+  });
+  expect(textsOf(info, table({ judge: ["k"], statistic: ["f1"] }), 0)).toEqual({ view: "texts", judge: "k", split: 1 });
   expect(textsOf(null, board, 0)).toBeNull();
   expect(textsOf(info, table({ value: [1] }), 0)).toBeNull();
   const people = table({ criterion: ["errors"], metric: ["m"], judge: ["none"], doc_id: ["d"] });

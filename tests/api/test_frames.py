@@ -238,7 +238,10 @@ def test_what_is_wrong_with_a_frame(given, change, expected: str) -> None:
 def test_ratings_are_needed_and_options_known(given) -> None:
     assert "meta_eval(ratings=...)" in problems(given[1])[0]
     (found,) = problems(*given, resample_count=3)
-    assert found == "meta-eval > resample_count: unknown key; remove it or correct its spelling"
+    assert found == (
+        "meta-eval > resample_count: unknown key; remove it or correct its spelling;"
+        " did you mean 'resample'?"
+    )
     found = problems(*given, confounds=["size", "good", "noise"], lower=["size", "gud"])
     assert (
         "lower='gud': no metric or criterion is called so; there are: 'good', 'noise', 'size', 'gr"

@@ -99,7 +99,7 @@ def test_agreement_is_that_of_scikit_learn() -> None:
     ("call", "problem"),
     [
         (lambda: metassay.correlate(GOOD, HUMAN, level="text"), "level='text' is not known"),
-        (lambda: metassay.correlate(GOOD, HUMAN[0]), "want two"),
+        (lambda: metassay.correlate(GOOD, HUMAN[0]), "want one shape"),
         (lambda: metassay.correlate(GOOD, HUMAN, coefficient="tau"), "coefficient='tau'"),
         (lambda: metassay.permutation_test(GOOD, NOISE, HUMAN, resample="all"), "resample='all'"),
         (lambda: metassay.agreement(HUMAN, coefficient="cohen_kappa"), r"two raters .* \(8, 20\)"),

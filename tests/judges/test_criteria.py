@@ -92,7 +92,7 @@ def test_a_context_that_is_no_criterion_is_named_without_its_text(
 
 def test_the_instrument_and_the_criterion_are_of_one_kind() -> None:
     for context in (None, "", "{", "[]", "null", json.dumps(SYMPTOMS)):
-        with pytest.raises(BadInput, match="no criterion for instrument 'scale'"):
+        with pytest.raises(BadInput, match="not a criterion for instrument 'scale'"):
             criterion_of(dataclasses.replace(asks(BACKGROUND), context=context))
 
 

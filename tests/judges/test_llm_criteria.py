@@ -402,7 +402,7 @@ def test_what_it_would_ask_is_what_it_asks() -> None:
 
 def test_a_criterion_that_cannot_be_read_stops_before_anything_is_asked() -> None:
     model = Model(saying(ANSWERS))
-    with pytest.raises(BadInput, match="no criterion for instrument 'scale'"):
+    with pytest.raises(BadInput, match="not a criterion for instrument 'scale'"):
         judged(model, [asks(BACKGROUND), asks(FLUENT | {"levels": {}})])
     assert not model.requests
 

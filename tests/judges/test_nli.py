@@ -228,7 +228,7 @@ def test_classes_in_another_order_are_the_same_classes(models: Models, tmp_path:
     assert [one.probability for one in ours] == pytest.approx(
         [other.probability for other in theirs], abs=CLOSE
     )
-    with pytest.raises(BadInput, match="knows entailed, which is not an answer to three_way"):
+    with pytest.raises(BadInput, match="knows entailed, which do not answer three_way"):
         judge(models("bert", ("LABEL_0",), places=128)).judge(pairs)
 
 

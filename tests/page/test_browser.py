@@ -34,7 +34,9 @@ def settled(page: Page) -> Page:
 
 
 def test_from_the_disk_it_asks_no_network_and_reads_what_it_shows(tab: Watched) -> None:
-    settled(tab.open())
+    page = settled(tab.open())
+    for first in (".answer", ".grid", ".data"):  # on the first screen
+        expect(page.locator(first)).to_be_in_viewport(ratio=0.98)
     folder = tab.index.parent.as_uri()
     first = [url.removeprefix(folder + "/") for url in tab.asked]
     assert first == [
@@ -266,4 +268,9 @@ def test_a_thousand_documents_by_sixteen_systems(browser: Browser, tmp_path: Pat
     page.locator(".scroll").evaluate("box => (box.scrollTop = box.scrollHeight)")
     expect(page.locator("tbody tr").last).to_contain_text("visit-1000")
     assert page.locator("tbody tr").count() < 60
+    # Who comes back from a text finds the list as it was left.
+    page.locator("tbody tr").last.locator("th a").click()
+    expect(page.locator("h1")).to_have_text("visit-1000")
+    page.go_back()
+    expect(page.locator("tbody tr").last).to_contain_text("visit-1000")
     watched.close()

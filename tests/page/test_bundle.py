@@ -13,7 +13,7 @@ from metassay.reporting.shell import BUNDLE
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "page"
-LINES = 2800  # of the page's sources, tests not counted
+LINES = 2820  # of the page's sources, tests not counted
 
 
 def npm(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:

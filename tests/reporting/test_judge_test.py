@@ -222,6 +222,7 @@ def test_shards_have_every_number_of_the_tables(written, frames, known):
     # what a reader sees first: all test sets, all kinds, the best judge, its main number
     first = cards.iloc[0][["study", "part", "judge", "statistic"]].tolist()
     assert first == ["mean of subsets", "full", "meaning", BALANCED]
+    assert page_data.table(written, "kinds")["study"].iloc[0] == "all subsets"
     cards = cards.set_index("statistic")["better"]
     assert set(cards["ece"]) == set(cards["failed"]) == {"lower"}
     assert set(cards["auroc"]) == {"higher"}

@@ -85,9 +85,7 @@ def test_pairs_and_the_shares_that_are_asked_once_a_text():
 def test_only_pairs_on_which_two_metrics_disagree():
     found = made(pairs, disagreeing=("long", "near"))
     assert [draft.identity for draft in found.drafts] == [("d1", "alpha", "beta")]
-    with pytest.raises(
-        BadInput, match="'short' is not a metric of this benchmark; known: long, near"
-    ):
+    with pytest.raises(BadInput, match="'short' is not a metric here; known: long, near"):
         made(pairs, disagreeing=("long", "short"))
 
 

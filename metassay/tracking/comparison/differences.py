@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, meant, shown
 from metassay.format.frames import records
 from metassay.format.numbers import counted
 from metassay.statistics.changes import Flipped, fewest, mean_interval, sign_flip_test
@@ -294,7 +294,11 @@ def compare_systems(
     if unknown or one == other:
         listed = ", ".join(map(shown, known))
         raise BadInput(
-            [f"{side.name}: {shown(name)} has no scores; choose from {listed}" for name in unknown]
+            [
+                f"{side.name}: {shown(name)} has no scores; choose from {listed}"
+                f"{meant(name, known)}"
+                for name in unknown
+            ]
             or f"{side.name}: both systems are {shown(one)}; name two of {listed}"
         )
     left = scores[scores["author"] == one].assign(author=other)

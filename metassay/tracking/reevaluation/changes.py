@@ -17,6 +17,7 @@ from metassay.reporting.page import Drawing, put_figures
 from metassay.reporting.pages import put_evidence, words_of
 from metassay.reporting.shell import PageFolder
 from metassay.tables.names import metric_label
+from metassay.tables.summaries import SUMMARIES
 from metassay.tracking.comparison.differences import (
     CHANGED,
     IMPROVED,
@@ -121,9 +122,9 @@ def _tables(outcome: Outcome, history: History) -> dict[str, pd.DataFrame]:
     return {
         "changes": pd.DataFrame(changes, columns=[*outcome.changes.columns, "documents"]),
         "certificates": outcome.certificates,
-        "causes": pd.DataFrame(causes, columns=["kind", "stage", "what"]),
+        "causes": pd.DataFrame(causes, columns=list(SUMMARIES["causes"].columns)),
         "changed_documents": documents.assign(doc_id=documents["doc_id"].map(document)),
-        "sentinel": pd.DataFrame(drift, columns=_SENTINEL),
+        "drift": pd.DataFrame(drift, columns=_SENTINEL),
         "history": history.runs.sort_values("run", ascending=False),
         "history_means": history.means.sort_values("run", ascending=False, kind="stable"),
     }
@@ -165,7 +166,7 @@ def _sections(
         again = ["", "The next run asks again where that may help."]
         yield "Language models", "", [*(f"- {escaped(line)}" for line in outcome.missing), *again]
     if outcome.drift is not None:
-        yield "Drift sentinel", "sentinel", [to_markdown(tables["sentinel"])]
+        yield "Drift sentinel", "drift", [to_markdown(tables["drift"])]
     runs = tables["history"]
     shown_runs = counted(min(RUNS, len(runs)), "run")
     says = f"The last {shown_runs} of {len(runs):,}, times in UTC. {_NOTHING_TO_DO}"

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, collect_problems
+from metassay.core.errors import BadInput, collect_problems, meant
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS
 from metassay.core.params import Benchmark, Evaluation, JudgeTest, Params, load
@@ -90,8 +90,8 @@ def desk(
 def _chosen_judge(params: Params, name: str) -> Chosen:
     where = f"{PARAMS} > judges > {name}"
     if name not in params.judges:
-        known = ", ".join(sorted(params.judges))
-        raise BadInput(f"{PARAMS} > judges: has no {name!r}; there are: {known}")
+        known, close = ", ".join(sorted(params.judges)), meant(name, params.judges)
+        raise BadInput(f"{PARAMS} > judges: has no {name!r}; there are: {known}{close}")
     chosen = choose(JUDGES, params.judges[name], where=where)
     if not asking(chosen):
         raise BadInput(
@@ -106,8 +106,8 @@ def folder_of(params: Params, name: str) -> Evaluation:
     """The benchmark or test of judges of that name; BadInput for others."""
     known: dict[str, Evaluation] = {**params.benchmarks, **params.judge_tests}
     if name not in known:
-        there = ", ".join(sorted(known))
-        raise BadInput(f"benchmarks/: none with judges is called {name!r}; there are: {there}")
+        there, close = ", ".join(sorted(known)), meant(name, known)
+        raise BadInput(f"benchmarks/: no {name!r} with judges; there are: {there}{close}")
     return known[name]
 
 

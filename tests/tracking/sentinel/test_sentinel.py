@@ -280,7 +280,7 @@ def test_who_needs_no_sentinel_is_told_so(here: Path) -> None:
     files.anchors_file("one", "reader").unlink()
     with pytest.raises(BadInput, match="has no anchors; `metassay sentinel fix one` draws them"):
         check(here, "one")
-    with pytest.raises(BadInput, match="none with judges is called 'two'"):
+    with pytest.raises(BadInput, match="no 'two' with judges"):
         check(here, "two")
     with pytest.raises(BadInput, match="of too few texts to show any change"):
         fixed(3)
