@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from metassay.api.benchmark import Benchmark
+    from metassay.api.judge_check import JudgeCheck, judge_check
     from metassay.api.meta_eval import MetaEvaluation, meta_eval
     from metassay.api.scoring import score
     from metassay.api.statistics import agreement, correlate, permutation_test
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Benchmark",
+    "JudgeCheck",
     "MetaEvaluation",
     "__version__",
     "agreement",
     "correlate",
+    "judge_check",
     "meta_eval",
     "permutation_test",
     "score",
@@ -26,9 +29,11 @@ __all__ = [
 
 _MODULES = {
     "Benchmark": "metassay.api.benchmark",
+    "JudgeCheck": "metassay.api.judge_check",
     "MetaEvaluation": "metassay.api.meta_eval",
     "agreement": "metassay.api.statistics",
     "correlate": "metassay.api.statistics",
+    "judge_check": "metassay.api.judge_check",
     "meta_eval": "metassay.api.meta_eval",
     "permutation_test": "metassay.api.statistics",
     "score": "metassay.api.scoring",

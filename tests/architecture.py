@@ -26,7 +26,7 @@ FLOORS = (
     ("units", "studies", "versions"),
     ("judges", "generation", "labelled", "tuning"),
     ("reporting",),
-    ("paper_figures", "api", "tracking"),
+    ("paper_figures", "api", "tracking", "imports"),
     ("project",),
     ("cli", "stages"),
     ("flows",),

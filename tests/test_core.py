@@ -1,4 +1,4 @@
-"""The core install does meta-eval and nothing else: tried with all other distributions hidden."""
+"""The core install does meta-eval and import and nothing else: tried with all others hidden."""
 
 import json
 import re
@@ -131,6 +131,26 @@ def test_meta_eval_runs_on_the_core_alone(core: Path) -> None:
     assert "entails" in done.stdout
     assert (core / "work/study/results/certificates.csv").exists()
     assert (core / "work/study/results/index.html").exists()
+
+
+def test_judge_check_runs_on_the_core_alone(core: Path) -> None:
+    rows = [f"q{n},{'pass' if n % 3 else 'fail'},{'pass' if n % 4 else 'fail'}" for n in range(60)]
+    (core / "work/verdicts.csv").write_text("\n".join(["id,judge,human", *rows]), "utf-8")
+    done = run(core, "metassay judge-check verdicts.csv --out results")
+    assert done.stderr.splitlines() == ["exit code 0"]
+    assert "base rate alone" in done.stdout
+    assert (core / "work/results/card.csv").exists()
+
+
+def test_import_runs_on_the_core_alone(core: Path) -> None:
+    """And meta-eval goes on from what it makes, as docs/importing.md says."""
+    page = (ROOT / "docs/importing.md").read_text("utf-8")
+    (log,) = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    (core / "work/log.json").write_text(log, encoding="utf-8")
+    (command,) = re.findall(r"```sh\n(.*?)\n```", page, re.DOTALL)
+    done = run(core, command, "metassay meta-eval imported/data/ratings.csv")
+    assert done.stderr.splitlines() == ["exit code 0"] * 2
+    assert "1 corrected by people" in done.stdout
 
 
 def test_other_commands_say_which_extra_they_need_and_help_needs_none(core: Path) -> None:

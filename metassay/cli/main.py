@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from metassay import __version__
+from metassay.cli import importing, judge_check
 from metassay.cli import meta_eval_arguments as meta_eval
 from metassay.cli.parsing import Parser, count, few, formats, renamed, seed, url
 from metassay.core.atomic import out_file
@@ -193,7 +194,10 @@ Push the tables, used answers and page of benchmarks to a DVC remote, so that ot
 them. They hold texts: of a dataset that is credentialed or private they go only to a remote that
 params.yaml > remotes allows that class. Each benchmark must be up to date: what is pushed is what
 its dvc.lock names. Raw data stays here. If one may not go, nothing is pushed.
-`dvc push` itself asks nobody; give DVC no default remote, and it stops without a name.""",
+`dvc push` itself asks nobody; give DVC no default remote, and it stops without a name.
+
+--to mlflow:URL and --to wandb:PROJECT send no tables, but the names and numbers of headline.json
+alone: no text, whatever the dataset's class. docs/integrations.md says which.""",
     "figures": """\
 Draw tables and figures of papers from the tables of benchmarks, ours beside what was printed, into
 reports/figures/PAPER/. Only those are drawn whose numbers, record or code changed; nothing else is
@@ -271,10 +275,10 @@ def parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_watch(commands)
     _add_sentinel(commands)
-    summary = "push tables to a DVC remote, private ones only where they may go"
+    summary = "push tables to a DVC remote, or headline numbers to MLflow or W&B"
     say = _add(commands, "push", "sharing.push", summary).add_argument
     say("names", nargs="+", **BENCHMARK)
-    remote = "a remote, as `dvc remote list` has it"
+    remote = "a remote, as `dvc remote list` has it; or mlflow:URL, wandb:PROJECT: numbers alone"
     say("--to", metavar="REMOTE", required=True, help=remote)
     summary = "draw figures and tables of papers"
     say = _add(commands, "figures", "figures.figures", summary).add_argument
@@ -286,6 +290,10 @@ def parser() -> argparse.ArgumentParser:
     summary = "which metric to trust, from two files, no project"
     sub = commands.add_parser("meta-eval", help=summary, description=about, formatter_class=raw)
     meta_eval.add_arguments(sub)
+    about, summary = judge_check.ABOUT, "is my judge any good: from one table, no project"
+    sub = commands.add_parser("judge-check", help=summary, description=about, formatter_class=raw)
+    judge_check.add_arguments(sub)
+    importing.add_parser(commands)
     summary = "let a shell complete commands and names"
     say = _add(commands, "completion", "completion.completion", summary).add_argument
     say("shell", choices=("bash", "zsh", "fish"))
@@ -349,7 +357,9 @@ def _add_project(commands: Any) -> None:
     say("--run", **FLAG, help="make the report at once, and say where it is")
     summary = "bring the files that Metassay writes up to date"
     _add(commands, "update", "init.update", summary)
-    _add(commands, "list", "project.list_all", "show benchmarks and datasets")
+    say = _add(commands, "list", "project.listing", "show benchmarks and datasets").add_argument
+    described = "instead, describe each dataset by a Croissant 1.0 file in this new folder"
+    say("--croissant", type=Path, metavar="DIR", help=described)
     running = _add(commands, "run", "running.run", "bring the reports of benchmarks up to date")
     say = running.add_argument
     say("names", nargs="+", **BENCHMARK)
@@ -398,12 +408,13 @@ def _add_study(commands: Any) -> None:
     say("--raters", default="3", metavar="RATERS", help="how many, or names: anna,ben (default 3)")
     say("--per-item", type=count, metavar="K", help="raters per item (default: all of them)")
     say("--items", type=count, metavar="N", help="so many items (default: all)")
-    say(
-        "--seed",
-        type=seed,
-        metavar="NUMBER",
-        help="draws the same sheets again (default: by chance)",
+    most = "instead: N texts, by chances that suit the decision of --for; import weights them"
+    say("--next", type=count, metavar="N", help=most)
+    decision = (
+        "such as 'certificate claim_recall completeness system', 'judge-card METRIC CRITERION'"
     )
+    say("--for", dest="decision", default="", metavar="DECISION", help=decision)
+    say("--seed", type=seed, metavar="S", help="draws the same sheets again (default: by chance)")
     say("--rubric", default="", metavar="NAME", help="of rubric and facets: rubrics/NAME.yaml")
     say("--claims", choices=["reference", "output", "both"], default="reference", help="of claims")
     say("--shares", **FLAG, help="of pairs: ask how much each text covers, too")

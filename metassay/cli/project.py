@@ -18,6 +18,7 @@ from metassay.core.merges import dvc_problems, file_problems
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Evaluation, Params, load
 from metassay.core.work import owner_alone
+from metassay.datasets.croissant import write_croissant
 from metassay.datasets.fetch import fetch
 from metassay.datasets.registry import Dataset, load_registry
 from metassay.llm.needs import all_datasets
@@ -25,6 +26,16 @@ from metassay.project.raw_checks import not_fetched, raw_problems
 from metassay.project.validation import KINDS, configuration_problems, table_problems
 from metassay.versions.code_yaml import DATASETS, used_blocks
 from metassay.versions.code_yaml import FILE as CODE
+
+
+def listing(chosen: argparse.Namespace) -> int:
+    """Print what there is, or describe the datasets in files."""
+    if chosen.croissant is None:
+        return list_all(chosen)
+    for line in write_croissant(load_registry(), chosen.croissant):
+        print(line)
+    print(f"written to {chosen.croissant}: a Croissant file per dataset")
+    return 0
 
 
 def list_all(_: argparse.Namespace) -> int:

@@ -1,13 +1,14 @@
-"""The command `push`: tables to a DVC remote, as far as their texts may go there."""
+"""The command `push`: tables to a DVC remote, as far as their texts may go there, and numbers."""
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from metassay.cli.project import checked, datasets_in
+from metassay.cli.project import checked, datasets_in, named
 from metassay.cli.running import run_flows
-from metassay.core.errors import BadInput, raise_problems
+from metassay.core.errors import BadInput, Unfinished, raise_problems
 from metassay.core.exit_codes import FAILED
 from metassay.core.kinds import choose
 from metassay.core.options import PARAMS
@@ -18,17 +19,33 @@ from metassay.llm.endpoints import PUBLIC
 from metassay.llm.needs import all_datasets
 from metassay.project.validation import KINDS
 from metassay.tracking.comparison.locks import Lock, lock_text, parse_lock
+from metassay.tracking.publishing import SERVERS, headline
 from metassay.tracking.reevaluation.outcome import accepted_file
 from metassay.versions.code_yaml import DATASETS
 
 
 def push(chosen: argparse.Namespace) -> int:
-    """Push the named benchmarks, or say of all of them why not."""
+    """Push the named benchmarks, or say of all of them why not; to a server, their numbers."""
     names = list(dict.fromkeys(chosen.names))
+    server, _, place = chosen.to.partition(":")
+    if server in SERVERS and place:
+        return _publish(names, server, place)
     params, registry = checked(names), load_registry()
     raise_problems(one for name in names for one in _problems(name, chosen.to, params, registry))
     words = [chosen.to, *names]
     return run_flows(words, dict(os.environ), module="flows.push", own=(FAILED,))
+
+
+def _publish(names: list[str], server: str, place: str) -> int:
+    """Send headline numbers, once all of them are there to be sent."""
+    named(names)
+    try:
+        for one in [headline(name, Path()) for name in names]:
+            print(f"{one.benchmark}: {len(one.numbers)} numbers, run {SERVERS[server](one, place)}")
+    except Unfinished as error:
+        print(error, file=sys.stderr)
+        return FAILED
+    return 0
 
 
 def _problems(

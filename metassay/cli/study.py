@@ -5,6 +5,7 @@ import contextlib
 import secrets
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from metassay.datasets.registry import inside, load_registry
 from metassay.studies import FORMATS, importing, key
 from metassay.studies.export import SHEETS, Design, study_of, write
 from metassay.studies.forms import FORMS
+from metassay.studies.next_items import Decision, Frame, next_items, weighted_lines
 from metassay.studies.record import Options
 from metassay.tables.parquet import Table, read
 from metassay.tables.ratings import RATINGS
@@ -33,6 +35,8 @@ def export(chosen: argparse.Namespace) -> int:
     benchmark = _benchmark(chosen.benchmark)
     if chosen.only_disagreements and chosen.form != "pairs":
         raise BadInput("--only-disagreements: is of pairs of texts alone; give --form pairs")
+    if bool(chosen.next) != bool(chosen.decision) or (chosen.next and chosen.items):
+        raise BadInput("--next N: takes --for DECISION beside it, and no --items")
     _check_name(benchmark, chosen.study)
     raters = _raters(chosen.raters)
     seed = secrets.randbelow(2**32) if chosen.seed is None else chosen.seed
@@ -40,7 +44,12 @@ def export(chosen: argparse.Namespace) -> int:
     differing = tuple(chosen.only_disagreements) if chosen.only_disagreements else None
     options = Options(seed, chosen.rubric, chosen.claims, differing, chosen.shares)
     form = FORMS[chosen.form]
-    made = form.make(_reader(benchmark), options)
+    reads, drawn_by = _reader(benchmark), dict[str, Any]()
+    made = form.make(reads, options)
+    if chosen.next:
+        drafts, frame, notes = next_items(made, chosen.decision, chosen.next, reads, seed)
+        made = made._replace(drafts=drafts, notes=(*made.notes, *notes))
+        drawn_by = frame._asdict()
     folder = chosen.out or STUDIES / benchmark / chosen.study
     guarded = _not_public(made.datasets)
     if guarded and chosen.out is not None and not inside(folder, STUDIES):
@@ -49,7 +58,7 @@ def export(chosen: argparse.Namespace) -> int:
             f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"
             " them"
         )
-    study = study_of(benchmark, chosen.study, form, made, design)
+    study = replace(study_of(benchmark, chosen.study, form, made, design), drawn_by=drawn_by)
     if guarded:
         close(folder)
     with owner_alone() if guarded else contextlib.nullcontext():
@@ -98,8 +107,27 @@ def import_back(chosen: argparse.Namespace) -> int:
     print(f"{ratings}: {len(made.ratings)} ratings by {len(found.assignments)} raters")
     if made.comments:
         print(f"{comments}: {len(made.comments)} comments; they may quote texts, keep them private")
+    if found.drawn_by:
+        _say_weighted(found, made.ratings)
+        return 0
     _say_params(benchmark, chosen.study, ratings, found.criteria)
     return 0
+
+
+def _say_weighted(found: key.Key, ratings: Iterable[importing.Rated]) -> None:
+    """What ratings say of texts that were drawn by unequal chances."""
+    frame = Frame(found.drawn_by["decision"], tuple(map(tuple, found.drawn_by["texts"])))
+    criterion = Decision.of(frame.decision).criterion
+    rated = [
+        (one.of.doc_id, one.of.author, one.value)
+        for one in ratings
+        if one.value is not None and (one.of.criterion, one.of.unit) == (criterion, "text")
+    ]
+    print("\n".join(weighted_lines(frame, rated, found.criteria[criterion])))
+    print(
+        "the texts were drawn by unequal chances: a certificate or a card that takes these ratings"
+        " unweighted is off, so do not name them in params.yaml"
+    )
 
 
 def _say_params(
@@ -143,7 +171,8 @@ def _reader(benchmark: str) -> Any:
     there: dict[str, pd.DataFrame] = {}
 
     def reads(table: Table) -> pd.DataFrame:
-        file = TABLES / benchmark / f"{table.name}.parquet"
+        folder = TABLES / benchmark / table.name
+        file = folder if folder.is_dir() else folder.with_suffix(".parquet")
         if not file.exists():
             raise BadInput(f"{file}: is not there; run: metassay run {benchmark}")
         if table.name not in there:

@@ -1,6 +1,6 @@
 """The table `confounds`: is it quality that a metric sees, or copying, length, or the author."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from metassay.meta_evaluation.gather import Gathered, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.statements import UNREAD
 from metassay.meta_evaluation.study import Measured, Study, frame_of
-from metassay.statistics.components import correlate_at
+from metassay.statistics.components import correlate_at, rests_on
 from metassay.statistics.correlation import LEVELS, Level
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.exact_sums import Array
@@ -20,13 +20,13 @@ from metassay.statistics.layout import Layout
 from metassay.statistics.partials import (
     Rests,
     given_control,
-    less_any_shape,
     less_system,
     most_abstractive,
     partial,
     partial_given_system,
     residuals_first,
     rests_of_any_shape,
+    shape_remover,
 )
 from metassay.tables.columns import ORIENTED, OTHERS, table
 from metassay.tables.names import NO_JUDGE, READS, base_metric, suffix_of
@@ -59,6 +59,9 @@ CONFOUNDS = table(
 )
 
 SHARES = (25, 50, 75, 100)  # per cent of the texts, those with least of the confound
+
+
+Less = Callable[[Array], Array]  # what is left of each text's number without the confound
 
 
 class _Value(NamedTuple):
@@ -105,11 +108,16 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
     if len(study.systems) > 1 and options.coefficient != "kendall_c":
         controls[SYSTEM] = None
     for name, control in controls.items():
-        rests = {} if control is None else _rests(study, control, options)
+        less: Less = less_system
+        if control is not None:
+            less = shape_remover(control, options.coefficient, study.layout)
+        rests = {} if control is None else _rests(study, control, less)
         for level in LEVELS:
             if control is None and level == SYSTEM:
                 continue
-            for measured, statistic, value in _at(found, level, name, control, rests, options):
+            for measured, statistic, value in _at(
+                found, level, name, control, (less, rests), options
+            ):
                 complete = np.all(np.isfinite(value.needed), axis=0)
                 left = value.left
                 ends = (np.nan,) * 2 if left is None else interval(left, confidence=sure)[:2]
@@ -141,11 +149,11 @@ def _behind(name: str, metric: Measured) -> bool:
     return set(suffixes[0]) <= set(suffixes[1]) and judge in ("", f"{metric.judge})")
 
 
-def _rests(study: Study, control: Array, options: MetaOptions) -> dict[int, Rests]:
+def _rests(study: Study, control: Array, less: Less) -> dict[int, Rests]:
     """What the control leaves, by the metric's place; the same at every level."""
     places = [place for place, _ in directed_places(study)]
     each = [study.metrics[place].oriented for place in places]
-    found = rests_of_any_shape(each, study.oriented, control, options.coefficient, study.layout)
+    found = rests_of_any_shape(each, study.oriented, control, less)
     return dict(zip(places, found, strict=True))
 
 
@@ -160,10 +168,10 @@ def _at(
     level: Level,
     name: str,
     control: Array | None,
-    rests: Mapping[int, Rests],
+    removed: tuple[Less, Mapping[int, Rests]],
     options: MetaOptions,
 ) -> Iterator[tuple[Measured, str, _Value]]:
-    study, layout = found.study, found.study.layout
+    study, layout, (less, rests) = found.study, found.study.layout, removed
     human = study.oriented
     people = None if control is None else _correlated(control, human, level, study, options)
     left: dict[int, _Value] = {}  # what a verdict may rest on, by the metric's place
@@ -196,7 +204,7 @@ def _at(
         if options.coefficient == "spearman":
             other_way = residuals_first(metric, human, control, level, layout)
             yield measured, "partial_residuals_first", _Value(other_way, left[place].n, needed)
-    p = _p_of_rest(found, level, control, left, options)
+    p = _p_of_rest(found, level, less, left, options)
     for place, value in left.items():
         statistic = "partial" if control is None else ANY_SHAPE
         yield study.metrics[place], statistic, value._replace(p=p.get(place, np.nan))
@@ -205,7 +213,7 @@ def _at(
 def _p_of_rest(
     found: Gathered,
     level: Level,
-    control: Array | None,
+    less: Less,
     left: Mapping[int, _Value],
     options: MetaOptions,
 ) -> dict[int, float]:
@@ -215,15 +223,9 @@ def _p_of_rest(
     gone = {i for i in left if left[i].value * np.sign(plain[i]) <= VANISHES * abs(plain[i])}
     if not gone:
         return {}
-
-    def rest(side: Array) -> Array:
-        if control is None:
-            return less_system(side)
-        return less_any_shape(side, control, options.coefficient, study.layout)
-
     places = list(left)
-    each = [rest(study.metrics[place].oriented) for place in places]
-    tested = run_test(study, each, rest(study.oriented), level, options)
+    each = [less(study.metrics[place].oriented) for place in places]
+    tested = run_test(study, each, less(study.oriented), level, options)
     if tested is None:
         return {}
     adjusted = tested.adjusted(np.ones(len(places), dtype=bool))
@@ -239,7 +241,10 @@ def _correlated(
     control: Array, side: Array, level: Level, study: Study, options: MetaOptions
 ) -> _Value:
     left = left_out(control, side, level, options.coefficient, study.layout)
-    n = correlate_at(control, side, level, options.coefficient, study.layout).n
+    if level != "document" and study.layout.n_strata == 1:
+        n = rests_on(np.isfinite(control) & np.isfinite(side), level)
+    else:  # a document counts if it has a correlation, a stratum if it has enough
+        n = correlate_at(control, side, level, options.coefficient, study.layout).n
     return _Value(left.value, n, (control, side), left)
 
 

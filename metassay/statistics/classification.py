@@ -245,6 +245,21 @@ def matthews(table: Tables) -> Tables:
     return quotient(a * d - b * c, np.sqrt((a + b) * (a + c) * (d + b) * (d + c)))
 
 
+def gwet_ac1(table: Tables) -> Tables:
+    """Gwet's AC1 of tables (..., 4): agreement beyond chance, -1 to 1; NaN without texts.
+
+    Chance is 2 p (1 - p), where p is the mean of the two shares of passes, so that it is small
+    where nearly all texts pass. 8, 1, 1, 0: (.8 - .18) / (1 - .18) = .756098, of which kappa says
+    -.111111. A judge that passes everything gets .947 where 95 % pass: hold it against that.
+    Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high
+    agreement.
+    """
+    a, b, c, d = np.moveaxis(table, -1, 0)
+    total = a + b + c + d
+    passes = quotient(2 * a + b + c, 2 * total)
+    return _beyond(quotient(a + d, total), 2 * passes * (1 - passes))
+
+
 def _by_chance(table: Tables) -> Tables:
     # The agreement to expect if judge and people knew nothing of each other. Summed up cell by
     # cell: another order of drawn tables' cells would move the last bit of every card.
@@ -467,7 +482,7 @@ def calibration(
     n, worth = p.size, float(p.size)
     return Calibration(
         _brier((p - y) ** 2, alike, confidence),
-        _mean(p - y, alike, confidence),
+        mean_of(p - y, alike, confidence=confidence),
         Estimate(float(_ece(p, y[None], place)[0]), np.nan, np.nan, n, worth),
         Estimate(float(np.mean(by_chance)), float(low), float(high), n, worth),
         bins,
@@ -481,7 +496,8 @@ def _ece(p: Array, said: Array, place: NDArray[np.intp]) -> Array:
     return np.asarray(np.sum(gaps, axis=0) / p.size)
 
 
-def _mean(values: Array, cluster: Clusters, confidence: float) -> Estimate:
+def mean_of(values: Array, cluster: Clusters, *, confidence: float) -> Estimate:
+    """The mean of values (n,) with its t interval; both ends are NaN where all are equal."""
     value, n = float(np.mean(values)), values.size
     worth = effective_size(values, cluster, confidence=confidence)
     spread = float(np.std(values, ddof=1)) if n > 1 else 0.0
@@ -495,7 +511,7 @@ def _mean(values: Array, cluster: Clusters, confidence: float) -> Estimate:
 
 
 def _brier(squares: Array, cluster: Clusters, confidence: float) -> Estimate:
-    made = _mean(squares, cluster, confidence)
+    made = mean_of(squares, cluster, confidence=confidence)
     if not made.value > 0 or np.isnan(made.low):
         return made
     reach = (made.high - made.value) / made.value

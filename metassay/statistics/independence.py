@@ -373,7 +373,12 @@ def stratified(found: Sequence[Independence], weights: Array) -> Independence:
 def _tested(found: Sequence[Array], *, exact: bool) -> Independence:
     statistics = np.stack(found, axis=1)
     count = statistics.shape[:2]
-    p = np.array([step_down(row)[0][0] for row in statistics.reshape(-1, 1, statistics.shape[2])])
+    p = np.full(count[0] * count[1], np.nan)
+    rows = statistics.reshape(p.size, -1)
+    for some in blocks(p.size, rows.shape[1]):
+        moved, scaled = _scaled(rows[some])
+        sides = (np.mean(one >= one[:, :1] - SAME, axis=1) for one in (scaled, -scaled))
+        p[some][moved] = _two_sided(*sides)
     return Independence(p.reshape(count), statistics, exact)
 
 
@@ -386,15 +391,23 @@ def step_down(statistics: Array) -> tuple[Array, Array]:
     """
     p = np.full(len(statistics), np.nan)
     adjusted = p.copy()
+    moved, scaled = _scaled(statistics)
+    if moved.size:
+        up, down = _one_sided(scaled), _one_sided(-scaled)
+        p[moved], adjusted[moved] = map(_two_sided, up, down)
+    return p, adjusted
+
+
+def _scaled(statistics: Array) -> tuple[Index, Array]:
+    """The rows that some order moves, and these in standard deviations from their mean."""
     spread = statistics.std(axis=1)
     moved = np.flatnonzero(spread > STILL)
-    if moved.size:
-        some = statistics[moved]
-        scaled = (some - some.mean(axis=1, keepdims=True)) / spread[moved, None]
-        up, down = _one_sided(scaled), _one_sided(-scaled)
-        p[moved] = np.minimum(1.0, 2.0 * np.minimum(up[0], down[0]))
-        adjusted[moved] = np.minimum(1.0, 2.0 * np.minimum(up[1], down[1]))
-    return p, adjusted
+    some = statistics[moved]
+    return moved, (some - some.mean(axis=1, keepdims=True)) / spread[moved, None]
+
+
+def _two_sided(up: Array, down: Array) -> Array:
+    return np.minimum(1.0, 2.0 * np.minimum(up, down))
 
 
 def _one_sided(scaled: Array) -> tuple[Array, Array]:

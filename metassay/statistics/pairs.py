@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metassay.statistics.correlation import TIE, Level, matrices, system_means, tied
-from metassay.statistics.exact_sums import Array, ranked
+from metassay.statistics.exact_sums import Array, blocks, ranked
 
 Index = NDArray[np.intp]
 ROUNDING = 1e-12  # scores this close, relative to the largest, are tied
@@ -133,8 +133,8 @@ class PairwiseAccuracy(NamedTuple):
 
 
 class _Pairs(NamedTuple):
-    gap: Array  # (pairs,) distance of the metric's two scores
-    right: Array  # (pairs,) 1 if untied on both sides and ordered alike, else 0
+    gap: Array  # (..., pairs) distance of the metric's two scores
+    right: Array  # (..., pairs) 1 if untied on both sides and ordered alike, else 0
     human_tie: Array  # (pairs,) 1 if people tie the two, else 0
     block: Index  # (pairs,) the document, or 0
     weight: Array  # (pairs,) what the pair adds to the mean over documents
@@ -181,7 +181,7 @@ def calibrate(metric: ArrayLike, human: ArrayLike, level: Level) -> float:
 
     Only 0 and the gaps that occur between the metric's scores are candidates.
     """
-    return _best(_pairs(*_cells(metric, human, level)[:2]))[0]
+    return float(_best(_pairs(*_cells(metric, human, level)[:2]))[0])
 
 
 def calibrated_chance(
@@ -195,16 +195,17 @@ def calibrated_chance(
     """
     a, b, _ = _cells(metric, human, level)
     present = np.isfinite(a) & np.isfinite(b)
-    found = []
-    for _ in range(n):
+    known, places = np.where(present, a, np.nan), np.argsort(~present, axis=0, kind="stable")
+    accuracies: list[Array] = []
+    for rows in blocks(n, len(a) * a.size):
         # Present cells in a random order, then put back where cells are present.
-        keys = np.where(present, rng.random(a.shape), np.inf)
-        dealt = np.take_along_axis(np.where(present, a, np.nan), np.argsort(keys, axis=0), axis=0)
-        places = np.argsort(~present, axis=0, kind="stable")
-        again = np.full_like(a, np.nan)
-        np.put_along_axis(again, places, dealt, axis=0)
-        found.append(_best(_pairs(again, b))[1])
-    return float(np.mean(found)) if found else np.nan
+        keys = np.where(present, rng.random((len(range(n)[rows]), *a.shape)), np.inf)
+        all_known, all_places = (np.broadcast_to(one, keys.shape) for one in (known, places))
+        dealt = np.take_along_axis(all_known, np.argsort(keys, axis=1), axis=1)
+        again = np.full_like(keys, np.nan)
+        np.put_along_axis(again, all_places, dealt, axis=1)
+        accuracies.append(_best(_pairs(again, b))[1])
+    return float(np.mean(np.concatenate(accuracies))) if accuracies else np.nan
 
 
 def _cells(metric: ArrayLike, human: ArrayLike, level: Level) -> tuple[Array, Array, int]:
@@ -220,16 +221,19 @@ def _cells(metric: ArrayLike, human: ArrayLike, level: Level) -> tuple[Array, Ar
 
 
 def _pairs(metric: Array, human: Array) -> _Pairs:
-    present = np.isfinite(metric) & np.isfinite(human)
-    first, second = np.triu_indices(len(metric), 1)
+    """`metric` is (..., systems, blocks), `human` (systems, blocks): every dealing of the metric's
+    scores has them in the same cells."""
+    present = np.isfinite(metric[(0,) * (metric.ndim - 2)]) & np.isfinite(human)
+    first, second = np.triu_indices(len(human), 1)
     both = present[first] & present[second]
     pair, block = np.nonzero(both)
     one, other = (first[pair], block), (second[pair], block)
-    step = metric[one] - metric[other]
+    step = metric[..., *one] - metric[..., *other]
     order = np.sign(human[one] - human[other])
-    slack = TIE * float(np.max(np.abs(metric[present]), initial=0.0))
+    slack = TIE * float(np.max(np.abs(metric[..., present]), initial=0.0))
     # .3 - .2 and .2 - .1 are one gap.
-    gap = tied(np.append(np.abs(step), 0.0), tolerance=slack)[:-1]
+    gaps = np.concatenate((np.abs(step), np.zeros((*step.shape[:-1], 1))), axis=-1)
+    gap = tied(gaps, tolerance=slack)[..., : step.shape[-1]]
     right = np.where(gap > 0, np.sign(step), 0.0) * order == 1
     counts = np.sum(both, axis=0)
     n_blocks = int(np.count_nonzero(counts))
@@ -238,14 +242,20 @@ def _pairs(metric: Array, human: Array) -> _Pairs:
     return _Pairs(gap, right.astype(float), ties, block, weight, n_blocks, slack)
 
 
-def _best(pairs: _Pairs) -> tuple[float, float]:
-    # What each threshold adds when it turns the pairs with that gap into ties.
+def _best(pairs: _Pairs) -> tuple[Array, Array]:
+    """(...,) the smallest of the best thresholds, and its accuracy; 0 and NaN without a pair."""
+    shape = pairs.gap.shape[:-1]
     if not pairs.gap.size:
-        return 0.0, np.nan
-    order = np.argsort(pairs.gap, kind="stable")
-    gap = np.append(0.0, pairs.gap[order])
-    added = (pairs.human_tie - pairs.right)[order] * pairs.weight[order]
-    accuracy = np.cumsum(np.append(np.sum(pairs.right * pairs.weight), added))
-    last = np.append(gap[1:] != gap[:-1], True)
-    best = float(np.max(accuracy[last]))
-    return float(gap[last][np.argmax(accuracy[last] >= best - SAME)]), best
+        return np.zeros(shape), np.full(shape, np.nan)
+    # What each threshold adds when it turns the pairs with that gap into ties.
+    order = np.argsort(pairs.gap, axis=-1, kind="stable")
+    start = np.zeros((*shape, 1))
+    gap = np.concatenate((start, np.take_along_axis(pairs.gap, order, axis=-1)), axis=-1)
+    added = np.take_along_axis(pairs.human_tie - pairs.right, order, axis=-1) * pairs.weight[order]
+    none = np.sum(pairs.right * pairs.weight, axis=-1, keepdims=True)
+    accuracy = np.cumsum(np.concatenate((none, added), axis=-1), axis=-1)
+    last = np.concatenate((gap[..., 1:] != gap[..., :-1], start == 0), axis=-1)
+    of_last = np.where(last, accuracy, -np.inf)
+    best = np.max(of_last, axis=-1, keepdims=True)
+    place = np.argmax(of_last >= best - SAME, axis=-1, keepdims=True)
+    return np.take_along_axis(gap, place, axis=-1)[..., 0], best[..., 0]

@@ -9,7 +9,8 @@ Rank correlations can be made partial in two ways that differ: ranks first (rank
 constant) and residuals first (hold constant, then rank). Pearson has one.
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from metassay.statistics.components import correlate_at, mean_over_strata, value_at
 from metassay.statistics.correlation import Coefficient, Correlation, Level, matrices, system_means
-from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_without_gaps, quotient, ranked
+from metassay.statistics.exact_sums import NOISE, Array, mean_without_gaps, quotient, ranked
 from metassay.statistics.jackknife import LeftOut, left_out
 from metassay.statistics.layout import Layout, Part
 
@@ -132,27 +133,37 @@ class Rests(NamedTuple):
 
 
 def rests_of_any_shape(
-    metrics: Sequence[Array], human: Array, control: Array, coefficient: Coefficient, layout: Layout
+    metrics: Sequence[Array], human: Array, control: Array, less: Callable[[Array], Array]
 ) -> list[Rests]:
     """What `less_any_shape` leaves of each metric, and of people beside it.
 
     Where metric and people each follow the control, whatever the shapes, and have nothing else in
     common, their rests correlate 0 but for chance, at every level. Leave-outs are of the rests: the
     shapes are not fitted again. Rank coefficients take the shape out of the ranks of all texts.
+    `less`: of `shape_remover`, for this control.
     """
-    of_people: dict[bytes, Array] = {}  # the same for all metrics that have the same texts
     found = []
     for metric in metrics:
         there = np.isfinite(metric) & np.isfinite(human) & np.isfinite(control)
-
-        def rest(side: Array, there: Mask = there) -> Array:
-            return less_any_shape(np.where(there, side, np.nan), control, coefficient, layout)
-
-        mask = there.tobytes()
-        if mask not in of_people:
-            of_people[mask] = rest(human)
-        found.append(Rests(rest(metric), of_people[mask], int(np.count_nonzero(there))))
+        of_metric, of_people = (less(np.where(there, side, np.nan)) for side in (metric, human))
+        found.append(Rests(of_metric, of_people, int(np.count_nonzero(there))))
     return found
+
+
+def shape_remover(
+    control: Array, coefficient: Coefficient, layout: Layout
+) -> Callable[[Array], Array]:
+    """`less_any_shape` of this control, which fits each side once however often it is asked."""
+    known: dict[bytes, Array] = {}
+
+    def less(side: Array) -> Array:
+        side = np.where(np.isfinite(side), side, np.nan)  # NaN has more than one pattern of bits
+        key = hashlib.sha256(side.tobytes()).digest()
+        if key not in known:
+            known[key] = less_any_shape(side, control, coefficient, layout)
+        return known[key]
+
+    return less
 
 
 def less_any_shape(

@@ -79,15 +79,29 @@ def effective_size(influence: Array, cluster: Clusters, *, confidence: float) ->
     Rao and Scott 1992, A simple method for the analysis of clustered binary data; Korn and Graubard
     1998, Confidence intervals for proportions with small expected number of positive counts.
     """
+    effect, freedom = design_effect(influence, cluster)
+    n = influence.size
+    if np.isinf(freedom):
+        return float(round(n / effect))
+    return n / effect * quantile_ratio(freedom, confidence=confidence)
+
+
+def design_effect(influence: Array, cluster: Clusters) -> tuple[float, float]:
+    """The variance of a mean of n texts by that of n independent ones, 1 or more.
+
+    And its degrees of freedom; infinite where nothing is estimated: with one text a cluster the
+    effect is 1, where no text moves the number it is n / clusters. Arguments and sources as
+    `effective_size`.
+    """
     n = influence.size
     _, of = np.unique(cluster, return_inverse=True)
     k = int(of.max()) + 1 if n else 0
     if k == n:
-        return float(n)
+        return 1.0, np.inf
     centred = influence - np.mean(influence)
     alone = float(np.sum(centred**2)) / (n - 1)
     if k < 2 or alone <= 1e-24:
-        return float(k)
+        return n / k, np.inf
     squares: Array = np.bincount(of, weights=centred).astype(np.float64) ** 2
     together = float(np.sum(squares)) * k / (k - 1) / n
     # Where a few clusters make the variance (a judge errs in four documents of sixty), it is known
@@ -96,7 +110,7 @@ def effective_size(influence: Array, cluster: Clusters, *, confidence: float) ->
     kurtosis = k * float(np.sum(squares**2)) / size**2 if size > 0 else 0.0
     if kurtosis > 1.0:
         freedom = min(freedom, 2.0 * k / (kurtosis - 1.0))
-    return n / max(1.0, together / alone) * quantile_ratio(freedom, confidence=confidence)
+    return max(1.0, together / alone), freedom
 
 
 def quantile_ratio(freedom: float, *, confidence: float) -> float:

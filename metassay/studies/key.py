@@ -49,6 +49,7 @@ class Key:
     criteria: dict[str, Criterion]
     rows: dict[str, KeyRow]
     assignments: dict[str, list[str]]
+    drawn_by: dict[str, Any]  # the decision and chances of --next, if it drew the items
 
     def rows_of(self, rater: str) -> list[str]:
         """Ids of the rows that the rater was sent."""
@@ -84,6 +85,7 @@ def written(study: Study) -> bytes:
         "assignments": study.assignments,
         "questions": {name: asdict(one) for name, one in sorted(questions.items())},
         "rows": rows,
+        **({"drawn_by": study.drawn_by} if study.drawn_by else {}),
     }
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
 
@@ -126,6 +128,7 @@ def _parsed(content: Mapping[str, Any]) -> Key:
         {name: Criterion.model_validate(one) for name, one in content["criteria"].items()},
         rows,
         _ASSIGNMENTS.validate_python(content["assignments"]),
+        dict(content.get("drawn_by", {})),
     )
     if not key.assignments or not all(items.issuperset(one) for one in key.assignments.values()):
         raise ValueError

@@ -9,7 +9,7 @@ unblind anybody. The key, which joins the two, is in `key.py`.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -237,6 +237,7 @@ class Study:
     items: tuple[Item, ...]
     assignments: Mapping[str, tuple[str, ...]]
     targets: Mapping[tuple[str, str], Target] = field(repr=False)
+    drawn_by: Mapping[str, Any] = field(default_factory=dict)  # the decision and chances of --next
 
     def sheets(self) -> list[Sheet]:
         """What each rater gets."""

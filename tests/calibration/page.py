@@ -16,11 +16,14 @@ import numpy as np
 
 from tests.calibration import (
     alike,
+    annotator_test,
     best,
     comparisons,
     drift,
     facet_weights,
     judge_cards,
+    judge_check,
+    next_labels,
     shapes,
     simulations,
     standing_out,
@@ -87,6 +90,9 @@ def jobs() -> Iterator[Job]:
         yield Job("best", (shape, level), call)
     yield Job("other", (), simulations.rates)
     yield Job("cards", (), judge_cards.rates)
+    yield Job("checks", (), judge_check.rates)
+    yield Job("replaces", (), annotator_test.rates)
+    yield Job("next", (), next_labels.rates)
     yield Job("weights", (), facet_weights.rates)
     yield Job("raters", (), standing_out.rates)
     yield Job("best", (), best.rates)
@@ -527,6 +533,9 @@ def page(found: dict, widths: Any) -> str:
     parts = [head, _false(found), _alike(found), _below(found), _powers(found), _shapes(found)]
     parts += [_decisions(found), _covers(found), tests, weights, raters]
     parts += [drift.section(found["drift", ()]), comparisons.section(*found["comparisons", ()])]
+    parts.append(judge_check.section(found["checks", ()]))
+    parts.append(annotator_test.section(found["replaces", ()]))
+    parts.append(next_labels.section(found["next", ()]))
     parts.append(_cards(found))
     return "\n".join(line for part in parts for line in part)
 

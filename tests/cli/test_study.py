@@ -169,3 +169,64 @@ def test_a_key_of_another_study(there, capsys):
     assert export() == 0
     assert main(["study", "import", "one", "other", "x.csv", "--out", "studies/one/pilot"]) == 2
     assert "is the key of study 'pilot' of 'one', not of 'other'" in capsys.readouterr().err
+
+
+def returned(there, grade_of):
+    """The sheets as two raters send them back, each row graded."""
+    files = []
+    for rater in ("anna", "ben"):
+        path = there / f"studies/one/pilot/sheets/{rater}.csv"
+        header, *rows = cells_of(path)
+        put(path, [header, *([*row[:-2], grade_of(row), ""] for row in rows)])
+        files.append(str(path))
+    return files
+
+
+def test_the_next_texts_are_drawn_by_known_chances(there, capsys):
+    decision = ("--for", "certificate long vanilla_rating global")
+    assert export("--raters", "anna,ben", "--seed", "5", "--next", "5", *decision) == 0
+    assert "anna: 5 items, 5 rows" in capsys.readouterr().out
+    key = json.loads((there / "studies/one/pilot/key.json").read_text("utf-8"))
+    assert key["drawn_by"]["decision"] == decision[1]
+    texts = key["drawn_by"]["texts"]
+    assert len(texts) == 8  # of one the system failed
+    assert sum(chance for *_, chance in texts) == pytest.approx(5)
+    by_score = {score: chance for _, _, score, chance in texts}
+    assert by_score[1.0] > by_score[2.0] < by_score[3.0]  # the ends of the scale say most
+    files = returned(there, lambda row: str(1 + len(row[0]) % 4))
+    assert main(["study", "import", "one", "pilot", *files]) == 0
+    said = capsys.readouterr().out
+    assert "correlation of long and vanilla_rating, global: " in said
+    assert "unweighted is off" in said
+    assert "put these lines" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--next", "3"), "--next N: takes --for DECISION beside it"),
+        (
+            ("--next", "3", "--for", "certificate long"),
+            "write 'certificate METRIC CRITERION LEVEL'",
+        ),
+        (
+            ("--next", "3", "--for", "certificate long vanilla_rating document"),
+            "--items takes them",
+        ),
+        (
+            ("--next", "3", "--for", "certificate long charm global"),
+            "the form asks for vanilla_rating",
+        ),
+        (("--next", "3", "--for", "certificate rouge vanilla_rating global"), "rouge has no score"),
+        (("--next", "3", "--for", "judge-card long vanilla_rating"), "are not within 0 to 1"),
+    ],
+)
+def test_decisions_that_cannot_be(there, capsys, words, said):
+    assert export("--raters", "2", *words) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_pairs_are_not_drawn_for_a_decision(there, capsys):
+    words = ("--next", "3", "--for", "certificate long preference global")
+    assert export("--raters", "2", *words, form=("pairs",)) == 2
+    assert "an item of this form shows two" in capsys.readouterr().err

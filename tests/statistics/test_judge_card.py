@@ -6,7 +6,7 @@ from scipy.stats import beta
 from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
 
-from metassay.statistics.classification import judge_card
+from metassay.statistics.classification import gwet_ac1, judge_card
 from metassay.statistics.shares import effective_size, jeffreys, judgments
 
 NAN = np.nan
@@ -178,3 +178,24 @@ def test_invariances(counts, seed):
         if found.n:
             assert not found.value < found.low
             assert not found.value > found.high
+
+
+def gwet_of_items(judge, people):
+    """AC1 as Gwet defines it for any number of labels, from the items."""
+    labels = [0, 1]
+    agreed = np.mean([a == b for a, b in zip(judge, people, strict=True)])
+    shares = [(np.mean(np.equal(judge, k)) + np.mean(np.equal(people, k))) / 2 for k in labels]
+    chance = sum(p * (1 - p) for p in shares) / (len(labels) - 1)
+    return (agreed - chance) / (1 - chance)
+
+
+def test_ac1_beside_an_independent_computation():
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        judge, people = rng.random((2, 40)) < rng.uniform(0.3, 0.97)
+        counts = [np.sum(judge & people), np.sum(judge & ~people)]
+        counts += [np.sum(~judge & people), np.sum(~judge & ~people)]
+        table = np.array(counts, dtype=float)
+        assert gwet_ac1(table) == pytest.approx(gwet_of_items(judge, people), abs=1e-12)
+    assert gwet_ac1(np.array([8.0, 1, 1, 0])) == pytest.approx(0.756098, abs=1e-6)
+    assert np.isnan(gwet_ac1(np.zeros(4)))

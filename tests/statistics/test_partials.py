@@ -16,6 +16,7 @@ from metassay.statistics.partials import (
     partial_given_system,
     residuals_first,
     rests_of_any_shape,
+    shape_remover,
 )
 
 NAN = np.nan
@@ -206,7 +207,8 @@ def seen_through(of, seed, shape=(8, 40)):
 
 def any_shape(metric, human, control, level, coefficient, layout=None):
     layout = layout or plain_layout(metric.shape)
-    (rest,) = rests_of_any_shape([metric], human, control, coefficient, layout)
+    less = shape_remover(control, coefficient, layout)
+    (rest,) = rests_of_any_shape([metric], human, control, less)
     return left_out(rest.metric, rest.human, level, coefficient, layout)
 
 

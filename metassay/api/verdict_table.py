@@ -1,0 +1,275 @@
+"""One table with judges' verdicts and people's labels: which column is whose, what is a pass."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metassay.core.errors import raise_problems, shown
+from metassay.format.numbers import counted
+from metassay.statistics.exact_sums import Array
+from metassay.tabular.column_synonyms import USUAL, Role, called, plain
+from metassay.tabular.infer_columns import listed
+from metassay.tabular.numbers import Numbers, absent
+from metassay.tabular.rows import Findings
+from metassay.tabular.sheet import Sheet, as_keys
+
+# Whose verdicts a column holds, by its name: the first that fits.
+_PERSON = re.compile(
+    r"(.*_)?(humans?|people|person|expert|annotators?|annotation|raters?|rated|reviewer|coder"
+    r"|clinician|physician|doctor|manual|gold|ground_truth|truth|mensch)(_.*)?"
+)
+_JUDGE = re.compile(
+    r"(.*_)?(judge|judged|llm|autorater|auto|pred|predicted|prediction|verdict|model|gpt\w*|claude"
+    r"|gemini|llama\w*|mistral|qwen\w*|grader|evaluator|evaluation|metric|score|success|passed"
+    r"|assertion)(_.*)?"
+)
+_LABEL = re.compile(r"(.*_)?(labels?|target|expected|answer_key|correct_label|gt)(_.*)?")
+_RATERS = {*USUAL[Role.RATER]} - {"judge", "evaluator"}
+_AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
+BY = "by "  # before a slice's column, which may be called as another one is
+LARGEST_SLICES = 20  # values of a column that rows are sliced by
+
+
+class Columns(NamedTuple):
+    """What the caller says of columns; what is empty is guessed. `mark` leads options' names."""
+
+    judge: tuple[str, ...] = ()
+    human: tuple[str, ...] = ()
+    doc: str = ""
+    system: str = ""
+    rater: str = ""
+    by: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()  # words that are a pass; every other one is then a fail
+    pass_from: float | None = None  # the number from which on grades are a pass
+    mark: str = ""
+
+    def option(self, name: str, what: str = "COLUMN") -> str:
+        """How the caller says it: `--pass-from NUMBER` or `pass_from=NUMBER`."""
+        plainly = {"pass": "passes"}.get(name, name.replace("-", "_"))
+        return f"{self.mark}{name} {what}" if self.mark else f"{plainly}={what}"
+
+
+class Verdicts(NamedTuple):
+    """Items with verdicts of 1 and 0 (a judge's may be probabilities); NaN where there is none."""
+
+    name: str
+    items: pd.DataFrame  # id; doc and system, if there are; BY and each column of `by`
+    judges: Mapping[str, Array]  # (items,) each
+    raters: Mapping[str, Array]
+    columns: Columns
+    notes: tuple[str, ...]
+
+
+def verdicts(sheet: Sheet, said: Columns) -> Verdicts:
+    """Read a sheet; raises BadInput with every column that cannot be told or read."""
+    faults = Findings()
+    named = [*said.judge, *said.human, said.doc, said.system, said.rater, *said.by]
+    for name in dict.fromkeys(filter(None, named)):
+        if name not in sheet.frame:
+            fix = f"name one of these: {listed(sheet.columns)}"
+            faults.add(sheet.head, f"there is no column {shown(name)}", fix)
+    for name in {*said.judge} & {*said.human}:
+        faults.add(sheet.head, f"column {shown(name)} is named as judge and as human", "name one")
+    raise_problems(faults.lines())
+    columns, ids, guessed = _guessed(sheet, said, faults)
+    raise_problems(faults.lines())
+    told: dict[str, list[str]] = {}
+    read: dict[str, Array] = {}
+    for name in (*columns.judge, *columns.human):
+        human = name in columns.human
+        read[name], what = _values(sheet, name, columns, faults, human=human)
+        told.setdefault(what, []).append(name)
+    raise_problems(faults.lines())
+    cells, labels = ({name: read[name] for name in of} for of in columns[:2])
+    keys = [*ids, *([columns.system] if columns.system else [])]
+    if columns.rater:
+        first, judges, raters = _by_item(sheet, keys, columns, cells, labels, faults)
+    else:
+        first, judges, raters = np.arange(len(sheet.lines)), cells, labels
+    items = _items(sheet, first, ids, columns, faults)
+    raise_problems(faults.lines())
+    passes = [
+        f"{what} ({counted(len(names), 'column')}: {listed(names, 4)})"
+        for what, names in told.items()
+    ]
+    notes = (*guessed, *passes, *sheet.notes)
+    return Verdicts(sheet.name, items, judges, raters, columns, notes)
+
+
+def _guessed(sheet: Sheet, said: Columns, faults: Findings) -> tuple[Columns, list[str], list[str]]:
+    """All columns, those that name items, and a line on what was guessed."""
+    named = {*said.judge, *said.human, said.doc, said.system, said.rater, *said.by}
+    free = [name for name in sheet.columns if name not in named]
+    verdictlike = [name for name in free if _is_verdict(sheet, name, said)]
+    others = [name for name in free if name not in verdictlike]
+    again = {c: bool(as_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
+    found = said
+    if not said.rater and len(said.human) < 2:
+        raters = [c for c in others if plain(c) in _RATERS and again[c] and sheet.cells(c)]
+        found = found._replace(rater=raters[0] if len(raters) == 1 else "")
+    others = [name for name in others if name != found.rater]
+    if not said.system:
+        systems = [c for c in others if plain(c) in USUAL[Role.SYSTEM] and again[c]]
+        several = [c for c in systems if len(sheet.cells(c)) > 1]
+        found = found._replace(system=several[0] if len(several) == 1 else "")
+    usual = [c for c in others if plain(c) in USUAL[Role.DOC]]
+    if not said.doc and usual:
+        found = found._replace(doc=next((c for c in usual if again[c]), usual[0]))
+    ids = [c for c in others if c in usual or (called(c, _AN_ID) and not again[c])]
+    ids = list(dict.fromkeys([*([said.doc] if said.doc else []), *ids]))
+    if found.rater:  # an id of a row is none of an item
+        ids = [name for name in ids if again[name]]
+    found = _sides(sheet, found, verdictlike, faults)
+    guesses = [
+        f"{role}={','.join(now) if isinstance(now, tuple) else now}"
+        for role, now, then in zip(Columns._fields[:5], found[:5], said[:5], strict=True)
+        if now and now != then
+    ]
+    lines = [f"columns guessed: {'; '.join(guesses)}"] if guesses else []
+    return found, ids, lines
+
+
+def _sides(sheet: Sheet, found: Columns, free: Sequence[str], faults: Findings) -> Columns:
+    """Judges and people, where the names of columns leave one choice."""
+    sides = {"judge": found.judge, "human": found.human}
+    for what, said in sides.items():
+        sides[what] = said or tuple(name for name in free if _side(name) == what)
+    rest = [name for name in free if name not in sum(sides.values(), ())]
+    if len(rest) == 1 and any(sides.values()):
+        sides = {what: said or (rest[0],) for what, said in sides.items()}
+    for what, whose in (("judge", "a judge's verdicts"), ("human", "people's labels")):
+        if not sides[what]:
+            fix = f"say which: {found.option(what)}, of {listed(rest or sheet.columns)}"
+            faults.add(sheet.head, f"no column is clearly that of {whose}", fix)
+    judge, human = sides.values()
+    if found.rater and len(human) > 1:
+        what = f"column {shown(found.rater)} names raters, and {listed(human)} hold labels"
+        faults.add(sheet.head, what, f"name the one with their labels: {found.option('human')}")
+    return found._replace(judge=judge, human=human)
+
+
+def _side(name: str) -> str:
+    for side, pattern in (("human", _PERSON), ("judge", _JUDGE), ("human", _LABEL)):
+        if called(name, pattern):
+            return side
+    return ""
+
+
+def _is_verdict(sheet: Sheet, name: str, said: Columns) -> bool:
+    """Whether a column looks like one of verdicts: known words, 0 to 1, or the words of a pass."""
+    cells = sheet.cells(name)
+    if not cells:
+        return _side(name) == "human"  # nobody has rated yet
+    passes = {word.casefold() for word in said.passes}
+    if passes & {cell.casefold() for cell in cells}:
+        return True
+    if sheet.share_of_numbers(name) < 1:
+        # Of unknown words it is asked below which are a pass; `rater` and `model` name somebody.
+        names = plain(name) in {*_RATERS, *USUAL[Role.SYSTEM]}
+        return bool(_side(name)) and len(cells) == 2 and not names
+    values = sheet.values(name)
+    known = values[np.isfinite(values)]
+    graded = said.pass_from is not None or len({*known.tolist()}) <= 11
+    return bool(((known >= 0) & (known <= 1)).all()) or (bool(_side(name)) and graded)
+
+
+def _values(
+    sheet: Sheet, name: str, columns: Columns, faults: Findings, *, human: bool = False
+) -> tuple[Array, str]:
+    """1 and 0 (of a judge also between them), NaN where nothing is said; and what is a pass."""
+    cells, none = sheet.cells(name), Numbers().none
+    folded = {word.casefold() for word in columns.passes}
+    words = [cell for cell in cells if cell.casefold() in folded]
+    column = as_keys(sheet.frame[name])
+    values = np.where(column.map(none), np.nan, column.isin(words).to_numpy(dtype=np.float64))
+    read_as = Numbers() if words else sheet.clear_numbers(name, faults)
+    if not words and not read_as.fault:
+        values = sheet.values(name, read_as)
+        words = [cell for cell in cells if read_as.words and read_as.number(cell) == 1.0]
+    known = values[np.isfinite(values)]
+    if np.isinf(values).any():
+        said = listed(sorted(cells), 4)
+        option = columns.option("pass", "WORD")
+        fix = f"say which of them are a pass: {option}; or name another column"
+        faults.add(sheet.head, f"column {shown(name)} holds {said}", fix)
+    elif np.isin(known, (0.0, 1.0)).all():
+        fails = [cell for cell in cells if cell not in words and not none(cell)]
+        said = f"{listed(sorted(words), 3)} is a pass, {listed(fails, 3) or 'nothing'} a fail"
+        return values, said if words else "1 is a pass, 0 a fail"
+    elif columns.pass_from is not None:
+        said = f"{columns.pass_from:g} and more is a pass"
+        return np.where(np.isnan(values), np.nan, values >= columns.pass_from), said
+    elif human or known.min() < 0 or known.max() > 1:
+        ends = f"numbers from {known.min():g} to {known.max():g}"
+        fix = f"say from which number on it is a pass: {columns.option('pass-from', 'NUMBER')}"
+        faults.add(sheet.head, f"column {shown(name)} has {ends}", fix)
+    return values, "a probability of .5 and more is a pass"
+
+
+def _by_item(
+    sheet: Sheet,
+    keys: Sequence[str],
+    columns: Columns,
+    cells: Mapping[str, Array],
+    labels: Mapping[str, Array],
+    faults: Findings,
+) -> tuple[Any, dict[str, Array], dict[str, Array]]:
+    """A row per item and rater as a row per item: each item's first row, judges, raters."""
+    if not keys:
+        what = f"has a row per rater ({shown(columns.rater)}), and no column that names the item"
+        faults.add(sheet.head, what, f"name it: {columns.option('doc')}")
+        return np.arange(0), {}, {}
+    frame = pd.DataFrame({key: as_keys(sheet.frame[key]) for key in keys})
+    item = frame.groupby([*keys], sort=False).ngroup().to_numpy()
+    first = np.flatnonzero(~pd.Series(item).duplicated().to_numpy())
+    who = as_keys(sheet.frame[columns.rater])
+    for row in np.flatnonzero(pd.DataFrame({"i": item, "r": who}).duplicated().to_numpy()):
+        fix = f"keep one row; or name the column that tells items apart: {columns.option('doc')}"
+        faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
+    judges: dict[str, Array] = {}
+    for name, values in cells.items():
+        by_item = pd.Series(values).groupby(item)
+        for at in np.flatnonzero((by_item.nunique() > 1).to_numpy()):
+            what = f"column {shown(name)} does not say what it says of the same item in other rows"
+            faults.add(sheet.at(int(first[at])), what, "give each item one verdict")
+        judges[name] = np.asarray(by_item.first(), dtype=np.float64)
+    (given,) = labels.values()
+    raters: dict[str, Array] = {}
+    for name in sorted({*who} - {""}):
+        mine = (who == name).to_numpy()
+        raters[name] = np.full(len(first), np.nan)
+        raters[name][item[mine]] = given[mine]
+    return first, judges, raters
+
+
+def _items(
+    sheet: Sheet, rows: Any, ids: Sequence[str], columns: Columns, faults: Findings
+) -> pd.DataFrame:
+    """The items' ids, the least that tells them apart; documents, systems, slices."""
+    frame = {
+        name: as_keys(sheet.frame[name]).iloc[rows].reset_index(drop=True)
+        for name in dict.fromkeys([*ids, *filter(None, (columns.doc, columns.system)), *columns.by])
+    }
+    named = [frame[name] for name in ids if not frame[name].duplicated().any()]
+    if not named and ids and columns.system:
+        pair = frame[columns.doc or ids[0]] + "/" + frame[columns.system]
+        named = [] if pair.duplicated().any() else [pair]
+    places = pd.Series([f"{sheet.kind} {sheet.at(int(row)).row}" for row in rows], dtype="str")
+    made = pd.DataFrame({"id": named[0] if named else places})
+    for key in ("doc", "system"):
+        if name := getattr(columns, key):
+            made[key] = frame[name].to_numpy()
+            empty = np.flatnonzero(made[key].map(absent).to_numpy())
+            for row in empty:
+                fix = f"fill it in, or name another column: {columns.option(key)}"
+                faults.add(sheet.at(int(rows[row])), f"column {shown(name)} is empty", fix)
+    for name in columns.by:
+        many = frame[name].nunique()
+        if many > LARGEST_SLICES:
+            what = f"column {shown(name)} has {many} values, more than {LARGEST_SLICES} slices"
+            faults.add(sheet.head, what, "slice by another column")
+        made[BY + name] = frame[name].to_numpy()
+    return made

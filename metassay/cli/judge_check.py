@@ -1,0 +1,80 @@
+"""`metassay judge-check FILE`: the command line of `metassay.judge_check`."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from metassay.cli.meta_eval_arguments import SEVERAL
+
+ABOUT = """\
+Say whether a judge that passes or fails texts may be trusted, from one table with its verdicts and
+people's labels: CSV, XLSX, JSON or Parquet, a row per text, or per text and rater. Labels are pass
+and fail in usual words, 1 and 0, or a judge's probability of passing. Columns are guessed where
+their names leave one choice, and the guess is printed. A row without a label is judged only; it
+counts for the corrected pass rate. docs/judge-check.md has an example and says what each number is.
+
+Exit code 4: a requirement is not met by the lower end of its interval."""
+NOT_MET = 4
+
+
+def add_arguments(sub: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    sub.set_defaults(command=_judge_check)
+    say = sub.add_argument
+    say("file", metavar="FILE", type=Path)
+    say("--judge", metavar="COLUMN", **SEVERAL, help="verdicts; several judges stand side by side")
+    say("--human", metavar="COLUMN", **SEVERAL, help="labels; several columns are several raters")
+    say("--doc", metavar="COLUMN", default="", help="what several rows are about: they are alike")
+    say("--system", metavar="COLUMN", default="", help="who wrote the text")
+    say("--rater", metavar="COLUMN", default="", help="who labelled it, if each rater has a row")
+    say("--by", metavar="COLUMN", **SEVERAL, help="slice the rows by this column")
+    say("--pass", metavar="WORD", dest="passes", **SEVERAL, help="words that are a pass")
+    number: dict[str, Any] = {"metavar": "NUMBER", "type": float}
+    say("--pass-from", **number, help="the number from which on grades are a pass")
+    least = "the least lower end, such as sensitivity=.9; may repeat"
+    say("--require", metavar="NUMBER_OF_CARD=LEAST", type=_required, **SEVERAL, help=least)
+    worse = "how much worse than a rater a judge may be: .2 experts, .15 skilled, .1 crowds"
+    say("--epsilon", **number, default=0.2, help=f"{worse} (default %(default)s)")
+    width = "say how many labels make intervals so wide (default %(default)s)"
+    say("--width", **number, default=0.1, help=width)
+    say("--confidence", **number, default=0.95, help="of the intervals (default %(default)s)")
+    say("--seed", metavar="NUMBER", type=int, default=0, help="of all random numbers (default 0)")
+    say("--out", type=Path, metavar="FOLDER", help="write all tables there")
+
+
+def _required(word: str) -> tuple[str, float]:
+    name, _, least = word.partition("=")
+    try:
+        return name, float(least)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r}: write it as sensitivity=.9") from None
+
+
+def _judge_check(chosen: argparse.Namespace) -> int:
+    from metassay.api.judge_check import checked
+    from metassay.api.judge_tables import Choices
+    from metassay.api.verdict_table import Columns
+    from metassay.core.atomic import whole_folder
+    from metassay.core.errors import BadInput
+    from metassay.tabular.rows import Findings
+    from metassay.tabular.sheet import read_sheet
+
+    faults = Findings()
+    sheet = read_sheet(chosen.file, faults)
+    if faults or sheet is None:
+        raise BadInput(faults.lines())
+    said = Columns(
+        *(tuple(chosen.judge), tuple(chosen.human), chosen.doc, chosen.system, chosen.rater),
+        *(tuple(chosen.by), tuple(chosen.passes), chosen.pass_from, "--"),
+    )
+    found = checked(
+        sheet,
+        said,
+        Choices(dict(chosen.require), chosen.epsilon, chosen.confidence, chosen.width, chosen.seed),
+    )
+    print("\n".join(found.screen))
+    if chosen.out:
+        with whole_folder(chosen.out, "--out") as folder:
+            found.write(folder)
+        print(f"written to {chosen.out}: {', '.join(f'{name}.csv' for name in found.tables)}")
+    return NOT_MET if found.unmet else 0

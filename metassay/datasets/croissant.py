@@ -1,0 +1,79 @@
+"""Datasets of the registry as Croissant 1.0, the vocabulary in which data sets are described.
+
+MLCommons, "Croissant Format Specification", version 1.0 (2024): what it requires of a dataset and
+of a file. No record is described, and of private data no file, so nothing of a text is in it.
+"""
+
+import hashlib
+import json
+import mimetypes
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from metassay.core.atomic import whole_folder
+from metassay.datasets.registry import Dataset, place
+
+REQUIRED = ("name", "description", "license", "url", "creator", "datePublished")
+_WORDS = (
+    "citeAs column extract field fileProperty fileObject fileSet format includes isLiveDataset"
+    " jsonPath key md5 parentField path recordSet references regex repeated replace separator"
+    " source subField transform"
+)
+_CONTEXT: Mapping[str, Any] = {
+    **{"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/"},
+    **{"cr": "http://mlcommons.org/croissant/", "dct": "http://purl.org/dc/terms/"},
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{word: f"cr:{word}" for word in _WORDS.split()},
+}
+_FORMATS = {".jsonl": "application/jsonlines", ".md": "text/markdown"}
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+def croissant(name: str, dataset: Dataset, project: Path = Path()) -> dict[str, Any]:
+    """A dataset as JSON-LD. What the registry doesn't know of REQUIRED is left out: a `url` without
+    `upstream`, a year that is not in the citation. So is a hash that Croissant doesn't know."""
+    authors, year = dataset.citation.partition(". ")[0], _YEAR.findall(dataset.citation)
+    files = [_file(one.name, one.url, one.bytes, one.sha256) for one in dataset.files]
+    folder = project / place(name, dataset)
+    if not dataset.files and dataset.access == "public":
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            data, inside = path.read_bytes(), path.relative_to(folder).as_posix()
+            digest = hashlib.sha256(data).hexdigest()
+            files.append(_file(inside, f"{dataset.folder}/{inside}", len(data), digest))
+    known = {
+        **{"name": name, "description": dataset.title, "license": dataset.licence},
+        "url": dataset.upstream,
+        "creator": {"@type": "sc:Organization", "name": authors} if authors else None,
+        "datePublished": year[0] if year else None,
+        **{"citeAs": dataset.citation, "distribution": files},
+    }
+    about = {"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"}
+    told = {key: value for key, value in known.items() if value}
+    return {"@context": dict(_CONTEXT), **about, **told}
+
+
+def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:
+    kind = _FORMATS.get(Path(name).suffix) or mimetypes.guess_type(name)[0] or "text/plain"
+    return {
+        **{"@type": "cr:FileObject", "@id": name, "name": name, "contentUrl": url},
+        **{"contentSize": f"{size} B", "encodingFormat": kind},
+        **({"sha256": sha256} if sha256 else {}),
+    }
+
+
+def write_croissant(registry: Mapping[str, Dataset], folder: Path) -> list[str]:
+    """Write `NAME.json` for each dataset into a new folder; what it lacks of REQUIRED, in lines."""
+    lines = []
+    with whole_folder(folder, "--croissant") as made:
+        for name, dataset in registry.items():
+            told = croissant(name, dataset)
+            if lacking := [key for key in REQUIRED if key not in told]:
+                lines.append(f"{name}: the registry does not know its {', '.join(lacking)}")
+            text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+            (made / f"{name}.json").write_text(text, encoding="utf-8")
+    return lines

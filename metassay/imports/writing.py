@@ -1,0 +1,247 @@
+"""All that was read, on the disk until it is whole, and then as tables of one's own.
+
+A database in the new folder holds it, so that memory is not what limits how much there is.
+"""
+
+import csv
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain, count, groupby
+from pathlib import Path
+
+from metassay.core.errors import shown
+from metassay.core.naming import LONGEST, name_problem
+from metassay.format.numbers import counted
+from metassay.imports.record import Item
+from metassay.metrics.describe import RELEASED
+from metassay.scoring.catalogue import descriptions
+from metassay.tables.names import REFERENCE
+from metassay.tabular.numbers import numbers_of
+from metassay.tabular.rows import Findings
+from metassay.tabular.scales import guessed_direction
+
+_TABLES = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+CREATE TABLE documents (number INTEGER PRIMARY KEY, doc TEXT UNIQUE, source TEXT, reference TEXT);
+CREATE TABLE items (number INTEGER PRIMARY KEY, doc TEXT, system TEXT, text TEXT, failed INTEGER,
+                    corrected INTEGER, UNIQUE (doc, system));
+CREATE TABLE judgments (item INTEGER, name TEXT, person INTEGER, rater TEXT, value REAL, label TEXT,
+                        PRIMARY KEY (item, name, person, rater));
+BEGIN;
+"""
+_COUNTS = """SELECT (SELECT COUNT(*) FROM items),
+    (SELECT COUNT(DISTINCT name) FROM judgments WHERE NOT person),
+    (SELECT COUNT(corrected) FROM items), (SELECT COUNT(failed) FROM items),
+    (SELECT COUNT(DISTINCT item) FROM judgments WHERE person),
+    (SELECT COUNT(*) FROM judgments WHERE NOT person AND value IS NULL AND label = '')"""
+_COLUMNS = """SELECT name, person, rater FROM judgments GROUP BY name, person, rater
+    ORDER BY person, MIN(item), MIN(rowid)"""
+_WORDS = """SELECT DISTINCT name, label FROM judgments WHERE value IS NULL AND label != ''
+    ORDER BY name"""
+_JUDGMENTS = """SELECT item, doc, system, name, person, rater, value, label FROM judgments
+    JOIN items ON number = item ORDER BY item, person, name, rater"""
+_TEXTS = """SELECT doc, system, text, source, reference FROM items JOIN documents USING (doc)
+    ORDER BY items.number"""
+_OTHER = "import these files one by one, or say --doc FIELD or --system FIELD to tell them apart"
+_LETTERS = re.compile(r"[^A-Za-z0-9_-]+")
+
+_Row = Mapping[str, object]  # values by column
+Column = tuple[str, int, str]  # of verdicts.csv: a scorer, whether a person says it, and who does
+
+
+class Collected:
+    """What readers handed over: a row per document, per text of a system, and per judgment."""
+
+    def __init__(self, file: Path) -> None:
+        self.connection = sqlite3.connect(file, isolation_level=None)
+        self.connection.executescript(_TABLES)
+        self.run = self.connection.execute
+        self.records = self.replaced = 0
+
+    def add(self, item: Item, problems: Findings) -> None:
+        """Add an item; a problem where nothing names it, or what was read before says otherwise."""
+        self.records += 1
+        keys = {"doc": item.doc, "system": item.system}
+        for column, named in keys.items():
+            if not named:
+                what = f"has nothing that names its {column.replace('doc', 'document')}"
+                problems.add(item.at, what, f"say --{column} FIELD, which every record has")
+        if item.doc and item.system:
+            passages = json.dumps(item.passages, ensure_ascii=False) if item.passages else None
+            said = {"source": passages, "reference": item.reference}
+            self._put("documents", {"doc": item.doc}, said, item, problems)
+            flags = {"failed": item.failed or None, "corrected": item.corrected or None}
+            number = self._put("items", keys, {"text": item.text, **flags}, item, problems)
+            for one in item.judgments:
+                row = _storable((number, one.name, one.person, one.by, one.value, one.label))
+                add = "INTO judgments VALUES (?, ?, ?, ?, ?, ?)"
+                if not self.run(f"INSERT OR IGNORE {add}", row).rowcount:
+                    self.replaced += 1
+                    self.run(f"REPLACE {add}", row)
+
+    def _put(self, table: str, keys: _Row, said: _Row, item: Item, problems: Findings) -> int:
+        """Add a row, or what the one with these keys lacks; its number."""
+        named, values = _storable(keys.values()), _storable(said.values())
+        where = " AND ".join(f"{column} = ?" for column in keys)
+        query = f"SELECT number, {', '.join(said)} FROM {table} WHERE {where}"
+        number, *former = self.run(query, named).fetchone() or (None,)
+        if number is None:
+            into = f"{table} ({', '.join((*keys, *said))})"
+            marks = ", ".join("?" * (len(keys) + len(said)))
+            return self.run(f"INSERT INTO {into} VALUES ({marks})", named + values).lastrowid or 0
+        for column, value, before in zip(said, values, former, strict=True):
+            if before is None and value is not None:
+                self.run(f"UPDATE {table} SET {column} = ? WHERE number = ?", (value, number))
+            elif value not in (None, before):
+                example = ", ".join(f"{key} {shown(name)}" for key, name in keys.items())
+                problems.add(item.at, f"has another {column} than before", _OTHER, example)
+        return int(number)
+
+    def summary(self) -> list[str]:
+        """How much there is, how much of it people corrected, and what is missing."""
+        texts, scorers, corrected, failed, rated, missing = self.run(_COUNTS).fetchone()
+        more = f"; {self.replaced:,} replaced by later ones of the same" if self.replaced else ""
+        return [
+            f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')},"
+            f" {corrected:,} corrected by people, {failed:,} failed",
+            f"{counted(texts, 'text')}, of which people rated {rated:,}; judges' values that are"
+            f" missing: {missing:,}{more}",
+        ]
+
+    def columns(self) -> dict[Column, str]:
+        """What each scorer, and what each person says of it, is called in verdicts.csv."""
+        found: list[Column] = self.run(_COLUMNS).fetchall()
+        judges = [name for name, person, _ in found if not person]
+        named: dict[Column, str] = {}
+        for name, person, rater in found:
+            more = f"_human_{rater}".removesuffix("_person") if person else f"_judge_{rater}"
+            wanted = name if not person and judges.count(name) == 1 else name + more
+            taken = {"item", "document", "system", *named.values()}
+            named[name, person, rater] = _free(wanted, taken, lambda one, taken: one not in taken)
+        return named
+
+    def words(self) -> dict[str, dict[str, float | None]]:
+        """Of each scorer whose verdicts are words, the numbers that these are read as everywhere
+        here; none where one of them is read as no number."""
+        found: dict[str, dict[str, float | None]] = {}
+        for name, rows in groupby(self.run(_WORDS).fetchall(), lambda row: str(row[0])):
+            labels = [label for _, label in rows]
+            read_as = numbers_of(labels, semicolons=False)
+            numbers = {label: read_as.number(label) for label in labels}
+            known = not read_as.fault and None not in numbers.values()
+            found[name] = numbers if known else {}
+        return found
+
+
+def write(of: Collected, folder: Path, study: str) -> list[str]:
+    """Write all tables to a folder; what is to be known of them, a line each.
+
+    texts.csv, sources.jsonl and texts.jsonl are there where any text is known, scores.csv where a
+    judge gave a number, ratings.csv where a person did, verdicts.csv where anybody said anything.
+    """
+    data, columns, words = folder / "data", of.columns(), of.words()
+    data.mkdir()
+    metrics = _metrics([name for (_, person, _), name in columns.items() if not person])
+    better = {name: guessed_direction(name) or "higher" for name in metrics.values()}
+    header = ["item", "document", "system", *columns.values()]
+    _csv(folder / "verdicts.csv", header, _verdicts(of, columns))
+
+    def numbers(people: bool) -> Iterator[tuple[str, Column, str, str]]:
+        for _, doc, system, name, person, rater, value, label in of.run(_JUDGMENTS):
+            if person == people and (value is not None or not label or words[name]):
+                number = words.get(name, {}).get(label) if value is None else value
+                yield _written(number), (name, person, rater), doc, system
+
+    scores = (
+        (doc, system, metrics[columns[column]], value, better[metrics[columns[column]]])
+        for value, column, doc, system in numbers(people=False)
+    )
+    _csv(data / "scores.csv", ("doc_id", "author", "metric", "value", "better"), scores)
+    ratings = (
+        (study, doc, system, rater, name, value, "text")
+        for value, (name, _, rater), doc, system in numbers(people=True)
+    )
+    header = ["study", "doc_id", "author", "rater", "criterion", "value", "unit"]
+    _csv(data / "ratings.csv", header, ratings)
+    told = {
+        "words that are no numbers, in verdicts.csv alone": [n for n in words if not words[n]],
+        "called otherwise in scores.csv": [f"{n} for {o}" for o, n in metrics.items() if o != n],
+        "less is better, by the name": [n for n in better if better[n] == "lower"],
+    }
+    lines = [f"{what}: {', '.join(map(shown, names))}" for what, names in told.items() if names]
+    if of.run("SELECT COUNT(text) FROM items").fetchone()[0]:
+        _write_texts(of, folder / "texts.csv", data)
+        return lines
+    return [*lines, "no texts: these files have none, so there is nothing for a benchmark"]
+
+
+def _verdicts(of: Collected, columns: Mapping[Column, str]) -> Iterator[list[object]]:
+    for named, rows in groupby(of.run(_JUDGMENTS), key=lambda row: row[:3]):
+        cells = {tuple(row[3:6]): row[7] or _written(row[6]) for row in rows}
+        yield [*named, *(cells.get(column, "") for column in columns)]
+
+
+def _metrics(names: Iterable[str]) -> dict[str, str]:
+    """A name for each scorer that own data may have, and that none of Metassay's metrics has."""
+    ours = {name.casefold() for name, one in descriptions().items() if one.family != RELEASED}
+    found: dict[str, str] = {}
+    for name in names:
+        plain = _LETTERS.sub("_", name).strip("_-")[: LONGEST - 10]
+        if plain.casefold() in ours or name_problem(plain):
+            plain = f"own_{plain}".rstrip("_")
+        found[name] = _free(plain, found.values(), lambda one, taken: not name_problem(one, taken))
+    return found
+
+
+def _free(name: str, taken: Collection[str], right: Callable[[str, Collection[str]], bool]) -> str:
+    """The name, or the first with a number behind it that is right beside those taken."""
+    forms = chain([name], (f"{name}_{number}" for number in count(2)))
+    return next(form for form in forms if right(form, taken))
+
+
+def _write_texts(of: Collected, sheet: Path, data: Path) -> None:
+    rows = (
+        (doc, system, text, "\n".join(json.loads(source or "[]")), reference)
+        for doc, system, text, source, reference in of.run(_TEXTS)
+    )
+    _csv(sheet, ("doc_id", "author", "text", "source", "reference"), rows)
+    sources = (
+        {"doc_id": doc, "task": "other", "passages": json.loads(source or "[]")}
+        for doc, source in of.run("SELECT doc, source FROM documents ORDER BY number")
+    )
+    texts = chain(
+        of.run(f"SELECT doc, '{REFERENCE}', reference FROM documents WHERE reference != ''"),
+        of.run("SELECT doc, system, text FROM items ORDER BY number"),
+    )
+    for name, lines in (("sources", sources), ("texts", map(_text, texts))):
+        with (data / f"{name}.jsonl").open("w", encoding="utf-8", newline="") as file:
+            file.writelines(json.dumps(one, ensure_ascii=False) + "\n" for one in lines)
+
+
+def _text(row: tuple[str, str, str | None]) -> dict[str, object]:
+    known = {"text": row[2]} if row[2] is not None and row[2].strip() else {"status": "error"}
+    return {"doc_id": row[0], "author": row[1], **known}
+
+
+def _csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """Write a table, if it has any row."""
+    found = iter(rows)
+    for row in found:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(chain([header, row], found))
+
+
+def _written(value: float | None) -> str:
+    if value is None:
+        return ""
+    return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _storable(values: Iterable[object]) -> tuple[object, ...]:
+    """Values with what no file can hold, half of a surrogate pair, as a question mark."""
+    return tuple(
+        one.encode("utf-8", "replace").decode() if isinstance(one, str) else one for one in values
+    )

@@ -1,0 +1,131 @@
+"""Headline numbers to a server that follows experiments: MLflow by its REST interface, or W&B.
+
+What is sent are names and numbers: those of `benchmarks/NAME/headline.json`, which git has as well,
+and the names of the metrics that were best. No text, no rating, no path of this machine.
+"""
+
+import importlib
+import importlib.util
+import json
+import math
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import requests
+
+from metassay import __version__
+from metassay.core.errors import BadInput, Unfinished
+from metassay.core.options import BENCHMARKS
+
+_EXPERIMENT, _WANDB = "metassay", "wandb"
+_BATCHES = {"metrics": 1000, "params": 100}  # so many MLflow takes at once
+_TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the answer
+_ODD = re.compile(r"[^\w\-. :/]", re.ASCII)  # what MLflow has in no name
+
+
+class Headline(NamedTuple):
+    """A benchmark's headline: numbers, and names of metrics, by what they are of."""
+
+    benchmark: str
+    numbers: Mapping[str, float]
+    names: Mapping[str, str]
+
+
+def headline(name: str, project: Path) -> Headline:
+    """The numbers of `headline.json`; null ones are left out. Raises BadInput if it isn't there."""
+    file = project / BENCHMARKS / name / "headline.json"
+    try:
+        leaves = dict(_leaves(json.loads(file.read_text("utf-8"))))
+    except (OSError, ValueError):
+        raise BadInput(f"{file}: cannot be read; run: metassay run {name}") from None
+    known = {at: v for at, v in leaves.items() if isinstance(v, int | float) and math.isfinite(v)}
+    names = {at: v for at, v in leaves.items() if at.endswith("/metric") and isinstance(v, str)}
+    return Headline(name, {at: float(value) for at, value in known.items()}, names)
+
+
+def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _leaves(inner, (*steps, name))
+    else:
+        yield _ODD.sub("_", "/".join(steps)), value
+
+
+def to_mlflow(one: Headline, address: str) -> str:
+    """Make a run in the experiment `metassay` of MLflow's server; the run's id.
+
+    MLFLOW_TRACKING_TOKEN, or _USERNAME and _PASSWORD of that name, are sent if they are set. Raises
+    BadInput for what the server refuses, Unfinished where it does not answer.
+    """
+    token, user, word = (
+        os.environ.get(f"MLFLOW_TRACKING_{name}", "") for name in ("TOKEN", "USERNAME", "PASSWORD")
+    )
+    with requests.Session() as session:
+        if token:
+            session.headers["Authorization"] = f"Bearer {token}"
+        elif user:
+            session.auth = (user, word)
+
+        def asked(what: str, **body: object) -> dict[str, Any]:
+            return _answer(session, f"{address.rstrip('/')}/api/2.0/mlflow/{what}", body)
+
+        wanted = f"name = '{_EXPERIMENT}'"
+        found = asked("experiments/search", max_results=1, filter=wanted).get("experiments")
+        experiment = (found or [asked("experiments/create", name=_EXPERIMENT)])[0]["experiment_id"]
+        now = time.time_ns() // 1_000_000
+        tags = _pairs({"mlflow.runName": one.benchmark, "metassay.version": __version__})
+        begun: dict[str, Any] = {"start_time": now, "run_name": one.benchmark, "tags": tags}
+        run = asked("runs/create", experiment_id=experiment, **begun)["run"]["info"]["run_id"]
+        metrics = [pair | {"timestamp": now, "step": 0} for pair in _pairs(one.numbers)]
+        for kind, each in (("metrics", metrics), ("params", _pairs(one.names))):
+            for start in range(0, len(each), _BATCHES[kind]):
+                asked("runs/log-batch", run_id=run, **{kind: each[start : start + _BATCHES[kind]]})
+        asked("runs/update", run_id=run, status="FINISHED", end_time=now)
+    return str(run)
+
+
+def _pairs(named: Mapping[str, object]) -> list[dict[str, object]]:
+    return [{"key": key, "value": value} for key, value in named.items()]
+
+
+def _answer(session: requests.Session, url: str, body: object) -> dict[str, Any]:
+    try:
+        answer = session.post(url, json=body, timeout=_TIMEOUT, allow_redirects=False)
+        if 300 <= answer.status_code < 500:
+            fix = "check the address, and MLFLOW_TRACKING_TOKEN or _USERNAME and _PASSWORD"
+            raise BadInput(f"{url}: answers {answer.status_code}; {fix}")
+        answer.raise_for_status()
+        found: dict[str, Any] = answer.json()
+    except (requests.RequestException, ValueError) as error:
+        raise Unfinished(f"{url}: {type(error).__name__}; try again") from None
+    return found
+
+
+def to_wandb(one: Headline, project: str) -> str:
+    """Make a run in a project of W&B, ENTITY/PROJECT or PROJECT, by its package; the run's id.
+
+    What the package sends unasked is turned off: code, git, console, host, load and the list of
+    packages. Raises BadInput if it is not installed.
+    """
+    if importlib.util.find_spec(_WANDB) is None:
+        raise BadInput("wandb is not installed; run: pip install wandb")
+    wandb = importlib.import_module(_WANDB)
+    entity, _, name = project.rpartition("/")
+    quiet = ("disable_code", "disable_git", "disable_job_creation", "x_disable_meta")
+    settings = wandb.Settings(
+        **{"console": "off", "save_code": False, "x_save_requirements": False},
+        **dict.fromkeys((*quiet, "x_disable_stats"), True),
+    )
+    config = {"metassay": __version__, **one.names}
+    where = {"entity": entity or None, "project": name, "name": one.benchmark}
+    run = wandb.init(**where, settings=settings, config=config)
+    run.log(dict(one.numbers))
+    run.finish()
+    return str(run.id)
+
+
+SERVERS = {"mlflow": to_mlflow, _WANDB: to_wandb}

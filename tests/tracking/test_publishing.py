@@ -1,0 +1,213 @@
+"""Headline numbers to a scripted server that speaks MLflow's REST interface, and to W&B's package.
+
+What is sent is compared whole, so that no text can be in it.
+"""
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from metassay import __version__
+from metassay.cli.main import main
+from metassay.core.errors import BadInput, Unfinished
+from metassay.tracking import publishing
+from metassay.tracking.publishing import Headline, headline, to_mlflow, to_wandb
+
+CANARY = "canary-5e1b"
+NUMBERS = {"best/faithful (overall)/global/value": 0.5, "answers/missing": 0.0}
+HELD = {
+    "best": {
+        "faithful (overall)": {
+            "global": {
+                **{"metric": "rouge1 (ours)", "verdict": "use", "advice": CANARY, "value": 0.5},
+                **{"corrected": None, "trusted": True, "low": float("nan")},
+            }
+        }
+    },
+    "answers": {"missing": 0},
+}
+
+
+class Tracking:
+    """The part of MLflow's server that is used: experiments and runs, and all that came in."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.headers: list[dict[str, str]] = []
+        self.experiments: list[dict[str, str]] = []
+        self.status = 200
+
+    def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append((path, body))
+        if path == "experiments/search":
+            return {"experiments": self.experiments} if self.experiments else {}
+        if path == "experiments/create":
+            self.experiments.append({"experiment_id": "7", "name": body["name"]})
+            return {"experiment_id": "7"}
+        if path == "runs/create":
+            assert body["experiment_id"] == "7"
+            return {"run": {"info": {"run_id": "r1"}}}
+        assert path in ("runs/log-batch", "runs/update")
+        assert body["run_id"] == "r1"
+        assert len(body.get("metrics", [])) <= 1000
+        return {}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Tracking, str]]:
+    for name in ("TOKEN", "USERNAME", "PASSWORD"):
+        monkeypatch.delenv(f"MLFLOW_TRACKING_{name}", raising=False)
+    tracking = Tracking()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            tracking.headers.append(dict(self.headers))
+            assert self.path.startswith("/ml/api/2.0/mlflow/")
+            found = tracking.answer(self.path.removeprefix("/ml/api/2.0/mlflow/"), body)
+            data = json.dumps(found).encode()
+            self.send_response(tracking.status)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    running = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=running.serve_forever)
+    thread.start()
+    yield tracking, f"http://127.0.0.1:{running.server_port}/ml/"
+    running.shutdown()
+    thread.join()
+    running.server_close()
+
+
+def project(folder: Path) -> Path:
+    (folder / "benchmarks/one").mkdir(parents=True)
+    (folder / "benchmarks/one/headline.json").write_text(json.dumps(HELD), "utf-8")
+    return folder
+
+
+def test_a_headline_is_numbers_and_names_of_metrics(tmp_path) -> None:
+    one = headline("one", project(tmp_path))
+    at = "best/faithful _overall_/global"
+    assert one.numbers == {f"{at}/value": 0.5, f"{at}/trusted": 1.0, "answers/missing": 0.0}
+    assert one.names == {f"{at}/metric": "rouge1 (ours)"}
+    with pytest.raises(BadInput, match="run: metassay run two"):
+        headline("two", tmp_path)
+
+
+def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server) -> None:
+    tracking, address = server
+    one = headline("one", project(tmp_path))
+    assert to_mlflow(one, address) == to_mlflow(one, address) == "r1"
+    assert [path for path, _ in tracking.asked] == [
+        *("experiments/search", "experiments/create", "runs/create", "runs/log-batch"),
+        *("runs/log-batch", "runs/update"),
+        *("experiments/search", "runs/create", "runs/log-batch", "runs/log-batch", "runs/update"),
+    ]
+    bodies = [body for _, body in tracking.asked[:6]]
+    now = bodies[2]["start_time"]
+    assert bodies[0] == {"max_results": 1, "filter": "name = 'metassay'"}
+    assert bodies[1] == {"name": "metassay"}
+    tags = [("mlflow.runName", "one"), ("metassay.version", __version__)]
+    assert bodies[2] == {
+        **{"experiment_id": "7", "start_time": now, "run_name": "one"},
+        "tags": [{"key": key, "value": value} for key, value in tags],
+    }
+    at = "best/faithful _overall_/global"
+    sent = {(one["key"], one["value"]) for one in bodies[3]["metrics"]}
+    assert sent == {(f"{at}/value", 0.5), (f"{at}/trusted", 1.0), ("answers/missing", 0.0)}
+    assert bodies[4] == {
+        "run_id": "r1",
+        "params": [{"key": f"{at}/metric", "value": "rouge1 (ours)"}],
+    }
+    assert bodies[5] == {"run_id": "r1", "status": "FINISHED", "end_time": now}
+    assert CANARY not in json.dumps(tracking.asked) + json.dumps(tracking.headers)
+
+
+def test_many_numbers_go_in_batches(server) -> None:
+    tracking, address = server
+    many = Headline("one", {f"n{n}": float(n) for n in range(2500)}, {})
+    to_mlflow(many, address)
+    batches = [body["metrics"] for path, body in tracking.asked if path == "runs/log-batch"]
+    assert [len(batch) for batch in batches] == [1000, 1000, 500]
+
+
+def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch) -> None:
+    tracking, address = server
+    one = Headline("one", {}, {})
+    monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "ann")
+    monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "word")
+    to_mlflow(one, address)
+    assert tracking.headers[-1]["Authorization"] == "Basic YW5uOndvcmQ="
+    monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "t0")
+    to_mlflow(one, address)
+    assert tracking.headers[-1]["Authorization"] == "Bearer t0"
+
+
+@pytest.mark.parametrize(("status", "error"), [(403, BadInput), (302, BadInput), (500, Unfinished)])
+def test_what_the_server_refuses_is_told_without_its_words(server, status, error) -> None:
+    tracking, address = server
+    tracking.status = status
+    with pytest.raises(error) as caught:
+        to_mlflow(Headline("one", NUMBERS, {}), address)
+    assert "experiments/search" in str(caught.value)
+    assert len(tracking.asked) == 1
+
+
+def test_the_command_sends_numbers_of_any_dataset(tmp_path, server, monkeypatch, capsys) -> None:
+    from tests.stage_setup import CHAT, tiny_project
+
+    tracking, address = server
+    access = {"one": "private", "ward": "private"}
+    root = tiny_project(
+        *(tmp_path, "http://127.0.0.1:9/v1", ["Nothing."]), access=access, system=CHAT
+    )
+    monkeypatch.chdir(root)
+    assert main(["push", "one", "--to", f"mlflow:{address}"]) == 2
+    assert "metassay run one" in capsys.readouterr().err
+    assert not tracking.asked
+    (root / "benchmarks/one/headline.json").write_text(json.dumps(HELD), "utf-8")
+    assert main(["push", "one", "--to", f"mlflow:{address}"]) == 0
+    assert capsys.readouterr().out == "one: 3 numbers, run r1\n"
+    tracking.status = 503
+    assert main(["push", "one", "--to", f"mlflow:{address}"]) == 1
+    assert capsys.readouterr().err.strip().endswith("HTTPError; try again")
+
+
+def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch) -> None:
+    seen: dict[str, Any] = {}
+    run = SimpleNamespace(id="w1", log=lambda numbers: seen.update(log=numbers))
+    run.finish = lambda: seen.update(finished=True)
+
+    def init(**options: Any) -> Any:
+        seen.update(options)
+        return run
+
+    there = SimpleNamespace(init=init, Settings=lambda **options: options)
+    monkeypatch.setitem(sys.modules, "wandb", there)
+    monkeypatch.setattr(publishing.importlib.util, "find_spec", lambda _: object())
+    assert to_wandb(Headline("one", NUMBERS, {"a/metric": "m"}), "lab/notes") == "w1"
+    settings = seen.pop("settings")
+    assert seen == {
+        **{"entity": "lab", "project": "notes", "name": "one", "finished": True, "log": NUMBERS},
+        "config": {"metassay": __version__, "a/metric": "m"},
+    }
+    assert settings["console"] == "off"
+    assert all(settings[f"disable_{what}"] for what in ("code", "git", "job_creation"))
+    assert settings["x_save_requirements"] is False
+
+
+def test_without_wandb_it_is_said_what_to_install(monkeypatch) -> None:
+    monkeypatch.setattr(publishing.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(BadInput, match="pip install wandb"):
+        to_wandb(Headline("one", NUMBERS, {}), "notes")
