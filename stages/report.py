@@ -6,8 +6,8 @@ from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.headline import evaluation_numbers, write_numbers
 from metassay.reporting.names import ShownAs
 from metassay.reporting.report import ReportInput, write_report
-from metassay.reporting.resampled import Resampling
 from metassay.reporting.responses import asked_table
+from metassay.statistics.document_means import Resampling
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA

@@ -34,6 +34,20 @@ def test_a_folder_appears_at_the_end(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_a_folder_that_is_replaced_is_as_before_until_the_end(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir(0o700)
+    (out / "old").touch()
+    with pytest.raises(ZeroDivisionError), whole_folder(out, "--out", replace=True) as new:
+        (new / "half").write_bytes(b"%d" % (1 // 0))
+    assert [path.name for path in out.iterdir()] == ["old"]
+    with whole_folder(out, "--out", replace=True) as new:
+        (new / "new").touch()
+        assert [path.name for path in out.iterdir()] == ["old"]
+    assert [path.name for path in tmp_path.rglob("*")] == ["out", "new"]
+    assert out.stat().st_mode & 0o777 == 0o700
+
+
 @pytest.mark.parametrize(
     ("name", "says"),
     [("out", "holds something already"), ("out/file", "is a file"), ("out/file/in", "cannot be")],

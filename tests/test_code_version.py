@@ -277,6 +277,7 @@ def test_what_is_said_to_the_machine_changes_that_metric_alone(
         ("metassay/__init__.py", '"1"', '"2"', set()),  # nobody prints the version
         ("metassay/reporting/page.css", "p", "q", {"stages.report"}),
         ("metassay/reporting/templates/card.j2", "", "new", {"stages.report"}),
+        ("metassay/reporting/bundle/app.js", "", "new", {"stages.report"}),
         ("metassay/judges/notes.css", "", "p {}", set()),  # nobody there looks for files
         ("prompts/note.yaml", "write", "do", {"systems.mini"}),
         ("metassay/generation/lead.py", "1", "2", {"systems.lead"}),
@@ -288,7 +289,8 @@ def test_what_is_said_to_the_machine_changes_that_metric_alone(
 def test_an_edit_changes_the_versions_of_who_runs_it(
     project: Path, changed: Changed, name: str, old: str, new: str, whose: set[str]
 ) -> None:
-    (project / "metassay/reporting/templates").mkdir()
+    for folder in ("templates", "bundle"):
+        (project / "metassay/reporting" / folder).mkdir()
     assert changed(name, old, new) == whose
 
 

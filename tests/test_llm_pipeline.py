@@ -42,6 +42,7 @@ from tests.llm.scripted_server import (
     with_items,
     with_prose,
 )
+from tests.reporting import page_data
 from tests.stage_setup import READER, refresh_code, run_stage, take_from_run_cache
 
 pytestmark = pytest.mark.slow
@@ -252,7 +253,7 @@ def test_a_run_is_estimated_and_a_clone_repeats_it_without_key_ledger_or_request
     done = metassay(root, "run", "one", "--no-prefect")
     assert done.returncode == 0, done.stderr
     assert set(server.requests.values()) == {1}
-    page = (root / "reports/one/index.html").read_text(encoding="utf-8")
+    page = page_data.everything(root / "reports/one")
     assert "generate-writer" in page
     assert "judge-reader" in page
     check_judged(root, [call for call in server.calls if call.is_judging])
@@ -458,7 +459,7 @@ def test_every_fault_is_a_status_and_denominators_are_exact(tmp_path, here) -> N
         assert counts == ((1, 0, 1) if lost else (2, 2, 0)), doc_id
         assert pd.isna(row["value"]) == lost
     assert len(precision) == len(expected)
-    page = (root / "reports/one/index.html").read_text(encoding="utf-8")
+    page = page_data.everything(root / "reports/one")
     assert "no claims" in page
 
 
@@ -544,7 +545,7 @@ def test_missing_answers_are_in_status_terminal_and_page_until_asking_again_has_
         configure(root, server.base_url, max_missing=0.3)
         code, asked, said = run()
         assert (code, asked) == (3, 10 + 27)
-        page = (root / "reports/one/index.html").read_text(encoding="utf-8")
+        page = page_data.everything(root / "reports/one")
         assert counted in said
         assert all(line in page for line in lines)
         for told in (said, page):
@@ -584,7 +585,7 @@ def test_an_endpoint_for_which_everything_is_too_long_leaves_every_denominator(
     monkeypatch.chdir(root)
     assert end(["one"], load()) == 3
     said = " ".join(capsys.readouterr().out.split())
-    page = (root / "reports/one/index.html").read_text(encoding="utf-8")
+    page = page_data.everything(root / "reports/one")
     assert "Of 30 answers of language models 0 are missing and 30 failed for good" in said
     assert "Answers of m-1 (decompose): 20 of 20 failed for good (context_length 20)." in page
     assert "Answers of m-1 (generate-writer): 10 of 10 failed for good (context_length 10)." in page

@@ -188,7 +188,7 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
     assert "12 of 20 documents differ" in alarmed.stdout
     assert "data: data/raw/one" in alarmed.stdout
     assert "of plain" not in alarmed.stdout
-    for file in ("index.html", "changes.md", "changes.csv"):
+    for file in ("page/data/tables/changes/0.js", "changes.md", "changes.csv"):
         report = (project / "reports/changes/one" / file).read_text(encoding="utf-8")
         assert "regressed" in report
         assert "rouge2" in report

@@ -133,7 +133,7 @@ def test_from_raw_files_to_the_page_with_every_fault_counted(
     assert values["accuracy_at_least"] == pytest.approx(4 / 15)
     assert values["accuracy_at_most"] == pytest.approx(13 / 15)
     assert run_stage(monkeypatch, root, "report_segmentations") == 0
-    page = (root / "reports/one/index.html").read_text(encoding="utf-8")
+    page = (root / "reports/one/page/data/head.js").read_text(encoding="utf-8")
     assert "It failed on 9 more, with which its accuracy is between .27 and .87" in page
     assert closing(["one"], load()) == ANSWERS_MISSING
     told = capfd.readouterr().out

@@ -1,6 +1,7 @@
 """Metrics tested against people: from two DataFrames, and for the command from two files."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -134,9 +135,15 @@ class MetaEvaluation:
             options=self.certification,
             confidence=self.options.confidence,
             title=" and ".join(names),
-            warnings=self.of_names,
-            notes=self.notes,
+            command=_command(names),
+            notes=(*self.of_names, *self.notes),
         )
+
+
+def _command(names: Sequence[str]) -> str:
+    """What makes a page again, with the options of choices.json; `names` are files, or frames."""
+    files = all("." in name for name in names)
+    return f"metassay meta-eval {shlex.join(names)}" if files else f"meta_eval({', '.join(names)})"
 
 
 def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the command line

@@ -67,17 +67,18 @@ def is_stdout(path: Path) -> bool:
 
 
 @contextmanager
-def whole_folder(folder: Path, where: str) -> Iterator[Path]:
+def whole_folder(folder: Path, where: str, *, replace: bool = False) -> Iterator[Path]:
     """A new folder to write to, which becomes `folder` at the end; after an error nothing is left.
 
-    Raises BadInput, led by `where`, if `folder` is a file, holds something, or cannot be made.
+    Raises BadInput, led by `where`, if `folder` is a file, holds something, or cannot be made. With
+    `replace` what it holds is gone at the end.
     """
     folder = Path(os.path.realpath(folder))
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{where} {folder}: is a file; name a folder")
-    if folder.is_dir() and any(folder.iterdir()):
+    if not replace and folder.is_dir() and any(folder.iterdir()):
         raise BadInput(f"{where} {folder}: holds something already; empty it or name another one")
-    made = _hidden(folder)
+    made, former = _hidden(folder), None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made.mkdir()
@@ -88,8 +89,13 @@ def whole_folder(folder: Path, where: str) -> Iterator[Path]:
             yield made
             if folder.is_dir():
                 _as_before(made, folder.stat())
-                folder.rmdir()
+                if replace:
+                    former = folder.rename(_hidden(folder))
+                else:
+                    folder.rmdir()
             made.replace(folder)
+            if former is not None:
+                shutil.rmtree(former, ignore_errors=True)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)
         raise

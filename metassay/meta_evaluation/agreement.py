@@ -300,7 +300,6 @@ ANALYSIS = Analysis(
     (AGREEMENT,),
     lambda of: [agreement(of.ratings, of.criteria, of.options)],
     Page(
-        "agreement",
         "Agreement between raters",
         """
         1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance.
@@ -308,8 +307,8 @@ ANALYSIS = Analysis(
         raters rated; for all raters together, those with two ratings or more; for icc, those that
         everybody rated. Missing counts the other things that somebody rated. spearman_below_others
         is how far a rater’s agreement with the others lies below theirs with each other: 0 is as
-        good as theirs, and a rater whose whole interval is above 0 is named. Of raters who are
-        equal, somebody would be named by about one criterion in 20.
+        good as theirs, and a rater whose whole interval is above 0 is named among the warnings. Of
+        raters who are equal, somebody would be named by about one criterion in 20.
         """,
     ),
 )
@@ -319,14 +318,11 @@ OF_MEANS = Analysis(
         [] if of.rubrics is None else [rating_summaries(of.ratings, of.criteria, of.options)]
     ),
     Page(
-        "people",
         "What people gave",
         """
-        Below each mean stand its interval, for other documents and the same systems and raters, the
-        standard deviation of the ratings (divided by n), and how many ratings it rests on. The
-        figure has every criterion on one scale, from its worst end to its best, and shows how often
-        each rating was given, and below it the mean with its interval.
+        Mean ratings by system, by rater and in all, on the criterion’s own scale, with the interval
+        for other documents and the same systems and raters, and the standard deviation of the
+        ratings (divided by n).
         """,
-        "violins",
     ),
 )

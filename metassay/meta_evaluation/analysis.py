@@ -74,17 +74,10 @@ class Evaluation:
 
 
 class Page(NamedTuple):
-    """What the page says of an analysis: the section's id, heading, words, and its figure.
+    """What pages say of an analysis: the heading of its tables, and how to read them."""
 
-    `across`: the column whose values are columns there, in tables with a line per metric, one for
-    each study, criterion, part and level. Else a function of `reporting` makes the tables.
-    """
-
-    id: str
     heading: str
     says: str = ""  # paragraphs, with an empty line between them
-    figure: str = ""
-    across: str = ""
 
 
 class Analysis(NamedTuple):
@@ -92,4 +85,4 @@ class Analysis(NamedTuple):
 
     tables: tuple[Table, ...]
     make: Callable[[Evaluation], Iterable[pd.DataFrame]]
-    page: Page = Page("", "")
+    page: Page = Page("")

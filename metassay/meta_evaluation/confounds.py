@@ -268,15 +268,14 @@ ANALYSIS = Analysis(
     (CONFOUNDS,),
     lambda of: [confounds(of.gathered, of.options)],
     Page(
-        "confounds",
         "What else metrics see",
         f"""
         Compare each metric’s plain correlation with people with what is left of it when a confound
         is held constant, whatever the shape of its effect. Where little is left, the metric mostly
         measures how much is copied (coverage, density) or how long the text is (words). Where
         little is left given the system, it tells systems apart, and not two texts of one system.
-        “!” marks where {100 * VANISHES:.0f} % or more goes. There a small p says that what is left
-        is still a relation.
+        Where {100 * VANISHES:.0f} % or more goes, a small p says that what is left is still a
+        relation. Verdicts rest on the statistic {ANY_SHAPE}.
         """,
     ),
 )

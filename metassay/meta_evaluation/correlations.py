@@ -398,14 +398,12 @@ OF_STRATA = Analysis(
     (STRATA,),
     lambda of: [strata(of.studies, of.options)],
     Page(
-        "strata",
         "Each stratum by itself",
         """
         The texts fall into strata: sets with systems or documents of their own. Each column is what
         a study of one stratum alone shows, with its interval for other systems and documents. A
         metric that differs much between strata is not the same help in each.
         """,
-        across="stratum",
     ),
 )
 OF_PEOPLE = Analysis(
@@ -416,7 +414,6 @@ OF_COMPONENTS = Analysis(
     (COMPONENTS,),
     lambda of: [components(of.gathered, of.options)],
     Page(
-        "components",
         "Where the agreement lies",
         """
         A text’s score is taken for three things added up: its system’s level, its document’s level,
@@ -424,24 +421,20 @@ OF_COMPONENTS = Analysis(
         not. One that agrees between systems only may know who wrote a text rather than how good it
         is.
 
-        Below each correlation stand its interval, for other systems and documents, and the share of
-        the metric’s variance that lies there. Signs are turned so that more is better. The figure
-        has these shares, beside those of people’s ratings.
+        Intervals are for other systems and documents. metric_share and people_share say how much of
+        the variance of the metric, and of people’s ratings, lies there. Signs are turned so that
+        more is better.
         """,
-        "components",
     ),
 )
 OF_METRICS = Analysis(
     (METRIC_CORRELATIONS,),
     lambda of: [metric_correlations(of.studies)],
     Page(
-        "matrix",
         "Metrics beside each other",
         """
-        correlation of every two metrics, and of every metric with every human criterion, over all
-        texts that the study rated. Signs are turned so that more is better. The file has the other
-        coefficients, and the number of texts behind each value.
+        Correlation of every two metrics, and of every metric with every human criterion, over all
+        texts that the study rated. Signs are turned so that more is better.
         """,
-        "metric_matrix",
     ),
 )

@@ -143,7 +143,6 @@ ANALYSIS = Analysis(
     (ENSEMBLES,),
     lambda of: [ensembles(of.studies, of.options, note=of.note)],
     Page(
-        "ensembles",
         "Several metrics together",
         """
         An ensemble is the mean of standardised metrics. Read the best subset’s value by nested

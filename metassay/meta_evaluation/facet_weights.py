@@ -154,12 +154,11 @@ ANALYSIS = Analysis(
         else [facet_weights(of.ratings, of.criteria, of.rubrics, of.options)]
     ),
     Page(
-        "weights",
         "Weights of the criteria",
         """
         Least squares of people’s overall scores on their own grades, as shares of the ends of the
         scales: what each criterion counts for those who gave both. Brackets hold the interval for
-        other documents. MSE is the mean squared error of these weights; beside it that of the
+        other documents. mse is the mean squared error of these weights, mse_given that of the
         rubric’s own. Errors of 0 say that the overall scores were computed from the grades, and by
         which weights; they say nothing of people’s judgment.
         """,

@@ -276,7 +276,6 @@ OF_SYSTEMS = Analysis(
     (CORRECTED,),
     lambda of: [corrected(of.scores, of.studies, of.options)],
     Page(
-        "corrected",
         "Corrected means",
         """
         A metric’s mean is off by whatever the metric gets wrong. People’s mean is right, but rests
@@ -290,7 +289,6 @@ ANALYSIS = Analysis(
     (JUDGE_CARDS, CALIBRATION),
     lambda of: judge_cards(of.scores, of.ratings, of.studies, of.criteria, of.options),
     Page(
-        "judge_cards",
         "Judges that pass or fail",
         """
         People passed or failed some of the texts that a judge passes or fails. Read the first two

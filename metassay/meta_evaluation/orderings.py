@@ -232,7 +232,6 @@ OF_PREFERENCES = Analysis(
     (PREFERENCES,),
     lambda of: [preferences(of.scores, of.ratings, of.criteria, of.better)],
     Page(
-        "preferences",
         "Metrics against people’s preferences",
         """
         People said which of two texts is better. Same outcome: the share of these comparisons in
@@ -245,12 +244,11 @@ OF_CONFLICTS = Analysis(
     (CONFLICTS, DISAGREEMENTS),
     lambda of: conflicts(of.scores, of.better, of.options),
     Page(
-        "conflicts",
         "Where metrics disagree",
         """
         Two texts of one document are in conflict if one metric prefers the one and another metric
-        the other. Ties are no conflict. Below stands the share of such pairs. Where two metrics
-        often disagree, ask people about those texts: that tells most about which metric to trust.
+        the other. Ties are no conflict. Where two metrics often disagree, ask people about those
+        texts: that tells most about which metric to trust.
         """,
     ),
 )

@@ -202,15 +202,12 @@ ANALYSIS = Analysis(
     (SIGNIFICANCE,),
     lambda of: [significance(of.studies, of.options)],
     Page(
-        "significance",
         "Which differences between metrics hold",
         """
-        Two metrics that correlate differently with people may do so by chance. “12 of 66
-        differences hold” means that 12 of 66 pairs of metrics still differ at 5 % after Holm’s
-        correction for testing all of them. The tables compare each row’s metric with each column’s;
-        columns have the numbers of the rows. + says that the row’s metric is closer to people. −
-        says that it is farther. · says that no difference is shown; there may be one. ? says that
-        there is no number to compare.
+        Two metrics that correlate differently with people may do so by chance. A difference above
+        0 says that metric a is closer to people, one below 0 that metric b is. It holds where
+        p_holm, p after Holm’s correction for testing all pairs, is .05 or less. Where it is more no
+        difference is shown; there may be one.
         """,
     ),
 )

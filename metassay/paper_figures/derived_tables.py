@@ -43,9 +43,9 @@ from metassay.reporting.facets import facets_table
 from metassay.reporting.people import violins
 from metassay.reporting.profile import POPULARITY, popularity
 from metassay.reporting.published import PRINTED_PAPERS
-from metassay.reporting.resampled import Reals, means
 from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall
+from metassay.statistics.document_means import Reals, means
 from metassay.statistics.pairs import disagreements
 from metassay.statistics.resampling import expanded_percentiles
 from metassay.tables.alignments import ALIGNMENTS

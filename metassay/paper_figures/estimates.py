@@ -1,6 +1,6 @@
 """Means and correlations for figures, with bootstrap intervals over documents.
 
-Their settings are those that params.yaml has for reports (`reporting/resampled.py`); a figure reads
+Their settings are those that params.yaml has for reports (`Resampling`); a figure reads
 tables and no params.
 """
 
@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metassay.reporting.resampled import Reals, Resampling, means
 from metassay.statistics.correlation import weighted_pearson
+from metassay.statistics.document_means import Reals, Resampling, means
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.exact_sums import NOISE
 from metassay.statistics.resampling import expanded_percentiles

@@ -12,9 +12,9 @@ import pandas as pd
 
 from metassay.paper_figures.estimates import ESTIMATE, RESAMPLING, resample_counts
 from metassay.paper_figures.statement_tables import AVERAGE, of_systems
-from metassay.reporting.resampled import Reals
 from metassay.statistics.best import behind_best, places
 from metassay.statistics.correlation import weighted_pearson
+from metassay.statistics.document_means import Reals
 from metassay.statistics.exact_sums import Mask
 from metassay.statistics.facts import quality
 from metassay.statistics.resampling import expanded_percentiles

@@ -20,7 +20,7 @@ from metassay.paper_figures.estimates import (
     difference,
     mean_of,
 )
-from metassay.reporting.resampled import Reals
+from metassay.statistics.document_means import Reals
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.significance import williams_test
 from metassay.tables.names import (

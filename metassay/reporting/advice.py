@@ -29,6 +29,38 @@ def advice(found: Iterable[tuple[str, str, Best]], confidence: float) -> Iterato
     yield from (line for lines in zip_longest(*by_level) for line in lines if line)
 
 
+def by_criterion(found: Iterable[tuple[str, str, Best]], confidence: float) -> list[str]:
+    """A sentence for each criterion: what to use for which decision, and what lacks for the others.
+
+    Criteria that have a metric to use come first.
+    """
+    every: dict[str, list[tuple[str, Best]]] = {}
+    for criterion, level, best in found:
+        every.setdefault(criterion, []).append((DECISIONS[level], best))
+    said: dict[bool, list[str]] = {True: [], False: []}
+    for criterion, mine in every.items():
+        used: dict[str, list[str]] = {}
+        lacks: dict[str, list[str]] = {}
+        for decision, best in mine:
+            if best.row["trusted"]:
+                used.setdefault(best.metric, []).append(f"{decision}{_r(best.row)}")
+            else:
+                lacks.setdefault(_lacks(best, confidence), []).append(decision)
+        parts = [f"Use {one} for {criterion} between {_listed(of)}" for one, of in used.items()]
+        for why, of in lacks.items():
+            nothing = "nothing yet" if parts else f"Nothing can be trusted yet for {criterion}"
+            parts.append(f"{nothing} between {_listed(of)}: {why}")
+        said[bool(used)].append(f"{'; '.join(parts)}.")
+    return said[True] + said[False]
+
+
+def _lacks(best: Best, confidence: float) -> str:
+    """What lacks where there is nothing to use."""
+    if best.row["verdict"] in (PROMISING, CANNOT_TELL):
+        return too_small(best.rows, confidence).removesuffix(".") or str(best.row["advice"])
+    return best.verdicts
+
+
 _NONE = "No metric is of use"
 _VERDICTS = {
     **dict.fromkeys((PROMISING, CANNOT_TELL), "No metric can be trusted yet"),

@@ -1,42 +1,33 @@
 """What judges answered: counted, so that nothing is silent, and judgment by judgment."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.format.frames import records, rows
-from metassay.format.numbers import counted, per_cent, short
+from metassay.format.frames import rows
+from metassay.format.numbers import counted
 from metassay.judges.criteria import RUBRIC, Criterion, Scale, read_criterion
+from metassay.reporting.contract import Asked, Block, EachCitation, Judgment, Line, Rating
 from metassay.reporting.names import part_rank
-from metassay.reporting.section import Cell, Grid, Row, Section, count, grouped
-from metassay.reporting.specs import section
 from metassay.scoring.pairing.instruments import Grade
 from metassay.scoring.pairing.measures import MEASURES, Question
-from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, base_metric, metric_label
+from metassay.tables.columns import entries
+from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, base_metric
 
-ENTAILED, NOT_ENTAILED = "entailed", "not entailed"
-GRADED, LABELLED = "graded", "labelled"  # answers to other instruments
-NO_EVIDENCE, ABSTAINED, FAILED = "no evidence", "abstained", "failed"
-NOT_NEEDED, NOT_JUDGED, NOT_APPLICABLE = "not needed", "not judged", "not applicable"
-
-CLASSES = {  # of page.css
-    **{ENTAILED: "y", NOT_ENTAILED: "n", GRADED: "g", LABELLED: "g"},
-    **{NO_EVIDENCE: "o", ABSTAINED: "u", FAILED: "f", NOT_NEEDED: "o", NOT_JUDGED: "f"},
-}
-ORDER = (
-    *(ENTAILED, NOT_ENTAILED, GRADED, LABELLED, NO_EVIDENCE),
-    *(ABSTAINED, FAILED, NOT_NEEDED, NOT_JUDGED, NOT_APPLICABLE),
-)
+FOR, AGAINST, UNKNOWN, NEUTRAL = "for", "against", "unknown", "neutral"
 QUESTIONS = {
     question.name: question for measure in MEASURES.values() for question in measure.questions
 }
 # Of these a judge needs no answer where the citations together decide, and then gives none.
 ONE_CITATION = frozenset(one.name for one in QUESTIONS.values() if one.units == "citation")
 
-_LABELS = {"entailed": ENTAILED, "not_entailed": NOT_ENTAILED}
+_SIDES = {
+    **{"entailed": FOR, "not_entailed": AGAINST, "contradicted": AGAINST, "neutral": NEUTRAL},
+    **{"same": FOR, "different": AGAINST},
+}
+_OTHERS = {FOR: AGAINST, AGAINST: FOR}
 _BETTER = {1.0: "this text", 0.5: "neither", 0.0: "the other text"}  # by what the answer is worth
 _FAILURES = ("unparsed", "refused", "truncated", "error")
 _ANSWERS_SETTLED = ("no_evidence", "not_applicable", "no_text", "no_claims", "no_reference")
@@ -44,20 +35,6 @@ COLUMNS = (
     *("judge", "measure", "places", "questions", "answered", "repaired", "abstained"),
     *(*_FAILURES, "not_needed", "not_judged", *_ANSWERS_SETTLED),
 )
-
-
-class Judgment(NamedTuple):
-    """What one judge said: one of the words above, more about it, and the judge's reason."""
-
-    word: str
-    detail: str
-    why: str
-
-    @property
-    def said(self) -> str:
-        """Word and detail as they are shown: `graded 2 of 3`, `failed: refused`."""
-        between = " " if self.word in (GRADED, LABELLED) else ": "
-        return self.word + between + self.detail if self.detail else self.word
 
 
 class Answer(NamedTuple):
@@ -72,48 +49,76 @@ class Answer(NamedTuple):
     quote_starts: Sequence[int]
 
 
+_UNASKED = Judgment("not judged: not asked", NEUTRAL)
 _SETTLED = {
-    "no_evidence": Judgment(NO_EVIDENCE, "", ""),
-    "not_applicable": Judgment(NOT_APPLICABLE, "", ""),
-    "no_text": Judgment(FAILED, "no text", ""),
-    "no_claims": Judgment(FAILED, "no claims", ""),
-    "no_reference": Judgment(FAILED, "no reference", ""),
+    "no_evidence": Judgment("no evidence", AGAINST),
+    "not_applicable": Judgment("not applicable", NEUTRAL),
+    "no_text": Judgment("failed: no text", UNKNOWN),
+    "no_claims": Judgment("failed: no claims", UNKNOWN),
+    "no_reference": Judgment("failed: no reference", UNKNOWN),
 }
 _SETTLED_GRADES = _SETTLED | {
-    "no_evidence": Judgment(NO_EVIDENCE, "", "the text lacks the part"),
-    "no_claims": Judgment(FAILED, "parts unknown", ""),
+    "no_evidence": Judgment("no evidence", AGAINST, why="the text lacks the part"),
+    "no_claims": Judgment("failed: parts unknown", UNKNOWN),
 }
 
 
 def judged(answer: Answer | None, asked: Question | Criterion) -> Judgment:
-    """One answer in words; None is an answer that is not there."""
+    """One answer in words, and its side; None is an answer that is not there.
+
+    A label is for the text or against it by what it says of it, a grade by the better or the worse
+    half of its scale, and every penalty is against it. Without a citation the others should not
+    do, so an answer about these counts the other way round.
+    """
     if answer is None:
         needed = not isinstance(asked, Question) or asked.name not in ONE_CITATION
-        return Judgment(NOT_JUDGED if needed else NOT_NEEDED, "", "")
-    sure = f"probability {short(answer.probability)}" if answer.probability is not None else ""
-    why = "; ".join(filter(None, (sure, answer.explanation, *_quoted(answer))))
-    if answer.status != "ok":
-        word = ABSTAINED if answer.status == ABSTAINED else FAILED
-        return Judgment(word, "" if word == ABSTAINED else answer.status, why)
-    if not isinstance(asked, Question):
-        low, high = asked.bounds
-        of = "" if high is None else f" of at most {high}"
-        of = f" on {low} to {high}" if isinstance(asked, Scale) else of
-        return Judgment(GRADED, f"{answer.grade:g}{of}", why)
-    if isinstance(asked.instrument.answer, Grade):
-        return Judgment(GRADED, f"{answer.grade:g} of {asked.instrument.answer.high:g}", why)
-    label = str(answer.label)
-    if asked.units == "rival":
-        return Judgment(LABELLED, _BETTER[asked.counts.get(label, 0.0)], why)
-    known = _LABELS.get(label)
-    return Judgment(known, "", why) if known else Judgment(LABELLED, label.replace("_", " "), why)
-
-
-def _quoted(answer: Answer) -> list[str]:
-    return [
-        f"“{quote}”" + ("" if start >= 0 else " (not in the text)")
+        return Judgment("not judged", UNKNOWN) if needed else Judgment("not needed", NEUTRAL)
+    quotes = [
+        quote + ("" if start >= 0 else " (not in the text)")
         for quote, start in zip(answer.quotes, answer.quote_starts, strict=True)
     ]
+    why = answer.explanation or ""
+    if answer.status != "ok":
+        word = "abstained" if answer.status == "abstained" else f"failed: {answer.status}"
+        return Judgment(word, UNKNOWN, answer.probability, why, quotes)
+    if isinstance(asked, Question):
+        word, side = _of_question(answer, asked)
+    else:
+        word, side, anchor = _of_criterion(float(answer.grade or 0.0), asked)
+        why = "; ".join(filter(None, (anchor, why)))
+    return Judgment(word, side, answer.probability, why, quotes)
+
+
+def _of_question(answer: Answer, asked: Question) -> tuple[str, str]:
+    if isinstance(asked.instrument.answer, Grade):
+        low, high = asked.instrument.answer.low, asked.instrument.answer.high
+        grade = float(answer.grade or 0.0)
+        return f"graded {grade:g} of {high:g}", _half((grade - low) / (high - low))
+    label = str(answer.label)
+    worth = asked.counts.get(label, 0.0)
+    if asked.units == "rival":
+        return f"labelled {_BETTER[worth]}", _half(worth)
+    side = _SIDES.get(label) or _half(worth)
+    word = label.replace("_", " ")
+    known = label in ("entailed", "not_entailed")
+    side = _OTHERS[side] if asked.name == "citation_rest" else side
+    return (word if known else f"labelled {word}"), side
+
+
+def _of_criterion(grade: float, asked: Criterion) -> tuple[str, str, str]:
+    """Word, side, and what the level says."""
+    low, high = asked.bounds
+    if not isinstance(asked, Scale):
+        most = "" if high is None else f" of at most {high}"
+        return f"graded {grade:g}{most}", AGAINST if grade else FOR, ""
+    share = (grade - low) / ((high or 0) - low)
+    anchor = asked.levels.get(f"{grade:g}", "between two levels")
+    side = _half(share if asked.better == "higher" else 1 - share)
+    return f"graded {grade:g} on {low} to {high}", side, anchor
+
+
+def _half(share: float) -> str:
+    return NEUTRAL if share == 0.5 else FOR if share > 0.5 else AGAINST
 
 
 def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
@@ -144,95 +149,30 @@ def answers_table(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     return frame.sort_values(["judge", "measure"]).reset_index(drop=True)
 
 
-_TITLES = {name: name.replace("_", " ") for name in COLUMNS}
-_ALWAYS = ("places", "questions", "answered", "abstained")
-
-
-def answers_section(table: pd.DataFrame) -> Section | None:
-    """The table's rows; columns of nothing but 0 are left out. None where no judge was asked."""
-    found = records(table)
-    if not found:
-        return None
-    names = [name for name in COLUMNS[2:] if name in _ALWAYS or any(row[name] for row in found)]
-    lines = [
-        (metric_label(row["measure"], row["judge"]), [_cell(row, name) for name in names])
-        for row in found
-    ]
-    grid = Grid("", ["measure (judge)", *(_TITLES[name] for name in names)], lines)
-    made = section("answers", also=names, grids=[grid], warnings=_missing(found))
-    return made._replace(says=[" ".join(made.says)])
-
-
-def _cell(row: Row, name: str) -> Cell:
-    """A count, with its share of all that needed an answer; never all or nothing where it isn't."""
-    n, asked = row[name], row["places"] - sum(row[one] for one in ("not_needed", *_ANSWERS_SETTLED))
-    failed = name in (*_FAILURES, "not_judged")
-    if not (failed or name in ("answered", "repaired", "abstained")) or not (n and asked):
-        return count(n)
-    share = per_cent(n / asked)
-    if n < asked and share in ("0 %", "100 %"):
-        share = "< 1 %" if share == "0 %" else "> 99 %"
-    return count(n)._replace(notes=(share,), css="alarm" if failed else "")
-
-
-def _missing(found: list[Row]) -> list[str]:
-    """What is missing of each judge, by why."""
+def unanswered(table: pd.DataFrame) -> list[str]:
+    """What is missing of each judge, by why; `table` is of `answers_table`."""
     lines = []
-    for judge, mine in grouped(found, lambda row: str(row["judge"])).items():
-        sums = {name: sum(row[name] for row in mine) for name in (*_FAILURES, "not_judged")}
-        why = ", ".join(f"{n:,} {_TITLES[name]}" for name, n in sums.items() if n)
-        places = counted(sum(row["places"] for row in mine), "place")
+    lacking = (*_FAILURES, "not_judged")
+    for judge, mine in table.groupby("judge")[["places", *lacking]].sum().iterrows():
+        why = ", ".join(f"{mine[one]:,} {one.replace('_', ' ')}" for one in lacking if mine[one])
         if why:
-            lines.append(f"{judge} has no answer in {sum(sums.values()):,} of {places}: {why}.")
+            of = counted(int(mine["places"]), "place")
+            n = mine[[*lacking]].sum()
+            lines.append(f"{judge} has no answer in {n:,} of {of}: {why}.")
     return lines
-
-
-class Single(NamedTuple):
-    """One citation of a statement: does it entail alone, do the others without it."""
-
-    number: int
-    alone: Judgment | None
-    rest: Judgment | None
-
-
-class Citation(NamedTuple):
-    """One citation; `known` where the source has that passage."""
-
-    number: int
-    known: bool
-
-
-class Line(NamedTuple):
-    """One claim or statement; `singles` has one list per judge; `aligned` are passages [n]."""
-
-    number: int
-    text: str
-    citations: list[Citation]
-    aligned: str
-    judgments: list[Judgment]
-    singles: list[list[Single]]
-
-
-class Block(NamedTuple):
-    """One table: the lines by part, heads (what, measure and judge), a count of judgments."""
-
-    title: str
-    noun: str
-    heads: list[tuple[str, str]]
-    single_heads: list[tuple[str, str]]
-    groups: list[tuple[str, list[Line]]]
-    counts: list[str]
-    settled: str  # said instead of the lines where no line was put to a judge
 
 
 # Claims, statements and criteria about one text with what each judge said of them.
 
 
 class _Unit(NamedTuple):
+    kind: str
     part: str
     position: int
     text: str | None
     citations: Sequence[int]
+    start: int | None
+    end: int | None
 
 
 class _Asked(NamedTuple):
@@ -246,6 +186,7 @@ class _Asked(NamedTuple):
 
 _Text = tuple[str, str]  # doc_id, author
 _Place = tuple[str, str, int, int]  # measure, part, position, citation
+At = Callable[[str, int | None, int | None], tuple[int, int]]  # part, start and end of a unit
 
 
 @dataclass(frozen=True)
@@ -257,7 +198,7 @@ class Judgments:
     units: dict[tuple[str, str, str], list[_Unit]]
     asked: dict[_Text, dict[_Place, _Asked]]
     answers: dict[tuple[str, str], Answer]
-    aligned: dict[tuple[str, str, str, int], str]
+    aligned: dict[tuple[str, str, str, int], list[int]]
     rivals: dict[str, list[str]]
 
     def judgment(self, text: _Text, place: _Place, judge: str) -> Judgment | None:
@@ -284,8 +225,8 @@ def judgments(
     in the order of those.
     """
     found: dict[tuple[str, str, str], list[_Unit]] = {}
-    for doc_id, author, kind, *rest in rows(units, "doc_id", "author", "kind", *_Unit._fields):
-        found.setdefault((doc_id, author, kind), []).append(_Unit(*rest))
+    for doc_id, author, *rest in rows(units, "doc_id", "author", *_Unit._fields):
+        found.setdefault((doc_id, author, rest[0]), []).append(_Unit(*rest))
     asked: dict[_Text, dict[_Place, _Asked]] = {}
     places = ("doc_id", "author", "measure", "part", "position", "citation")
     for doc_id, author, *rest in rows(pairs, *places, *_Asked._fields):
@@ -317,71 +258,30 @@ def _rivals(pairs: pd.DataFrame, names: Mapping[str, str]) -> dict[str, list[str
     }
 
 
-def _aligned(alignments: pd.DataFrame | None) -> dict[tuple[str, str, str, int], str]:
-    """Passages per statement, best first; several methods stand one after the other, by name."""
-    found: dict[tuple[str, str, str, int], str] = {}
-    if alignments is None:
-        return found
-    several = alignments["method"].nunique() > 1
-    columns = ("doc_id", "author", "part", "position", "method", "passages")
-    for *key, method, passages in rows(alignments, *columns):
-        said = " ".join(f"[{number}]" for number in passages) or "none"
-        said = f"{method} {said}" if several else said
-        doc_id, author, part, position = key
-        before = found.get((doc_id, author, part, position))
-        found[doc_id, author, part, position] = f"{before}; {said}" if before else said
+def _aligned(alignments: pd.DataFrame | None) -> dict[tuple[str, str, str, int], list[int]]:
+    """Passages per statement, best first, each once; those of several methods in turn, by name."""
+    found: dict[tuple[str, str, str, int], list[int]] = {}
+    if alignments is not None:
+        for *key, passages in rows(alignments, "doc_id", "author", "part", "position", "passages"):
+            doc_id, author, part, position = key
+            mine = found.setdefault((doc_id, author, part, position), [])
+            mine += [int(number) for number in passages if number not in mine]
     return found
 
 
-# Titles of tables: whose units they have, and of which kind.
-_OF_REFERENCE = {"Claims of the reference": ("reference", "claim")}  # which nobody is asked about
-_OF_SYSTEM = {
-    "Claim recall: is each claim of the reference in this text?": ("reference", "claim"),
-    "Claim precision: is each claim of this text in the reference?": ("text", "claim"),
+# Of each block: whose units it has, of which kind, and its title. Nobody is asked about `claims`.
+_BLOCKS = {
+    name: words.split(" | ")
+    for name, words in entries("""
+    claims: reference | claim | Claims of the reference
+    claim_recall: reference | claim | Claim recall: is each claim of the reference in this text?
+    claim_precision: text | claim | Claim precision: is each claim of this text in the reference?
+    statements: text | statement | Statements: does the source support each?
+    same_question: text | text | The same question: does this text ask what the reference asks?
+    preferences: text | rival | Preferences: is this text better than another’s? Judges also read
+      the reference, or the source where there is none.
+    """)
 }
-_OF_ALL = {
-    "Statements: does the source support each?": ("text", "statement"),
-    "The same question: does this text ask what the reference asks?": ("text", "text"),
-    "Preferences: is this text better than another’s? Judges also read the reference, or the source"
-    " where there is none.": ("text", "rival"),
-}
-
-
-def blocks(known: Judgments, doc_id: str, author: str, n_passages: int) -> list[Block]:
-    """The tables of one text: reference claims in it, its claims, statements, itself, rubrics."""
-    text, made = (doc_id, author), []
-    present = {measure for measure, *_ in known.asked.get(text, {})}
-    titles = _OF_REFERENCE if author == REFERENCE else _OF_SYSTEM
-    for title, (whose, kind) in {**titles, **_OF_ALL}.items():
-        named = _about(whose, kind)
-        asked = [one for name in named for one in sorted(present) if base_metric(one) == name]
-        if title in _OF_REFERENCE:
-            asked = []
-        if kind in ("claim", "statement") or asked:
-            about = (title, "other text" if kind == "rival" else kind)
-            passages = n_passages if kind == "statement" else None
-            units = _units(known, text, whose, kind)
-            made.append(_units_block(known, text, units, about, asked, passages))
-    made += _graded_blocks(known, text)
-    return [block for block in made if block.groups or block.settled]
-
-
-def _units(known: Judgments, text: _Text, whose: str, kind: str) -> list[_Unit]:
-    doc_id, author = text
-    if kind == "text":
-        return [_Unit(FULL, 0, "this text", [])]
-    if kind == "rival":
-        rivals = enumerate(known.rivals.get(doc_id, []))
-        return [_Unit(FULL, n, f"beside {name}", []) for n, name in rivals if name != author]
-    return known.units.get((doc_id, REFERENCE if whose == "reference" else author, kind), [])
-
-
-def _about(whose: str, units: str) -> tuple[str, ...]:
-    """What is asked about such units, in the order of the table of measures."""
-    found = QUESTIONS.values()
-    return tuple(one.name for one in found if (one.whose, one.units) == (whose, units))
-
-
 _HEADS = {
     "claim_recall": "in this text?",
     "claim_recall_grade": "how far in this text?",
@@ -392,89 +292,115 @@ _HEADS = {
     "preference_first": "which is better, this one shown first?",
     "preference_second": "which is better, this one shown second?",
 }
+Rated = Mapping[tuple[str, int], Sequence[Rating]]  # block and number of a unit in the whole text
 
 
-def _units_block(
+def blocks(known: Judgments, doc_id: str, author: str, rated: Rated, at: At) -> list[Block]:
+    """The blocks of one text: reference claims in it, its claims, statements, itself, rubrics.
+
+    `rated` are people's ratings of single units, by id of the block and the unit's number in the
+    whole text; `at` says where a unit of the text itself stands in it.
+    """
+    text, made = (doc_id, author), []
+    present = sorted({measure for measure, *_ in known.asked.get(text, {})})
+    others = ("claim_recall", "claim_precision") if author == REFERENCE else ("claims",)
+    for name, (whose, kind, title) in _BLOCKS.items():
+        if name in others:
+            continue
+        about = [q.name for q in QUESTIONS.values() if (q.whose, q.units) == (whose, kind)]
+        asked = [one for of in about for one in present if base_metric(one) == of]
+        if name == "claims":
+            asked = []
+        if kind not in ("claim", "statement") and not asked:
+            continue
+        heads = [(measure, judge) for measure in asked for judge in known.judges]
+        units = _units(known, text, whose, kind)
+        own = at if whose == "text" or author == REFERENCE else None
+        lines = [
+            _line(known, text, unit, heads, own, rated.get((name, number), ()))
+            for number, unit in enumerate(units)
+        ]
+        lines.sort(key=lambda line: (part_rank(line.part), line.number))
+        noun = kind if kind in ("claim", "statement") else "text"
+        columns = [Asked(_asks(base_metric(measure)), measure, judge) for measure, judge in heads]
+        made.append(Block(name, title, noun, columns, lines, _unread(lines)))
+    return [block for block in [*made, *_graded(known, text)] if block.lines]
+
+
+def _units(known: Judgments, text: _Text, whose: str, kind: str) -> list[_Unit]:
+    """In the order in which `judgments` found them: that of the whole text."""
+    doc_id, author = text
+    whole = _Unit(kind, FULL, 0, "this text", [], None, None)
+    if kind == "text":
+        return [whole]
+    if kind == "rival":
+        rivals = [r for r in enumerate(known.rivals.get(doc_id, [])) if r[1] != author]
+        return [whole._replace(position=n, text=f"beside {one}") for n, one in rivals]
+    return known.units.get((doc_id, REFERENCE if whose == "reference" else author, kind), [])
+
+
+def _asks(measure: str) -> str:
+    return _HEADS.get(measure) or QUESTIONS[measure].instrument.asks
+
+
+def _line(
     known: Judgments,
     text: _Text,
-    units: list[_Unit],
-    about: tuple[str, str],
-    measures: Sequence[str],
-    n_passages: int | None,
-) -> Block:
-    """`about` are title and noun; `n_passages` is given for statements, which cite."""
-    cited = {measure for measure, *_ in known.asked.get(text, {})} & ONE_CITATION
-    single_judges = known.judges if n_passages is not None and cited else []
-    columns = [(m, judge) for m in measures for judge in known.judges]
-    unasked = Judgment(NOT_JUDGED, "not asked", "")
-    lines = []
-    for unit in sorted(units, key=lambda u: (part_rank(u.part), u.position)):
-        place = (unit.part, unit.position)
-        said = [
-            known.judgment(text, (measure, *place, ALL_CITATIONS), judge) or unasked
-            for measure, judge in columns
-        ]
-        line = Line(
-            unit.position,
-            "(the part could not be taken apart)" if unit.text is None else unit.text,
-            [Citation(n, 0 <= n < (n_passages or 0)) for n in unit.citations],
-            known.aligned.get((*text, *place), "") if n_passages else "",
-            said,
-            [_singles(known, text, unit, judge) for judge in single_judges],
-        )
-        lines.append((unit.part, line))
-    bases = [base_metric(measure) for measure, _ in columns]
-    heads = [_HEADS.get(name) or QUESTIONS[name].instrument.asks for name in bases]
-    block = _block(about, lines, columns, heads)
-    block = block._replace(single_heads=[("in each citation?", judge) for judge in single_judges])
-    if (
-        lines
-        and columns
-        and all(v.detail == "no text" for _, line in lines for v in line.judgments)
-    ):
-        settled = f"all {len(lines)} questions failed, because there is no text to read"
-        return block._replace(groups=[], settled=settled)
-    return block
+    unit: _Unit,
+    heads: Sequence[tuple[str, str]],
+    at: At | None,
+    people: Sequence[Rating],
+) -> Line:
+    place = (unit.part, unit.position)
+    return Line(
+        *(unit.position, unit.part, unit.text or "(the part could not be taken apart)"),
+        *(at(unit.part, unit.start, unit.end) if at else (-1, -1)),
+        [int(number) for number in unit.citations],
+        known.aligned.get((*text, *place), []) if unit.kind == "statement" else [],
+        [
+            known.judgment(text, (measure, *place, ALL_CITATIONS), judge) or _UNASKED
+            for measure, judge in heads
+        ],
+        [*_each(known, text, unit, heads)],
+        people,
+    )
 
 
-def _block(
-    about: tuple[str, str],
-    lines: Sequence[tuple[str, Line]],
-    columns: Sequence[tuple[str, str]],
-    heads: Sequence[str],
-) -> Block:
-    """Lines by part; of each column who was asked what, its head, and a count of judgments."""
-    groups: dict[str, list[Line]] = {}
-    counts = []
-    for part, line in lines:
-        groups.setdefault(part, []).append(line)
-    for place, (name, judge) in enumerate(columns):
-        words = Counter(line.judgments[place].word for _, line in lines)
-        tally = ", ".join(f"{words[word]} {word}" for word in ORDER if words[word])
-        counts.append(f"{name} by {judge}: {tally}")
-    who = [f"{name}, {judge}" for name, judge in columns]
-    return Block(*about, list(zip(heads, who, strict=True)), [], list(groups.items()), counts, "")
+def _unread(lines: Sequence[Line]) -> str:
+    """What is said instead of lines that were all settled, because there is no text."""
+    every = [judgment for line in lines for judgment in line.judgments]
+    if not every or any(one != _SETTLED["no_text"] for one in every):
+        return ""
+    return (
+        f"All {len(lines)} questions failed, because there is no text to read; none counts as “not"
+        " entailed”."
+    )
 
 
-def _singles(known: Judgments, text: _Text, unit: _Unit, judge: str) -> list[Single]:
+def _each(
+    known: Judgments, text: _Text, unit: _Unit, heads: Sequence[tuple[str, str]]
+) -> Iterator[EachCitation]:
     """Nothing for a statement with one citation: all of them together are that one."""
+    for head, (measure, judge) in enumerate(heads):
+        if measure != "citation_recall" or len(unit.citations) < 2:
+            continue
+        for number in unit.citations:
+            alone, rest = (
+                known.judgment(text, (name, unit.part, unit.position, number), judge)
+                for name in ("citation_alone", "citation_rest")
+            )
+            if alone or rest:
+                yield EachCitation(head, int(number), alone, rest)
 
-    def find(measure: str, citation: int) -> Judgment | None:
-        return known.judgment(text, (measure, unit.part, unit.position, citation), judge)
 
-    cited = unit.citations if len(unit.citations) > 1 else ()
-    return [Single(n, find("citation_alone", n), find("citation_rest", n)) for n in cited]
-
-
-def _graded_blocks(known: Judgments, text: _Text) -> list[Block]:
-    """A table per rubric that asks about a text: its criteria, and what each judge said."""
+def _graded(known: Judgments, text: _Text) -> Iterator[Block]:
+    """A block per rubric that asks about a text: its criteria, and what each judge said."""
     rubrics: dict[str, list[tuple[_Place, _Asked, Criterion]]] = {}
     for place, asked in known.asked.get(text, {}).items():
         if asked.instrument in RUBRIC:
             criterion = read_criterion(str(asked.context))
             name = place[0].removesuffix(f"_{criterion.criterion}")
             rubrics.setdefault(name, []).append((place, asked, criterion))
-    made = []
     for rubric, questions in sorted(rubrics.items()):
         lines = []
         for place, asked, criterion in sorted(questions, key=lambda q: (*q[0][2:], q[0][0])):
@@ -487,8 +413,7 @@ def _graded_blocks(known: Judgments, text: _Text) -> list[Block]:
                 else _SETTLED_GRADES[asked.settled]
                 for judge in known.graders
             ]
-            lines.append((part, Line(position, asks, [], "", said, [])))
-        about = (f"Rubric {rubric}: what grade does each criterion give?", "criterion")
-        columns = [(rubric, judge) for judge in known.graders]
-        made.append(_block(about, lines, columns, ["which grade?"] * len(columns)))
-    return made
+            lines.append(Line(position, part, asks, -1, -1, [], [], said))
+        heads = [Asked("which grade?", rubric, judge) for judge in known.graders]
+        title = f"Rubric {rubric}: what grade does each criterion give?"
+        yield Block(f"rubric {rubric}", title, "criterion", heads, lines)

@@ -42,7 +42,7 @@ def read_printed(file: Path) -> pd.DataFrame:
     no_number = pd.to_numeric(printed["value"], errors="coerce").isna() & (printed["value"] != "")
     if no_number.any():
         lines = ", ".join(str(row + 2) for row in printed.index[no_number])
-        raise BadInput(f"published: {file}: row {lines}: `value` is no number; restore the file")
+        raise BadInput(f"published: {file}: row {lines}: `value` is not a number; restore the file")
     return printed
 
 

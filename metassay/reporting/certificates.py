@@ -1,6 +1,6 @@
-"""Which metric to trust: its certificate, what verdicts mean, what a study is too small for."""
+"""Which metric to trust for each decision, and what a study is too small for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from math import factorial
 from pathlib import Path
 from typing import NamedTuple
@@ -8,59 +8,30 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.format.frames import records
-from metassay.format.glossary import terms as glossary
-from metassay.format.numbers import (
-    counted,
-    equals,
-    exact,
-    missing,
-    probability,
-    short,
-    shown,
-    shown_interval,
-)
-from metassay.format.terms import DECISIONS, RELATIONS
-from metassay.meta_evaluation.options import CertificationOptions
+from metassay.format.numbers import counted, missing
+from metassay.format.terms import DECISIONS
 from metassay.meta_evaluation.verdicts import (
     CANNOT_TELL,
-    CONTRARY,
     EXPLAINED,
     FEWEST_SYSTEMS,
     OF_NO_OTHERS,
     PROMISING,
-    THESE_SYSTEMS,
-    TOO_WEAK,
-    UNDEFINED,
-    USE,
     VERDICTS,
     kind_of,
 )
+from metassay.reporting.contract import Decision, GridCell, GridRow
 from metassay.reporting.names import criterion_title, part_rank
 from metassay.reporting.section import (
-    NOT_COMPUTED,
-    Cell,
-    Grid,
-    Group,
     Key,
     Row,
-    Section,
-    Term,
-    Terms,
     by_criterion,
-    criterion_groups,
-    estimate,
     grouped,
     key_of,
-    key_rank,
-    level_groups,
     metric_name,
-    metrics_and_coefficients,
-    number,
-    rests_on,
     titled,
 )
+from metassay.reporting.sentences import to_do
 from metassay.tables.certificates import CERTIFICATES
-from metassay.tables.columns import entries
 from metassay.tables.designs import DESIGNS
 from metassay.tables.names import FULL, STATEMENT
 from metassay.tables.parquet import read
@@ -229,234 +200,34 @@ def _orders(things: int) -> int:
     return factorial(min(things, _LARGEST))
 
 
-# What verdicts and columns mean, in a line each; verdicts are marked by more than colour.
-
-_CSS = {  # page.css gives each class a colour and a sign
-    **{USE: "use", THESE_SYSTEMS: "these", PROMISING: "promising", CANNOT_TELL: "cannot"},
-    **{EXPLAINED: "explained", TOO_WEAK: "weak", CONTRARY: "contrary", UNDEFINED: "undefined"},
-}
+# The grid of the first screen: for each criterion and decision the metric to use, or the closest.
 
 
-def css_of(verdict: str) -> str:
-    """The classes of a verdict's cell."""
-    return f"v {_CSS[kind_of(verdict)]}"
+def decisions(certificates: pd.DataFrame) -> list[Decision]:
+    """Those of which any metric was tested."""
+    there = set(certificates["level"])
+    return [Decision(level, words) for level, words in DECISIONS.items() if level in there]
 
 
-def verdict_terms(rows: list[Row], options: CertificationOptions, confidence: float) -> Terms:
-    """Every verdict, best first, with the first certificate of the page that has it."""
-    means = glossary(
-        alpha=short(1.0 - confidence), useful=short(options.useful), fewest=str(FEWEST_SYSTEMS)
-    )
-    first: dict[str, Row] = {}
-    for row in sorted(ranked(rows), key=_place):
-        first.setdefault(kind_of(row["verdict"]), row)
-    terms = []
-    for kind in VERDICTS:
-        word = f"{kind} …" if kind == EXPLAINED else kind
-        terms.append(Term(css_of(kind), word, means[kind].whole, _example(first.get(kind))))
-    return Terms("What the verdicts say", terms)
+def grid(certificates: pd.DataFrame, confidence: float) -> list[GridRow]:
+    """A row per study, criterion and part, with a cell per decision of `decisions`."""
+    levels = [one.level for one in decisions(certificates)]
+    several = certificates["study"].nunique() > 1
+    made = []
+    for key, rows in by_criterion(certificates):
+        of = [best([row for row in rows if row["level"] == level]) for level in levels]
+        cells = [one and _grid_cell(one, confidence) for one in of]
+        made.append(GridRow(*key, f"{titled(key)} ({key[0]})" if several else titled(key), cells))
+    return made
 
 
-def column_terms(rows: list[Row], options: CertificationOptions, confidence: float) -> Terms:
-    """Every column of the certificates, with the first number of the page that stands in it."""
-    certain, as_good = f"{100 * confidence:g} %", short(options.margin)
-    ordered = sorted(ranked(rows), key=_place)
-    terms = []
-    for word, column, means in _COLUMNS:
-        # The first row of the page that has a number there.
-        row = next((row for row in ordered if row[column] is not None), None)
-        here = "" if row is None else f"{_example(row)}: {_EXAMPLES[column](row)}"
-        terms.append(Term("", word, means.format(certain=certain, margin=as_good), here))
-    return Terms("What the columns say", terms)
-
-
-_COLUMNS = [  # head: column | what it means
-    (head, *words.split(" | "))
-    for head, words in entries("""
-    correlation: low | How metric and people correlate. In brackets stands the {certain} interval
-      for other systems and other documents. “These systems” is the interval for the same systems
-      and other documents.
-    adjusted p: p | A small p shows that metric and people are related. It is adjusted for all
-      metrics of the level. Below it stands where the relation shows.
-    accuracy: accuracy | Share of pairs that the metric orders, or ties, as people do. “Chance” is
-      the share that its scores reach when they are dealt at random. Any two texts have no accuracy.
-    against a rater: against_rater | Metric and one rater are each correlated with the mean of the
-      other raters, on the same texts. The number is the metric’s correlation less the rater’s. “As
-      good” says that with other systems and documents it is at most {margin} less.
-    confound: confound | What takes half or more of the correlation with it: among texts that are
-      equal in it, only what stands below is left.
-    to settle it: needed_systems | About how many systems and documents a study needs for another
-      verdict.
-    """)
-]
-_EXAMPLES: dict[str, Callable[[Row], str]] = {
-    "low": lambda row: f"{shown(row['value'])} {shown_interval(row['low'], row['high'])}",
-    "p": lambda row: probability(row["p"]),
-    "accuracy": lambda row: f"{shown(row['accuracy'])}, by chance {shown(row['chance'])}",
-    "against_rater": lambda row: (
-        f"{shown(row['with_raters'])} less {shown(row['rater'])} is {shown(row['against_rater'])}"
-    ),
-    "confound": lambda row: str(row["confound"]),
-    "needed_systems": lambda row: f"{row['needed_systems']:,.0f} systems",
-}
-
-
-def _place(row: Row) -> tuple[object, int]:
-    return key_rank(key_of(row)), list(DECISIONS).index(row["level"])
-
-
-def _example(row: Row | None) -> str:
-    if row is None:
-        return "none here"
-    return f"here: {metric_name(row)} for {titled(key_of(row))}, {DECISIONS[row['level']]}"
-
-
-# Which metric to trust for which decision: the certificates, best verdict first.
-
-
-def best_metrics(certificates: pd.DataFrame) -> Grid | None:
-    """The best metric of each criterion and level; None if nothing could be tested."""
-    if certificates.empty:
-        return None
-    lines = []
-    for key, mine in by_criterion(certificates):
-        of = grouped(mine, lambda row: row["level"])
-        best_of = [_best(best(of.get(level, []))) for level in DECISIONS]
-        lines.append((titled(key), [Cell(key[0]), *best_of]))
-    heads = ["criterion", "study", *(f"{DECISIONS[level]} ({level} level)" for level in DECISIONS)]
-    return Grid("Best metric per criterion and decision", heads, lines, sort=False)
-
-
-def certificates_section(
-    certificates: pd.DataFrame,
-    options: CertificationOptions,
-    confidence: float,
-    lines: Sequence[str] = (),
-) -> Section:
-    """Every certificate, the best verdict of each criterion and level first.
-
-    `lines`: of `limits`, which stand above all.
-    """
-    heading, files = "Which metric to trust", ["certificates"]
-    if certificates.empty:
-        says = "No metric could be tested: there are no texts with both scores and ratings."
-        return Section("trust", heading, [says], files)
-    rows = [row for _, mine in by_criterion(certificates) for row in mine]
-    return Section(
-        "trust",
-        heading,
-        [
-            "Choose your decision first: is it about any two texts, about two texts of one"
-            " document, or about two systems? Then read the metric’s verdict. Signs are turned so"
-            " that more is better."
-        ],
-        files,
-        groups=criterion_groups(certificates, _by_level),
-        figure="forest",
-        warnings=list(lines),
-        terms=[verdict_terms(rows, options, confidence), column_terms(rows, options, confidence)],
-    )
-
-
-def _by_level(mine: list[Row]) -> tuple[str, list[Grid], list[Group]]:
-    groups = level_groups(mine, lambda rows: _grid(ranked(rows)) if rows else None, verdict_counts)
-    return metrics_and_coefficients(mine), [], groups
-
-
-def _grid(rows: list[Row]) -> Grid:
-    """One column per question; one that has no answer for any metric is left out."""
-    columns: dict[str, Callable[[Row], Cell]] = {
-        "verdict": _verdict,
-        "in words": lambda row: Cell(row["sentence"], css="words"),
-        "correlation": _correlation,
-        "adjusted p": _p,
-        "accuracy": _accuracy,
-        "against a rater": _against_rater,
-        "confound": _confound,
-        "to settle it": _needed,
-    }
-    cells = {head: [of(row) for row in rows] for head, of in columns.items()}
-    heads = [head for head, mine in cells.items() if any(cell != NOT_COMPUTED for cell in mine)]
-    lines = [
-        (metric_name(row), [cells[head][place] for head in heads]) for place, row in enumerate(rows)
-    ]
-    return Grid("", ["metric", *heads], lines)
-
-
-def _best(found: Best | None) -> Cell:
-    """The metric to use; where there is none that, and the best candidate below it."""
-    if found is None:
-        return NOT_COMPUTED
+def _grid_cell(found: Best, confidence: float) -> GridCell:
     row = found.row
-    ends = shown_interval(row["corrected_low"], row["corrected_high"])
-    corrected = f"corrected {shown(row['corrected'])} {ends}".strip()
+    state, says = "no", found.verdicts
     if row["trusted"]:
-        return Cell(found.metric, (row["verdict"], corrected, found.of), css="best wrap")
-    if row["corrected"] is None:
-        return Cell("none", (found.verdicts,), css="wrap")
-    first = f"first: {found.metric}, {row['verdict']}"
-    return Cell("none", (found.verdicts, first, row["advice"], corrected, found.of), css="wrap")
-
-
-def _verdict(row: Row) -> Cell:
-    notes = (row["advice"], "primary metric" if row["primary"] else "")
-    return Cell(row["verdict"], tuple(note for note in notes if note), css=css_of(row["verdict"]))
-
-
-def _correlation(row: Row) -> Cell:
-    these = shown_interval(row["low_these_systems"], row["high_these_systems"])
-    return estimate(row, f"these systems: {these}" if these else "", rests_on(row))
-
-
-def _p(row: Row) -> Cell:
-    if row["p"] is None:
-        return NOT_COMPUTED
-    where = (RELATIONS[row["shown_by"]],) if row["shown_by"] else ()
-    return Cell(probability(row["p"]), where, exact(row["p"]), "narrow")
-
-
-def _accuracy(row: Row) -> Cell:
-    if row["level"] == "global" or row["accuracy"] is None:
-        return NOT_COMPUTED
-    chance, epsilon = row["chance"], row["epsilon"]
-    return number(
-        row["accuracy"],
-        "" if chance is None else f"chance {shown(chance)}",
-        counted(row["n_pairs"], "pair"),
-        "" if epsilon is None else f"tie within {shown(epsilon)}",
-    )
-
-
-def _against_rater(row: Row) -> Cell:
-    if row["against_rater"] is None:
-        return NOT_COMPUTED
-    return number(
-        row["against_rater"],
-        f"metric {shown(row['with_raters'])}",
-        f"rater {shown(row['rater'])}",
-        f"n = {row['n_against_rater']:,}",
-        "as good" if row["as_good_as_rater"] else "",
-        low=row["against_rater_low"],
-        high=row["against_rater_high"],
-    )
-
-
-def _confound(row: Row) -> Cell:
-    """What half or more goes with; loud where it is the verdict."""
-    if row["value"] is None or not row["value"] > 0:
-        return NOT_COMPUTED
-    if row["confound"] is None:
-        return Cell("none found", stored="")
-    left = shown(row["given_confound"]) or "undefined"
-    notes = (f"{left} left", equals(row["given_confound_p"]))
-    loud = kind_of(row["verdict"]) == EXPLAINED
-    name = f"!\u00a0{row['confound']}" if loud else row["confound"]
-    return Cell(name, tuple(note for note in notes if note), css="alarm" if loud else "")
-
-
-def _needed(row: Row) -> Cell:
-    if row["needed_systems"] is None or row["needed_documents"] is None:
-        return NOT_COMPUTED
-    systems = counted(int(row["needed_systems"]), "system")
-    documents = counted(int(row["needed_documents"]), "document")
-    return Cell(f"~ {systems}", (documents,), stored=str(int(row["needed_systems"])))
+        state, says = "use", found.of
+    elif row["verdict"] in (PROMISING, CANNOT_TELL):
+        state, says = "confirm", too_small(found.rows, confidence) or to_do(row)
+    closest = found.metric if row["trusted"] or row["corrected"] is not None else ""
+    corrected, low, high = (row[f"corrected{end}"] for end in ("", "_low", "_high"))
+    return GridCell(state, closest, corrected, low, high, row["verdict"], says)

@@ -1,98 +1,123 @@
-"""Each document: its source, the texts written about it, and every judgment on them."""
+"""The view Texts of a benchmark: each document with all that was said of it, one at a time."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.core.errors import shown as shown_key
+from metassay.core.options import Criterion
 from metassay.format.frames import rows
-from metassay.format.numbers import counted, shown, shown_interval
-from metassay.reporting.answers import Block, Judgments, blocks
-from metassay.reporting.facets import Marked, marked_texts, plain
-from metassay.reporting.names import Metric, headline_metrics, part_rank, sorted_authors
+from metassay.reporting.answers import AGAINST, FOR, Judgments, blocks, judgments
+from metassay.reporting.contract import (
+    Block,
+    CriterionInfo,
+    Document,
+    Line,
+    Mark,
+    Passage,
+    Rating,
+    Text,
+    TextsInfo,
+)
+from metassay.reporting.facets import Divided, Facet, divided, facet_names, lacks, marks_of
+from metassay.reporting.names import (
+    Metric,
+    criterion_rank,
+    criterion_title,
+    part_rank,
+    sorted_authors,
+    sorted_metrics,
+)
+from metassay.reporting.shell import PageFolder
+from metassay.reporting.text_index import put_texts, utf16
+from metassay.scoring.aggregation.statements import numbered
 from metassay.tables.names import FULL, metric_label
-
-
-class Passage(NamedTuple):
-    """One passage; `number` is what [number] cites."""
-
-    number: int
-    speaker: str
-    group: str
-    text: str
-
-
-class Author(NamedTuple):
-    """One author's text with its facets marked; without runs there is none, `problems` say why."""
-
-    name: str
-    text: Marked
-    problems: list[str]
-    ratings: list[str]
-    blocks: list[Block]
-
-
-class Document(NamedTuple):
-    """One document; `scores` are (author, one text per metric of `metrics`)."""
-
-    number: int
-    doc_id: str
-    task: str
-    attributes: list[str]
-    passages: list[Passage]
-    metrics: list[str]
-    scores: list[tuple[str, list[str]]]
-    authors: list[Author]
-    n_failed: int
-
+from metassay.text.spans import Span
+from metassay.units.record import BETWEEN_PARTS
 
 _Text = tuple[str, str]  # doc_id, author
 _Written = dict[str, tuple[str | None, str]]  # text and status by part
+_SOURCE = ("doc_id", "task", "passages", "speaker", "group", "attributes")
 
 
 @dataclass(frozen=True)
 class _Tables:
     """The frames by document and author, so that one document is made at a time."""
 
-    texts: dict[_Text, _Written]
-    scores: dict[_Text, dict[Metric, str]]
-    ratings: dict[_Text, list[str]]
-    authors: dict[str, list[str]]
-    metrics: list[Metric]
+    texts: Mapping[_Text, _Written]
+    scores: Mapping[_Text, Mapping[Metric, float | None]]
+    ratings: Mapping[_Text, Mapping[tuple[str, int], list[Rating]]]  # of ("text", 0), of units
+    authors: Mapping[str, Sequence[str]]
+    metrics: Sequence[Metric]
     judgments: Judgments
-    marked: dict[_Text, Marked]
+    divided: Mapping[_Text, Divided]
+    parts: Sequence[str]
 
 
-def document_views(
-    tables: Mapping[str, pd.DataFrame], judgments: Judgments, facets: Sequence[str]
-) -> Iterator[Document]:
-    """Documents by doc_id, one at a time; only sources' documents are shown.
+def put_documents(
+    page: PageFolder,
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    facets: Sequence[str],
+    scales: Mapping[str, Criterion],
+    better: Mapping[Metric, str],
+    names: Mapping[str, str],
+) -> TextsInfo:
+    """Write documents, index and search, document by document in the order of doc_id.
 
-    `tables`: sources, texts, parts, scores and ratings.
-
-    Raises BadInput for a source whose lists are not of one length.
+    `tables`: sources, texts, parts, units, pairs, judgments, scores and ratings, perhaps
+    alignments. Of each text the scores of the metrics in `better` are shown, with the direction
+    that it gives. `facets` are those that texts may be divided into, `scales` those of people's
+    criteria, `names` of authors as tables have them by other names. Only documents of sources are
+    shown. Raises BadInput for a source whose lists are not of one length.
     """
-    sources, texts, parts = tables["sources"], tables["texts"], tables["parts"]
-    _check_lists(sources)
-    whole = tables["scores"][tables["scores"]["part"] == FULL]
-    metrics = headline_metrics(zip(whole["metric"], whole["judge"], strict=True))
-    known = _Tables(
-        texts=_written(texts, parts),
-        scores=_scores(whole, set(metrics)),
-        ratings=_ratings(tables["ratings"]),
-        authors={str(d): sorted_authors(mine["author"]) for d, mine in texts.groupby("doc_id")},
-        metrics=metrics,
-        judgments=judgments,
-        marked=marked_texts(parts, facets),
+    _check_lists(tables["sources"])
+    known = _gathered(tables, facets, better, names)
+    return put_texts(
+        page,
+        _documents(tables["sources"], known, scales),
+        noun="document",
+        judges=known.judgments.judges,
+        metrics={metric_label(*metric): better[metric] for metric in known.metrics},
+        criteria=_criteria(tables["ratings"], scales),
+        parts=known.parts,
     )
-    columns = ("doc_id", "task", "passages", "speaker", "group", "attributes")
-    for number, row in enumerate(sorted(rows(sources, *columns), key=lambda r: str(r[0]))):
-        yield _document(number, row, known)
+
+
+def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> list[CriterionInfo]:
+    """What people rated whole texts by."""
+    whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
+    several = ratings["study"].nunique() > 1
+    made: list[CriterionInfo] = []
+    for study, criterion in sorted(set(rows(whole, "study", "criterion")), key=_rank):
+        of, title = scales[criterion], _titled(study, criterion, FULL, several=several)
+        column = f"criterion_{len(made)}"
+        made.append(CriterionInfo(title, title, column, of.better, of.low, of.high))
+    return made
+
+
+def _rank(row: Sequence[Any]) -> tuple[str, tuple[int, str]]:
+    """By study and criterion."""
+    return row[0], criterion_rank(row[1])
+
+
+def _differs(line: Line, scales: Mapping[str, Criterion]) -> bool:
+    """Whether some judge says the opposite of most people.
+
+    A rating in the better half of its scale is for, in the worse half against.
+    """
+    votes = 0
+    for rating in line.people:
+        of = scales[rating.criterion]
+        if rating.value is not None:
+            more = rating.value - (of.low + of.high) / 2
+            votes += ((more > 0) - (more < 0)) * (1 if of.better == "higher" else -1)
+    opposite = AGAINST if votes > 0 else FOR
+    return votes != 0 and any(one.side == opposite for one in line.judgments)
 
 
 def _check_lists(sources: pd.DataFrame) -> None:
@@ -106,28 +131,48 @@ def _check_lists(sources: pd.DataFrame) -> None:
         )
 
 
-def _document(
-    number: int, row: tuple[str, str, list[str], list[str], list[str], str | None], tables: _Tables
-) -> Document:
-    doc_id, task, passages, speaker, group, attributes = row
-    names = tables.authors.get(doc_id, [])
-    authors = [_author((doc_id, name), len(passages), tables) for name in names]
-    scores = {name: tables.scores.get((doc_id, name), {}) for name in names}
-    return Document(
-        number,
-        doc_id,
-        task,
-        _attributes(attributes),
-        list(map(Passage, range(len(passages)), speaker, group, passages)),
-        [metric_label(*metric) for metric in tables.metrics],
-        [(name, [of.get(m, "") for m in tables.metrics]) for name, of in scores.items()],
-        authors,
-        sum(bool(author.problems) for author in authors),
+def _gathered(
+    tables: Mapping[str, pd.DataFrame],
+    facets: Sequence[str],
+    better: Mapping[Metric, str],
+    names: Mapping[str, str],
+) -> _Tables:
+    texts, parts = tables["texts"], tables["parts"]
+    return _Tables(
+        texts=_written(texts, parts),
+        scores=_scores(tables["scores"], better),
+        ratings=_ratings(tables["ratings"], names),
+        authors={str(d): sorted_authors(mine["author"]) for d, mine in texts.groupby("doc_id")},
+        metrics=sorted_metrics(better),
+        judgments=judgments(
+            *(numbered(tables["units"], parts), tables["pairs"], tables["judgments"]),
+            *(tables.get("alignments"), {other: name for name, other in names.items()}),
+        ),
+        divided=divided(parts, facets),
+        parts=facet_names(parts, facets),
     )
 
 
-def _author(key: _Text, n_passages: int, tables: _Tables) -> Author:
-    written = tables.texts.get(key, {})
+def _documents(
+    sources: pd.DataFrame, known: _Tables, scales: Mapping[str, Criterion]
+) -> Iterator[tuple[Document, list[int]]]:
+    """Each with the number of lines, per text, of which people and a judge say opposites."""
+    for row in sorted(rows(sources, *_SOURCE), key=lambda row: str(row[0])):
+        doc_id, task, passages, speaker, group, attributes = row
+        texts = [_text((doc_id, author), known) for author in known.authors.get(doc_id, [])]
+        lines = [[line for block in text.blocks for line in block.lines] for text in texts]
+        yield (
+            Document(
+                *(doc_id, task, _attributes(attributes)),
+                [Passage(*one) for one in zip(speaker, group, passages, strict=True)],
+                texts,
+            ),
+            [sum(_differs(line, scales) for line in mine) for mine in lines],
+        )
+
+
+def _text(key: _Text, known: _Tables) -> Text:
+    written = known.texts.get(key, {})
     parts = sorted(written.items(), key=lambda item: part_rank(item[0]))
     problems = [
         f"no text: {status}" if part == FULL else f"{part}, no text: {status}"
@@ -137,16 +182,44 @@ def _author(key: _Text, n_passages: int, tables: _Tables) -> Author:
     # The whole text, or what there is of it where its parts were generated one by one.
     texts = [text for _, (text, _) in parts if text is not None]
     text = written.get(FULL, (None, ""))[0]
-    if text is None and texts:
-        text = "\n\n".join(texts)
-    known = tables.marked.get(key)  # without, where only some parts were written
-    return Author(
-        key[1],
-        known if known is not None and known.runs else plain(text),
-        problems,
-        tables.ratings.get(key, []),
-        blocks(tables.judgments, *key, n_passages),
+    text = "\n\n".join(texts) if text is None else text
+    whole, rated = known.divided.get(key), known.ratings.get(key, {})
+    pieces = {FULL: Facet("ok", text, [Span(0, len(text))], ()), **(whole.facets if whole else {})}
+    found = blocks(
+        *(known.judgments, *key, rated),
+        lambda part, *ends: _place(text, pieces.get(part), *ends),
     )
+    marks: list[Mark] = []
+    if whole is not None and whole.text == text:  # else only some parts were written
+        marks = marks_of(whole, known.parts)
+        said = lacks(whole, known.parts)
+        title = "Parts that the text lacks, that nobody knows, or that were made up"
+        found = [Block("parts", title, "text", [], [], said)] * bool(said) + found
+    scores = known.scores.get(key, {})
+    return Text(
+        *(key[1], problems, text),
+        [Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
+        rated.get(("text", 0), []),
+        [(metric_label(*metric), scores[metric]) for metric in known.metrics if metric in scores],
+        found,
+    )
+
+
+def _place(text: str, part: Facet | None, start: int | None, end: int | None) -> tuple[int, int]:
+    """Where a stretch of a part stands in the text, in UTF-16; -1 where it does not."""
+    if part is None or start is None or end is None:
+        return -1, -1
+    for between in (BETWEEN_PARTS, " "):  # of sections, of facets
+        if between.join(text[a:b] for a, b in part.pieces) == part.text:
+            at = 0
+            for a, b in part.pieces:
+                if at <= start and end <= at + b - a:
+                    return utf16(text, a + start - at), utf16(text, a + end - at)
+                at += b - a + len(between)
+    return -1, -1
+
+
+# The tables by document and author.
 
 
 def _written(texts: pd.DataFrame, parts: pd.DataFrame) -> dict[_Text, _Written]:
@@ -160,44 +233,43 @@ def _written(texts: pd.DataFrame, parts: pd.DataFrame) -> dict[_Text, _Written]:
     return found
 
 
-def _scores(whole: pd.DataFrame, wanted: set[Metric]) -> dict[_Text, dict[Metric, str]]:
-    found: dict[_Text, dict[Metric, str]] = {}
-    columns = ("doc_id", "author", "metric", "judge", "value", "n_failed", "low", "high")
-    for doc_id, author, metric, judge, value, n_failed, low, high in rows(whole, *columns):
+def _scores(
+    scores: pd.DataFrame, wanted: Mapping[Metric, str]
+) -> dict[_Text, dict[Metric, float | None]]:
+    found: dict[_Text, dict[Metric, float | None]] = {}
+    columns = ("doc_id", "author", "metric", "judge", "value")
+    for doc_id, author, metric, judge, value in rows(scores[scores["part"] == FULL], *columns):
         if (metric, judge) in wanted:
-            text = shown(value) or "undefined"
-            if n_failed:
-                bounds = shown_interval(low, high)
-                text += f", {n_failed} missing" + (f", within {bounds}" if bounds else "")
-            found.setdefault((doc_id, author), {})[metric, judge] = text
+            found.setdefault((doc_id, author), {})[metric, judge] = value
     return found
 
 
-def _ratings(ratings: pd.DataFrame) -> dict[_Text, list[str]]:
-    """One line per criterion for ratings of whole texts, every rater by name.
+def _titled(study: str, criterion: str, part: str, *, several: bool) -> str:
+    title = criterion_title(criterion, part)
+    return f"{title} ({study})" if several else title
 
-    Ratings of single claims and statements are many and stay in their table; their number is told.
+
+def _ratings(
+    ratings: pd.DataFrame, names: Mapping[str, str]
+) -> dict[_Text, dict[tuple[str, int], list[Rating]]]:
+    """Ratings of whole texts, of parts and comparisons, and of single claims and statements.
+
+    Claims are the reference's, but those rated for claim_precision are the text's own.
     """
-    lines: dict[_Text, dict[str, list[str]]] = {}
-    columns = ("doc_id", "author", "criterion", "unit", "rater", "value")
-    n_single: Counter[tuple[str, ...]] = Counter()
-    for doc_id, author, criterion, unit, rater, value in sorted(
-        rows(ratings, *columns), key=lambda row: row[:5]
-    ):
-        mine = lines.setdefault((doc_id, author), {})
-        kind = unit.partition(":")[0]
+    found: dict[_Text, dict[tuple[str, int], list[Rating]]] = {}
+    several = ratings["study"].nunique() > 1
+    columns = ("study", "criterion", "part", "rater", "unit", "doc_id", "author", "value")
+    order = sorted(rows(ratings, *columns), key=lambda r: (_rank(r), part_rank(r[2]), *r[3:7]))
+    for study, criterion, part, rater, unit, doc_id, author, value in order:
+        kind, _, which = unit.partition(":")
+        title = _titled(study, criterion, part, several=several)
+        of, rating = ("text", 0), Rating(title, rater, value, names.get(which, which))
         if kind in ("claim", "statement"):
-            of = (doc_id, author, criterion, kind)
-            n_single[of] += 1
-            line = mine.setdefault(f"{criterion}: ", [])
-            if n_single[of] > 1:
-                line.pop()  # the number so far
-            line.append(f"{counted(n_single[of], 'rating')} of single {kind}s")
-            continue
-        name = criterion + (f" over {unit[7:]}" if unit.startswith("versus:") else "")
-        said = "abstained" if value is None else f"{value:g}"
-        mine.setdefault(f"{name}: ", []).append(f"{said} ({rater})")
-    return {key: [n + ", ".join(said) for n, said in mine.items()] for key, mine in lines.items()}
+            own = "claim_precision" if criterion == "claim_precision" else "claim_recall"
+            of = ("statements" if kind == "statement" else own, int(which))
+            rating = Rating(criterion, rater, value)
+        found.setdefault((doc_id, author), {}).setdefault(of, []).append(rating)
+    return found
 
 
 def _attributes(attributes: str | None) -> list[str]:

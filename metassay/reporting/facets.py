@@ -1,19 +1,17 @@
 """Which facets or sections each text has, how much of it they are, and texts with them marked."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from metassay.format.frames import records, rows
-from metassay.format.numbers import counted, per_cent
+from metassay.format.frames import rows
+from metassay.reporting.contract import Mark
 from metassay.reporting.names import sorted_authors, sorted_parts
-from metassay.reporting.resampled import Reals, Resampling, means
-from metassay.reporting.section import Cell, Grid, Row, Section, count, estimate, grouped, matrix
-from metassay.reporting.specs import section
+from metassay.statistics.document_means import Reals, Resampling, means
 from metassay.tables.names import FULL
 from metassay.text.spans import Span
 
@@ -174,235 +172,41 @@ def _shares(one: Divided | None, names: Sequence[str]) -> list[float]:
 
 # A text with its facets marked: what stands where, what is absent, made up or unknown.
 
-STYLES = 8  # of marks in page.css; a ninth facet looks like the first and is told by its label
 
+def marks_of(one: Divided, names: Sequence[str]) -> list[Mark]:
+    """Where the facets of `names` stand in the text, cut where any starts or ends, in order.
 
-class Mark(NamedTuple):
-    """How one facet is shown: its name, and the number of its style."""
-
-    name: str
-    style: int
-
-
-class Run(NamedTuple):
-    """A stretch of a text and the facets that hold all of it; none where it is in no facet."""
-
-    text: str
-    marks: list[Mark]
-
-
-class Marked(NamedTuple):
-    """One text for reading: runs in order, and what cannot be marked in it.
-
-    `made_up` has what a model returned for each facet and is not in the text, `unknown` why nobody
-    knows of a facet.
+    Where several hold a stretch, the first of `names` is marked; ends count in characters.
     """
-
-    runs: list[Run]
-    absent: list[str]
-    made_up: list[tuple[Mark, list[str]]]
-    unknown: list[tuple[str, str]]
-
-
-def marks_of(names: Iterable[str]) -> dict[str, Mark]:
-    """Each facet's mark, by name; styles in the order of the names."""
-    return {name: Mark(name, place % STYLES) for place, name in enumerate(names)}
-
-
-def plain(text: str | None) -> Marked:
-    """A text without facets."""
-    return Marked([Run(text, [])] if text else [], [], [], [])
-
-
-def marked(one: Divided, marks: Mapping[str, Mark]) -> Marked:
-    """The text of one author with each facet of the benchmark marked, absent, made up or unknown.
-
-    A facet is absent where the text is known and has no word of it, also where all that a model
-    returned is made up. Nothing is said of the facets of a text that failed as a whole, or in which
-    no section was found.
-    """
-    if one.text is None or one.status == UNDIVIDED:
-        return plain(one.text)
-    facets = {name: one.facets.get(name, _NOTHING) for name in marks}
-    unknown = [(name, one.unknown(name)) for name in marks if one.unknown(name)]
-    return Marked(
-        runs(one.text, {marks[n]: f.pieces for n, f in one.facets.items() if n in marks}),
-        [n for n, facet in facets.items() if not facet.present and not one.unknown(n)],
-        [(marks[n], list(facet.made_up)) for n, facet in facets.items() if facet.made_up],
-        unknown,
-    )
-
-
-def runs(text: str, pieces: Mapping[Mark, Sequence[Span]]) -> list[Run]:
-    """Cut a text where any piece starts or ends; each run has the marks of the pieces over it."""
-    cuts = {0, len(text), *(end for found in pieces.values() for piece in found for end in piece)}
-    edges = sorted(cut for cut in cuts if 0 <= cut <= len(text))
+    if one.text is None:
+        return []
+    pieces = [
+        (place, name) for name in names if name in one.facets for place in one.facets[name].pieces
+    ]
+    edges = sorted({min(max(end, 0), len(one.text)) for place, _ in pieces for end in place})
     made = []
     for start, end in pairwise(edges):
-        over = [
-            mark
-            for mark, found in pieces.items()
-            if any(piece.start <= start and end <= piece.end for piece in found)
-        ]
-        made.append(Run(text[start:end], sorted(over, key=lambda mark: mark.style)))
+        over = [name for place, name in pieces if place.start <= start and end <= place.end]
+        if over:
+            made.append(Mark(start, end, over[0]))
     return made
 
 
-# Facets or sections: how many texts lack each, how long they are, and some documents to read.
+def lacks(one: Divided, names: Sequence[str]) -> str:
+    """Which facets the text has no word of, which nobody knows, and what a model made up.
 
-DOCUMENTS, TEXTS = 10, 60  # at most, on the page; documents further down have them all
-
-
-class Reading(NamedTuple):
-    """One document to read: the texts of every author with their facets marked."""
-
-    number: int
-    doc_id: str
-    texts: list[tuple[str, Marked, str]]  # author, text, why there is none
-
-
-class Facets(NamedTuple):
-    """The section with its table and figure, the legend of marks, and documents to read."""
-
-    section: Section
-    legend: list[Mark]
-    reading: list[Reading]
-    rule: str
-
-
-def facets_view(
-    table: pd.DataFrame | None, parts: pd.DataFrame, declared: Sequence[str], sources: pd.DataFrame
-) -> Facets | None:
-    """What the page says of facets; `table` is `facets.facets_table` of parts, None without any.
-
-    Documents to read are spread evenly over those of which any text is divided, in the order of
-    their names: as many as make up TEXTS texts, at most DOCUMENTS, at least one.
+    Empty where there is nothing to say, and of a text that failed as a whole or is undivided.
     """
-    if table is None:
-        return None
-    marks = marks_of(facet_names(parts, declared))
-    texts = divided(parts, declared)
-    numbers = {doc_id: number for number, doc_id in enumerate(sorted(sources["doc_id"]))}
-    shown = {doc_id for (doc_id, _), one in texts.items() if declared or one.facets}
-    doc_ids = sorted(shown & set(numbers))
-    most = min(DOCUMENTS, max(1, TEXTS // table["author"].nunique()))
-    chosen = [doc_ids[place] for place in _spread(len(doc_ids), most)]
-    reading = []
-    for doc_id in chosen:
-        authors = sorted_authors(author for of, author in texts if of == doc_id)
-        own = [(author, texts[doc_id, author]) for author in authors]
-        shown_texts = [
-            (author, marked(one, marks), "" if one.text is not None else one.status)
-            for author, one in own
-        ]
-        reading.append(Reading(numbers[doc_id], doc_id, shown_texts))
-    word = "facet" if declared else "section"
-    made = _section(table, list(marks), word)
-    return Facets(made, list(marks.values()), reading, _rule(len(chosen), len(doc_ids), word))
-
-
-def marked_texts(parts: pd.DataFrame, declared: Sequence[str]) -> dict[tuple[str, str], Marked]:
-    """Every text with its facets marked, by doc_id and author, where the benchmark has facets."""
-    marks = marks_of(facet_names(parts, declared))
-    if not marks:
-        return {}
-    return {key: marked(one, marks) for key, one in divided(parts, declared).items()}
-
-
-def _spread(n: int, at_most: int) -> list[int]:
-    """At most so many places of n, the first and the last among them."""
-    if n <= at_most or at_most == 1:
-        return list(range(min(n, at_most)))
-    return [place * (n - 1) // (at_most - 1) for place in range(at_most)]
-
-
-def _rule(n_chosen: int, n_documents: int, word: str) -> str:
-    documents = counted(n_documents, "document") + (" with sections" if word == "section" else "")
-    if n_chosen == n_documents:
-        return f"All {documents}."
-    return (
-        f"{n_chosen} of {documents}, spread evenly over all in the order of their names. Under"
-        " Documents every text is marked in the same way."
-    )
-
-
-def _section(table: pd.DataFrame, names: Sequence[str], word: str) -> Section:
-    lines = records(table)
-    made = section("facets", word=word, grids=_grids(lines, names, word))
-    absent, shares = made.says
-    undivided = "" if word == "facet" else " A text in which no section was found lacks none."
-    of_facets = [row for row in lines if row["facet"] != NO_FACET]
-    says = [*_says(of_facets, names, word), absent + undivided, shares]
-    return made._replace(says=says, heading=made.heading.capitalize())
-
-
-def _says(lines: Sequence[Row], names: Sequence[str], word: str) -> list[str]:
-    """Who lacks what most, and how much is made up."""
-    made_up, segments = _made_up(lines)
-    unknown = sum(row["n_unknown"] for row in lines)
-    first = [row for row in lines if row["facet"] == names[0]]
-    undivided = sum(row["n_undivided"] for row in first)
-    n_texts = sum(row["n_texts"] for row in first) - undivided
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    found = [f"{counted(n_texts, 'text')} {_are(n_texts)} divided into {listed}."]
-    most = max(lines, key=lambda row: row["n_absent"])
-    if most["n_absent"]:
-        found[0] += (
-            f" Most often absent is {most['facet']} from texts of {most['author']}:"
-            f" from {most['n_absent']:,} of {_known(most):,}."
-        )
-    if undivided:
-        found.append(f"{counted(undivided, 'text')} {_are(undivided)} undivided.")
-    if made_up:
-        found.append(
-            f"{made_up:,} of {counted(segments, 'segment')} ({per_cent(made_up / segments)})"
-            f" returned as a {word} {_are(made_up)} made up: not in the text."
-        )
-    if unknown:
-        found.append(f"{counted(unknown, word)} of single texts {_are(unknown)} unknown.")
-    return found
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
-def _known(row: Row) -> int:
-    """Texts of which it is known whether they have the facet."""
-    return int(row["n_texts"] - row["n_unknown"] - row["n_undivided"])
-
-
-def _made_up(mine: Sequence[Row]) -> tuple[int, int]:
-    """How many segments are made up, and how many there are."""
-    return sum(row["n_made_up"] for row in mine), sum(row["n_segments"] for row in mine)
-
-
-def _grids(lines: Sequence[Row], names: Sequence[str], word: str) -> list[Grid]:
-    last = "segments made up"
-    lacking: dict[str, dict[str, Cell]] = {}
-    shares: dict[str, dict[str, Cell]] = {}
-    for author, mine in grouped(lines, lambda row: row["author"]).items():
-        facets = [row for row in mine if row["facet"] != NO_FACET]
-        made_up, segments = _made_up(facets)
-        share = Cell("undefined", ("no segment",), "")
-        if segments:
-            part = made_up / segments
-            share = Cell(per_cent(part), (f"{made_up:,} of {segments:,}",), str(part))
-        lacking[author] = {row["facet"]: _absent(row) for row in facets} | {last: share}
-        shares[author] = {
-            row["facet"]: estimate(row, f"n = {row['n_shares']:,}", of="share") for row in mine
-        }
-    return [
-        matrix(f"Texts without a {word}", "author", lacking, [*names, last]),
-        matrix("Share of a text’s words", "author", shares, [*names, NO_FACET]),
+    if one.text is None or one.status == UNDIVIDED:
+        return ""
+    known = {name: one.facets.get(name, _NOTHING) for name in names if not one.unknown(name)}
+    absent = [name for name, facet in known.items() if not facet.present]
+    unknown = [f"{name} ({one.unknown(name)})" for name in names if name not in known]
+    made_up = [
+        f"{name}: {'; '.join(f'“{piece}”' for piece in facet.made_up)}"
+        for name, facet in one.facets.items()
+        if facet.made_up and name in names
     ]
-
-
-def _absent(row: Row) -> Cell:
-    words = {
-        "n_wholly_made_up": "wholly made up",
-        "n_unknown": "unknown",
-        "n_undivided": "undivided",
-    }
-    notes = [f"{row[name]:,} {what}" for name, what in words.items() if row[name]]
-    return count(row["n_absent"])._replace(notes=(f"of {_known(row):,}", *notes))
+    said = {"Absent": ", ".join(absent), "Unknown": ", ".join(unknown)}
+    said["Returned, but not in the text"] = "; ".join(made_up)
+    return " ".join(f"{what}: {which}." for what, which in said.items() if which)

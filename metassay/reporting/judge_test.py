@@ -1,33 +1,28 @@
-"""The report about one test of judges: a folder of tables and one self-contained page."""
+"""The report about one test of judges: a folder of tables, and the page that shows them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from metassay.core.atomic import whole_folder
-from metassay.format.frames import records, rows
-from metassay.format.numbers import counted, short
-from metassay.reporting.answers import answers_section, answers_table
+from metassay.format.numbers import counted
+from metassay.labelled.results import cards_of, kinds_table, with_right_answers
+from metassay.reporting.answers import answers_table
+from metassay.reporting.contract import CellInfo, SystemsInfo
+from metassay.reporting.evidence import Block
 from metassay.reporting.figures.tests import draw_judge_kinds, draw_reliability
-from metassay.reporting.judge_cards import CARDS_OF_ITEMS, judge_cards_section
-from metassay.reporting.judge_numbers import (
-    BALANCED,
-    FIRST,
-    cards_of,
-    kinds_section,
-    kinds_table,
-    kinds_verdict,
-    numbers_section,
-    reliability_section,
-    verdict,
-)
-from metassay.reporting.page import Drawing, Report, filled, write_figures, write_tables, write_test
-from metassay.reporting.published_judges import ComparedJudges, compare_judges, published_section
-from metassay.reporting.section import Row, present, recipes_section
-from metassay.tables.names import FULL, MEAN_OF_SUBSETS
+from metassay.reporting.judge_answer import BALANCED, FIRST, NUMBERS, kinds_verdict, verdict
+from metassay.reporting.judge_items import put_items
+from metassay.reporting.names import sorted_parts
+from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
+from metassay.reporting.pages import finish_test, in_order
+from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
+from metassay.reporting.shell import PageFolder
+from metassay.reporting.specs import texts as words
+from metassay.tables.names import FULL
 
 JUDGE_FIGURES = {
     "kinds": Drawing(
@@ -37,11 +32,17 @@ JUDGE_FIGURES = {
     ),
     "reliability": Drawing(
         draw_reliability,
-        "reliability",
+        "calibration",
         "Each judge's probabilities beside the share of items that are entailed",
     ),
 }
-_RECIPES = "Everything that went into a judge’s verdicts. Different recipes are different judges."
+# Numbers of a card of which less is better, and those that are neither good nor bad.
+_LOWER = ("false_pass", "false_fail", "abstained", "failed", "brier", "ece")
+_NEITHER = (
+    *("true_pass", "true_fail", "agreement_by_chance", "judge_pass_rate", "people_pass_rate"),
+    *("rogan_gladen_pass_rate", "prediction_powered_pass_rate", "bias", "ece_by_chance"),
+    *("labels_pass_rate", "labels_sensitivity", "labels_specificity"),
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -63,67 +64,86 @@ class JudgeTestReport(Report):
 def write_judge_test(report: JudgeTestReport, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html; verdicts (with the right answers), judge_cards, calibration, kinds (where
-    items have kinds), answers (where a judge was asked), language_models (where any model was),
-    notes (where there is any) and one published_<name> per comparison, each as .csv (all digits)
-    and .md; figures/<name>.svg and .png where there is something to draw. Only the page has texts.
-    Raises BadInput if `out` holds anything, and for a comparison that is unknown or lacks its
-    table; then nothing is written.
+    Files: index.html and page/; verdicts (with the right answers), judge_cards, calibration, kinds
+    (where items have kinds), answers (where a judge was asked), language_models (where any model
+    was), notes (where there is any) and one published_<name> per comparison, each as .csv (all
+    digits) and .md; figures/<name>.svg and .png where there is something to draw. Only the page has
+    texts. Raises BadInput if `out` holds anything, and for a comparison that is unknown or lacks
+    its table; then nothing is written.
     """
     tables = report.tables
-    test = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
-    compared = compare_judges(report.published, report.published_folder, test)
+    cards = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
+    compared = compare_judges(report.published, report.published_folder, cards)
+    kinds = kinds_table(cards)
+    answers = answers_table(tables["pairs"], tables["judgments"])
+    files = {
+        "judge_cards": tables["judge_cards"],
+        **filled(kinds=kinds),
+        "calibration": tables["calibration"],
+        "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
+        **{f"published_{name}": frame for name, frame in compared.items()},
+        **filled(answers=answers),
+        **report.said(),
+    }
+    published = words("words_of_tests.yaml")["published"]
+    blocks = {
+        f"published_{name}": {**published, "says": [*published["says"], f"{of.title}. {of.says}"]}
+        for name, of in JUDGE_COMPARISONS.items()
+        if name in compared
+    }
     with whole_folder(out, "report") as folder:
-        files = {
-            "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
-            "judge_cards": tables["judge_cards"],
-            "calibration": tables["calibration"],
-            **{f"published_{one.name}": one.cells for one in compared},
-            **filled(
-                kinds=kinds_table(test), answers=answers_table(tables["pairs"], tables["judgments"])
-            ),
-            **report.said(),
-        }
         write_tables(files, folder)
-        _write_page(report, files, compared, folder)
+        _write_page(report, files, blocks, folder)
 
 
 def _write_page(
     report: JudgeTestReport,
     files: Mapping[str, pd.DataFrame],
-    compared: Sequence[ComparedJudges],
+    blocks: Mapping[str, Block],
     folder: Path,
 ) -> None:
     """The page and its figures; judges are called as they are shown."""
-    read, tables = report.shown_as.frames(report.tables), report.shown_as.frames(files)
-    cards, bins = tables["judge_cards"], tables["calibration"]
-    test, first = cards_of(cards, set(read["ratings"]["rater"])), FIRST.get(report.test, BALANCED)
-    kinds = tables.get("kinds", kinds_table(test))
-    of_all = bins[(bins["study"] == test.pooled) & (bins["part"] == FULL)]
-    drawn = {"kinds": kinds[kinds["study"] == test.pooled], "reliability": of_all}
-    counted_cards = cards[cards["study"] != MEAN_OF_SUBSETS]  # means of several have no counts
-    write_test(
-        "judge_test.html.j2",
-        folder,
+    tables, shown = report.shown_as.frames(report.tables), report.shown_as.frames(files)
+    cards = cards_of(shown["judge_cards"], set(tables["ratings"]["rater"]))
+    kinds, bins = shown.get("kinds", kinds_table(cards)), shown["calibration"]
+    first = FIRST.get(report.test, BALANCED)
+    better = dict.fromkeys(_LOWER, "lower") | dict.fromkeys(_NEITHER, "neither")
+    rows = shown["judge_cards"]
+    shown["judge_cards"] = rows.assign(better=rows["statistic"].map(better).fillna("higher"))
+    known = set(rows.loc[rows["value"].notna() & (rows["part"] == FULL), "statistic"])
+    headline = [name for name in sorted(NUMBERS, key=first.__ne__) if name in known]
+    order = {
+        **{"study": cards.studies, "part": sorted_parts(rows["part"])},
+        **{"judge": cards.ranked(cards.main, first), "statistic": headline},
+    }
+    for name in ("judge_cards", "kinds", "calibration"):
+        if name in shown:
+            shown[name] = in_order(shown[name], order)
+    drawn = {
+        "kinds": kinds[kinds["study"] == cards.pooled],
+        "calibration": bins[(bins["study"] == cards.pooled) & (bins["part"] == FULL)],
+    }
+    page = PageFolder(folder)
+    finish_test(
+        page,
         report,
-        tables,
-        figures=write_figures(JUDGE_FIGURES, drawn, folder),
-        counts=_counts(read),
-        verdict=[*kinds_verdict(test, kinds), *verdict(test, first)],
-        sections=present(
-            [
-                numbers_section(test, first),
-                kinds_section(test, kinds),
-                reliability_section(of_all),
-                published_section(compared, tables),
-            ]
+        shown,
+        "judge test",
+        put_figures(JUDGE_FIGURES, drawn, folder),
+        blocks,
+        counts=_counts(tables),
+        answer=[*kinds_verdict(cards, kinds), *verdict(cards, first)],
+        systems=SystemsInfo(
+            noun="judge",
+            table="judge_cards",
+            system="judge",
+            metric=["statistic"],
+            cell=CellInfo("value", "low", "high", "n", "n_missing"),
+            better="better",
+            groups="",
+            headline=headline,
         ),
-        errors=errors_view(tables["verdicts"], read["pairs"], read["judgments"]),
-        below=[
-            answers_section(tables.get("answers", pd.DataFrame())),
-            judge_cards_section(counted_cards, bins, CARDS_OF_ITEMS),
-        ],
-        recipes=recipes_section(cards, "judge", _RECIPES, ["judge_cards"]),
+        texts=put_items(page, shown["verdicts"], tables),
     )
 
 
@@ -140,110 +160,3 @@ def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
         raters = counted(ratings["rater"].nunique(), "rater")
         counts.append(f"{counted(len(ratings), 'label')} by {raters}")
     return counts
-
-
-# A test's wrong verdicts that judges were surest of, with what they read and what they say.
-
-EACH = 5  # examples of each judge and direction
-LONGEST = 2_000  # characters of a premise or an explanation that are shown
-
-_ENTAILED = "entailed"
-_NO_TEXTS = "its texts are not among the data"
-
-
-class Wrong(NamedTuple):
-    """One wrong verdict; `about` says what is known of it, `place` which premise it is."""
-
-    item: str
-    about: str
-    hypothesis: str
-    place: str
-    premise: str
-    why: str
-
-
-class Errors(NamedTuple):
-    """Wrong verdicts of one judge in one direction, the surest first; `n` is how many there are."""
-
-    title: str
-    n: str
-    examples: list[Wrong]
-
-
-def with_right_answers(verdicts: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
-    """Table `verdicts` with the columns subset, kind, right (the label) and wrong.
-
-    `wrong` is true or false, and null where there is no verdict or no right answer. Where one side
-    uses three labels and the other two, neutral and contradicted are not entailed.
-    """
-    known = gold[["item", "subset", "kind", "label"]].rename(columns={"label": "right"})
-    both = verdicts.merge(known, on="item", how="left")
-    wrong = [_wrong(said, right) for said, right in rows(both, "label", "right")]
-    return both.assign(wrong=pd.array(wrong, dtype="boolean"))
-
-
-def _wrong(said: str | None, right: str | None) -> bool | None:
-    if said is None or right is None:
-        return None
-    if "not_entailed" in (said, right):
-        return (said == _ENTAILED) != (right == _ENTAILED)
-    return said != right
-
-
-def errors_view(judged: pd.DataFrame, pairs: pd.DataFrame, judgments: pd.DataFrame) -> list[Errors]:
-    """Of each judge the surest wrong verdicts, `entailed` apart from the others.
-
-    `judged` is of `with_right_answers`. How sure: by the probability of what the judge said; those
-    without one come last, by item. Verdicts that were given show the first premise.
-    """
-    wrong = judged[judged["wrong"].fillna(False)]
-    found = wrong["label"] == _ENTAILED
-    sure = wrong["probability"].where(found, 1.0 - wrong["probability"])
-    wrong = wrong.assign(found=found, sure=sure).sort_values(
-        ["judge", "found", "sure", "item"], ascending=[True, False, False, True]
-    )
-    groups = wrong.groupby(["judge", "found"], sort=False)
-    items = set(groups.head(EACH)["item"])
-    read: dict[str, dict[int, tuple[str, str, str]]] = {}
-    columns = ("doc_id", "position", "pair_id", "premise", "hypothesis")
-    for item, position, *of in rows(pairs[pairs["doc_id"].isin(items)], *columns):
-        pair_id, premise, hypothesis = map(str, of)
-        read.setdefault(item, {})[position] = (pair_id, premise, hypothesis)
-    said = {
-        (pair_id, judge): explanation or ""
-        for pair_id, judge, explanation in rows(judgments, "pair_id", "judge", "explanation")
-    }
-    return [
-        Errors(
-            f"{judge} says {'entailed' if entailed else 'not entailed'}, and is wrong",
-            counted(len(mine), "item"),
-            [_example(row, read.get(row["item"]), said) for row in records(mine.head(EACH))],
-        )
-        for (judge, entailed), mine in groups
-    ]
-
-
-def _example(
-    row: Row,
-    premises: Mapping[int, tuple[str, str, str]] | None,
-    said: Mapping[tuple[str, str], str],
-) -> Wrong:
-    about = [f"right: {row['right'].replace('_', ' ')}", f"said: {row['label'].replace('_', ' ')}"]
-    if row["probability"] is not None:
-        about.append(f"probability of entailed {short(row['probability'])}")
-    about += [row["subset"], *([row["kind"].replace("_", " ")] if row["kind"] != "full" else [])]
-    known = ", ".join(about)
-    if premises is None:
-        return Wrong(row["item"], known, f"item {row['item']}", _NO_TEXTS, "", "")
-    position = min(premises) if row["position"] is None else int(row["position"])
-    pair_id, premise, hypothesis = premises[position]
-    place = "premise" if len(premises) == 1 else f"premise {position + 1} of {len(premises)}"
-    if row["position"] is None and len(premises) > 1:
-        place += ", which need not be the one that decided"
-    why = said.get((pair_id, row["judge"]), "")
-    return Wrong(row["item"], known, hypothesis, place, _cut(premise), _cut(why))
-
-
-def _cut(text: str) -> str:
-    more = len(text) - LONGEST
-    return text if more <= 0 else f"{text[:LONGEST]}… ({more:,} more characters)"

@@ -1,16 +1,19 @@
-"""The page of `metassay meta-eval`, and the sections and figures that the report shares with it."""
+"""The page of `metassay meta-eval`, and the answer and figures that the report shares with it."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from metassay.meta_evaluation.evaluate import ANALYSES
+from metassay import __version__
+from metassay.format.numbers import short
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.reporting.advice import advice
-from metassay.reporting.certificates import best_metrics, best_of, certificates_section, limits
+from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS
+from metassay.reporting.advice import by_criterion
+from metassay.reporting.certificates import best_of, decisions, grid, limits
+from metassay.reporting.contract import Head, Link, Problem
+from metassay.reporting.evidence import put_tables, terms, verdict_words
 from metassay.reporting.figures.correlations import (
     draw_components,
     draw_correlation_heatmap,
@@ -25,21 +28,9 @@ from metassay.reporting.figures.systems import (
     draw_rubric_levels,
     draw_violins,
 )
-from metassay.reporting.judge_cards import judge_cards_section
-from metassay.reporting.metrics import (
-    components_section,
-    conflicts_section,
-    confounds_section,
-    corrected_section,
-    correlation_view,
-    ensembles_section,
-    judged_metrics_section,
-    metric_matrix_section,
-    significance_section,
-)
-from metassay.reporting.page import Drawing, Spec, sections_of, write_figures, write_page
-from metassay.reporting.people import agreement_section, preferences_section, raters_section
-from metassay.reporting.section import analysis_section
+from metassay.reporting.page import Drawing, put_figures
+from metassay.reporting.people import standing_out
+from metassay.reporting.shell import PageFolder
 from metassay.tables.columns import entries
 
 # Name of the figure: the table that it draws | its title to read out.
@@ -69,33 +60,28 @@ FIGURES = {
     for table, title in [words.split(" | ")]
 }
 
-# What stands below the correlations.
-EVALUATION = (
-    *(
-        Spec(partial(analysis_section, one), (one.tables[0].name,))
-        for one in ANALYSES
-        if one.page.across
-    ),
-    Spec(judged_metrics_section, ("certificates",)),
-    Spec(components_section, ("components",)),
-    Spec(significance_section, ("significance",)),
-    Spec(agreement_section, ("agreement",)),
-    Spec(preferences_section, ("preferences",)),
-    Spec(ensembles_section, ("ensembles",)),
-    Spec(conflicts_section, ("conflicts", "disagreements")),
-    Spec(confounds_section, ("confounds", "certificates")),
-    Spec(corrected_section, ("corrected",)),
-    Spec(judge_cards_section, ("judge_cards", "calibration")),
-    Spec(metric_matrix_section, ("metric_correlations",)),
-)
-_RATERS_ALONE = (Spec(agreement_section, ("agreement",)),)
 
-
-def evaluation_figures(
-    tables: Mapping[str, pd.DataFrame], options: CertificationOptions, folder: Path
-) -> dict[str, str]:
-    """Write those of FIGURES that can be drawn of the tables; returns `<svg>` elements."""
-    return write_figures(FIGURES, tables, folder, options)
+def answer_of(
+    tables: Mapping[str, pd.DataFrame], options: CertificationOptions, confidence: float
+) -> dict[str, Any]:
+    """The fields of a head that say which metric to trust: by certificates and designs."""
+    certificates = tables["certificates"]
+    answer = by_criterion(best_of(certificates), confidence)
+    if certificates.empty:
+        answer = ["No text has both ratings and scores, so no metric is tested against people."]
+    small = limits(certificates, tables["designs"], confidence)
+    numbers = {"alpha": short(1.0 - confidence), "useful": short(options.useful)}
+    return {
+        "answer": answer,
+        "problems": [
+            *(Problem("warning", line) for line in standing_out(tables["agreement"])),
+            *(Problem("limit", line) for line in small),
+        ],
+        "decisions": decisions(certificates),
+        "grid": grid(certificates, confidence),
+        "verdicts": verdict_words(fewest=str(FEWEST_SYSTEMS), **numbers),
+        "terms": terms("Scores", "People", "Decisions"),
+    }
 
 
 def write_meta_page(
@@ -105,37 +91,35 @@ def write_meta_page(
     options: CertificationOptions,
     confidence: float,
     title: str,
-    warnings: Sequence[str],
+    command: str,
     notes: Sequence[str],
 ) -> None:
-    """Write index.html, which needs nothing else, and figures/ to a folder that is there.
+    """Write index.html, page/ and figures/ to a folder that is there.
 
     `tables`: those of `evaluate`, `certificates` and `raters`, or `agreement` and `raters` alone.
-    The page links to the tables as CSV beside it, which the caller writes. `confidence`: of the
-    intervals. Equal input gives equal bytes.
+    The page links to the tables as CSV beside it, which the caller writes, and says by which
+    `command`. `confidence`: of the intervals. `notes`: warnings, then what was assumed and left
+    out. Equal input gives equal bytes.
     """
-    page: dict[str, Any] = {"limits": [], "best": None, "trust": None, "correlations": []}
-    tested = "certificates" in tables
-    if tested:
-        certificates = tables["certificates"]
-        lines = limits(certificates, tables["designs"], confidence)
-        answer = [*advice(best_of(certificates), confidence)]
-        page = {
-            "answer": answer,
-            "limits": [line for line in lines if line not in answer],
-            "best": best_metrics(certificates),
-            "trust": certificates_section(certificates, options, confidence, lines),
-            "correlations": correlation_view(tables["correlations"]),
-        }
-    below = sections_of(EVALUATION if tested else _RATERS_ALONE, tables)
-    write_page(
-        "meta_page.html.j2",
-        folder,
-        evaluation_figures(tables, options, folder),
-        markdown=False,
-        title=title,
-        warnings=warnings,
-        notes=notes,
-        sections=[*below, raters_section(tables["raters"])],
-        **page,
+    page = PageFolder(folder)
+    raters = [Problem("warning", line) for line in standing_out(tables["agreement"])]
+    fields: dict[str, Any] = {"problems": raters}
+    about = "What people rated, and how far they agree."
+    if "certificates" in tables:
+        fields = answer_of(tables, options, confidence)
+        about = "Metrics tested against people: which to trust, for which decision, and how sure."
+    figures = put_figures(FIGURES, tables, folder, options)
+    problems = [*(Problem("warning", line) for line in notes), *fields.pop("problems")]
+    page.finish(
+        Head(
+            kind="meta-eval",
+            name=title,
+            about=about,
+            made=f"Metassay {__version__}",
+            tables=put_tables(page, tables, command, figures=figures),
+            figures=[one for drawn in figures.values() for one in drawn],
+            problems=problems,
+            links=[Link("choices.json", "Directions, scales and options")],
+            **fields,
+        )
     )

@@ -7,22 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from metassay.format.frames import records, rows
-from metassay.format.numbers import shown, shown_interval
+from metassay.format.frames import rows
 from metassay.reporting.names import sorted_authors
-from metassay.reporting.resampled import Reals, Resampling, means
-from metassay.reporting.section import (
-    NOT_COMPUTED,
-    Cell,
-    Grid,
-    Row,
-    Section,
-    estimate,
-    grouped,
-    matrix,
-    number,
-)
-from metassay.reporting.specs import section
+from metassay.statistics.document_means import Reals, Resampling, means
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, is_reference
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens
@@ -132,62 +119,3 @@ def _quantiles(values: Reals) -> list[float]:
     if not len(values):
         return [math.nan] * len(QUANTILES)
     return [float(value) for value in np.quantile(values, list(QUANTILES.values()))]
-
-
-# What texts are like: words, numbers and how common words are, beside the reference's texts.
-
-_NAMES = {"words": "words", "numbers": "numbers", "popularity": "popularity of words"}
-_MORE = {
-    "words": ("more words", "fewer words"),
-    "numbers": ("more numbers", "fewer numbers"),
-    "popularity": ("more common words", "rarer words"),
-}
-
-
-def profile_section(profile: pd.DataFrame) -> Section | None:
-    """One table, authors by quantity; None without a row."""
-    if profile.empty:
-        return None
-    lines = records(profile)
-    return section("profile", before=_differing(lines), grids=[_grid(lines)])
-
-
-def _differing(lines: list[Row]) -> list[str]:
-    """Of each quantity the author furthest from the reference whose interval leaves out 0."""
-    said = []
-    for quantity, (more, fewer) in _MORE.items():
-        apart = [
-            row
-            for row in lines
-            if row["quantity"] == quantity
-            and row["difference_low"] is not None
-            and row["difference_low"] * row["difference_high"] > 0
-        ]
-        if not apart:
-            continue
-        most = max(apart, key=lambda row: abs(row["difference"]))
-        what = more if most["difference"] > 0 else fewer
-        size = shown(abs(most["difference"]))
-        ends = sorted(abs(most[name]) for name in ("difference_low", "difference_high"))
-        said.append(
-            f"{most['author']} has {what} than the reference: by {size} {shown_interval(*ends)}"
-        )
-    return [f"Furthest from the reference: {'; '.join(said)}."] if said else []
-
-
-def _grid(lines: list[Row]) -> Grid:
-    by_author = grouped(lines, lambda row: row["author"])
-    made: dict[str, dict[tuple[str, str], Cell]] = {}
-    for author in sorted_authors(by_author):
-        made[author] = {}
-        for row in by_author[author]:
-            missing = f", {row['n_missing']:,} missing" if row["n_missing"] else ""
-            mean, less = estimate(row, f"n = {row['n']:,}{missing}", of="mean"), NOT_COMPUTED
-            if author != REFERENCE and row["difference"] is not None:
-                ends = {"low": row["difference_low"], "high": row["difference_high"]}
-                less = number(row["difference"], f"n = {row['n_difference']:,}", **ends)
-            made[author] |= {(row["quantity"], "mean"): mean, (row["quantity"], "less"): less}
-    heads: dict[tuple[str, str], str] = {}
-    for name in [name for name in _NAMES if any(row["quantity"] == name for row in lines)]:
-        heads |= {(name, "mean"): _NAMES[name], (name, "less"): "less the reference’s"}
-    return matrix("", "author", made, heads)

@@ -8,14 +8,15 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
-from metassay.format.numbers import MINUS
+from metassay.format.numbers import counted
 from metassay.reporting.cells import AUTHORS, SECTIONS, Ours, read_printed
+from metassay.reporting.evidence import Block
 from metassay.reporting.published_judges import ClaimScores, compare_claims
 from metassay.reporting.section import Row
 from metassay.reporting.specs import texts
@@ -64,9 +65,30 @@ class Compared:
     decimals: int = 2
 
     @property
-    def tolerance(self) -> float:
-        """Half a unit of the last printed digit."""
-        return 0.5 * 10.0**-self.decimals
+    def summary(self) -> str:
+        """How many cells agree, the largest difference, and what has no counterpart."""
+        if self.cells.empty:
+            return f"None of its {counted(self.n_not_run, 'cell')} was computed here."
+        known = self.cells.dropna(subset=["difference"])
+        same = sum(agrees(one, 0.5 * 10.0**-self.decimals) for one in known["difference"])
+        said = f"{same} of {counted(len(self.cells), 'cell')} equal the printed digits"
+        if len(known):
+            row, column, most = max(
+                rows(known, "row", "column", "difference"), key=lambda line: abs(line[2])
+            )
+            said += f"; the largest difference is {most:+.{self.decimals + 1}f} ({row}, {column})"
+        others = counted(self.n_not_run, "published cell")
+        more = (
+            f" {others} of metrics or systems not run here are left out." if self.n_not_run else ""
+        )
+        return f"{said}.{more}"
+
+    @property
+    def blocks(self) -> dict[str, Block]:
+        """How the table is shown: blocks as in words.yaml."""
+        block = texts("words.yaml")["published"]["cells"]
+        said = {"title": self.title, "says": [self.says, self.summary, *block["says"]]}
+        return {f"published_{self.name}": {**block, **said}}
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -277,86 +299,3 @@ COMPARISONS = {
     )
     for name, block in texts("published.yaml")["comparisons"].items()
 }
-
-
-# Ours beside what a paper printed, as a matrix like the paper's own table.
-
-
-class PublishedCell(NamedTuple):
-    """One printed number with ours; `mark` names the note that says why they differ."""
-
-    ours: str
-    published: str
-    difference: str
-    agrees: bool
-    mark: str
-    ours_all: str = ""  # ours of all documents, where `ours` is of those that the print is of
-
-
-class PublishedTable(NamedTuple):
-    """One comparison; `notes` are (mark, text)."""
-
-    name: str
-    title: str
-    says: str
-    columns: list[str]
-    rows: list[tuple[str, list[PublishedCell | None]]]
-    notes: list[tuple[str, str]]
-    n_cells: int
-    n_agreeing: int
-    n_not_run: int
-    largest: str  # the largest difference and where it is
-
-
-def published_view(compared: Compared) -> PublishedTable:
-    """The comparison as rows by columns in the paper's order.
-
-    One more decimal than the paper prints shows on which side of rounding ours lies.
-    """
-    lines, more = records(compared.cells), compared.decimals + 1
-    marks = {note: str(n) for n, note in enumerate(filter(None, _each(lines, "note")), start=1)}
-    columns = _each(lines, "column")
-    cells: dict[str, dict[str, PublishedCell]] = {name: {} for name in _each(lines, "row")}
-    for line in lines:
-        ours = "undefined" if line["ours"] is None else _fixed(line["ours"], more)
-        cells[line["row"]][line["column"]] = PublishedCell(
-            ours,
-            _fixed(line["published"], compared.decimals),
-            _signed(line["difference"], more),
-            agrees(line["difference"], compared.tolerance),
-            marks.get(line["note"], ""),
-            _fixed(line["ours_all"], more) if "ours_all" in line else "",
-        )
-    defined = [line for line in lines if line["difference"] is not None]
-    largest = ""
-    if defined:
-        most = max(defined, key=lambda line: abs(line["difference"]))
-        largest = f"{_signed(most['difference'], more)} ({most['row']}, {most['column']})"
-    return PublishedTable(
-        compared.name,
-        compared.title,
-        compared.says,
-        columns,
-        [(name, [of.get(column) for column in columns]) for name, of in cells.items()],
-        [(mark, note) for note, mark in marks.items()],
-        len(lines),
-        sum(cell.agrees for of in cells.values() for cell in of.values()),
-        compared.n_not_run,
-        largest,
-    )
-
-
-def _each(lines: Iterable[Row], name: str) -> list[str]:
-    return list(dict.fromkeys(line[name] for line in lines))
-
-
-def _signed(difference: float | None, decimals: int) -> str:
-    if difference is None:
-        return ""
-    text = _fixed(difference, decimals)
-    return text if text.startswith(MINUS) or float(text) == 0 else f"+{text}"
-
-
-def _fixed(value: float, decimals: int) -> str:
-    text = f"{value:.{decimals}f}"
-    return text.replace("-", "" if float(text) == 0 else MINUS)

@@ -9,30 +9,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from metassay.core.errors import BadInput
-from metassay.format.frames import records, rows
-from metassay.format.numbers import counted, equals, exact, probability, short, shown
+from metassay.format.frames import rows
+from metassay.format.numbers import counted, probability
+from metassay.labelled.results import Cards
 from metassay.reporting.cells import AUTHORS, SECTIONS, read_printed
-from metassay.reporting.judge_numbers import Cards
-from metassay.reporting.section import (
-    NOT_COMPUTED,
-    Cell,
-    Grid,
-    Group,
-    Row,
-    Section,
-    estimate,
-    matrix,
-    short_cell,
-)
-from metassay.reporting.specs import section, texts
+from metassay.reporting.evidence import Block
+from metassay.reporting.specs import texts
 from metassay.statistics.independence import rank_order
-from metassay.tables.names import FULL, NO_JUDGE
+from metassay.tables.names import NO_JUDGE
 
 QUANTITIES = {"Claim Recall": "claim_recall", "Claim Precision": "claim_precision"}
 PRINTED = " (printed)"
@@ -69,6 +58,19 @@ class ClaimScores:
         """What lies beside the page, by file name."""
         name = f"published_{self.name}"
         return {name: self.scores, f"{name}_ranks": self.ranks}
+
+    @property
+    def blocks(self) -> dict[str, Block]:
+        """How these are shown: blocks as in words.yaml."""
+        of = texts("words.yaml")["published"]
+        lacks = (
+            f"{counted(self.n_not_run, 'printed value')} of other texts or measures are left out."
+        )
+        said = [[f"{self.title}. {self.says}", lacks], _too_few(self.ranks)]
+        return {
+            name: {**of[kind], "says": [*first, *of[kind]["says"]]}
+            for name, kind, first in zip(self.tables, ("claims", "claim_ranks"), said, strict=True)
+        }
 
 
 def compare_claims(
@@ -148,83 +150,15 @@ def _agreement(ours: "pd.Series[float]", theirs: "pd.Series[float]") -> list[flo
     return [rho.n, round(rho.value, 12), rho.p, round(tau.value, 12), tau.p, rho.smallest_p]
 
 
-# Claim scores by each of our judges beside the printed ones, and how far the rankings agree.
-
-
-def claims_section(compared: ClaimScores, tables: Mapping[str, pd.DataFrame]) -> Section:
-    """`tables` are those of `compared`, with the names that judges are shown as."""
-    files = list(compared.tables)
-    scores, ranks = (records(tables[name]) for name in files)
-    if not scores:
-        says = [compared.says, "None of its values has a counterpart here."]
-        return section("published_claims", files=files, also=(), before=says)
-    groups: list[Group] = []
-    for metric in dict.fromkeys(row["metric"] for row in scores):
-        mine, of_ranks = ([r for r in of if r["metric"] == metric] for of in (scores, ranks))
-        soft = f"{counted(len(mine), 'value')} of ours"
-        groups.append(Group(metric, soft, [_scores(mine), _ranks_grid(of_ranks)], open=not groups))
-    return section(
-        "published_claims",
-        also=("pooled", "ranks"),
-        word=counted(compared.n_not_run, "printed value"),
-        before=[f"{compared.title}. {compared.says}"],
-        files=files,
-        groups=groups,
-        warnings=_too_few(ranks),
-    )
-
-
-def _part(row: Row) -> str:
-    return "whole notes" if row["section"] == FULL else row["section"].replace("_", " ")
-
-
-def _scores(mine: list[Row]) -> Grid:
-    printed = [name for name in mine[0] if name.endswith(PRINTED)]
-    lines: dict[str, dict[str, Cell]] = {}
-    for row in mine:
-        line = lines.setdefault(f"{_part(row)}: {row['system']}", {})
-        n, missing = row["n_documents"], ""
-        of = f"n = {n - row['n_undefined']:,}" + (f" of {n:,}" if row["n_undefined"] else "")
-        micro = f"micro {shown(row['micro'])}" if row["micro"] is not None else ""
-        if row["n_failed"]:
-            missing = f"{row['n_failed']:,} of {row['n_expected']:,} missing"
-        line[row["judge"]] = estimate(row, micro, of, missing, of="macro")
-        for name in printed:
-            value = row[name]
-            line[name] = NOT_COMPUTED if value is None else Cell(f"{value:.4f}", stored=str(value))
-    heads = list(dict.fromkeys([*(row["judge"] for row in mine), *printed]))
-    return matrix("Scores", "section: system", lines, heads, sort=False)
-
-
-def _ranks_grid(mine: list[Row]) -> Grid:
-    lines: dict[str, dict[str, Cell]] = {}
-    for row in mine:
-        line = lines.setdefault(f"{_part(row)}: {row['judge']}", {})
-        macro = line.get(row["evaluator"])  # which stands before micro
-        cell = Cell("undefined", (f"n = {row['n']}",), "")
-        if row["spearman"] is not None:
-            both = f"{short(row['spearman'])}, {short(row['kendall'])}"
-            p = f"{equals(row['spearman_p'])} and {probability(row['kendall_p'])}"
-            cell = Cell(both, (p, f"n = {row['n']}"), str(row["spearman"]))
-        if macro is not None:
-            same = (cell.text, cell.notes) == (macro.text, macro.notes)
-            micro = "micro the same" if same else f"micro {cell.text}, {cell.notes[0]}"
-            cell = macro._replace(notes=(*macro.notes, micro))
-        line[row["evaluator"]] = cell
-    heads = {row["evaluator"]: row["evaluator"] + PRINTED for row in mine}
-    caption = "Does the judge rank the systems as this one?"
-    return matrix(caption, "section: judge", lines, heads, sort=False)
-
-
-def _too_few(ranks: list[dict[str, Any]]) -> list[str]:
+def _too_few(ranks: pd.DataFrame) -> list[str]:
     """Said first where no p could be small, whatever the rankings."""
-    defined = [row for row in ranks if row["smallest_p"] is not None]
-    if not defined:
+    defined = ranks.dropna(subset=["smallest_p"])
+    if defined.empty:
         return ["Too few systems have texts here and values in print to compare any ranking."]
-    smallest = min(row["smallest_p"] for row in defined)
+    smallest = defined["smallest_p"].min()
     if smallest < 0.05:
         return []
-    n = counted(max(row["n"] for row in defined), "system")
+    n = counted(int(defined["n"].max()), "system")
     return [
         f"Only {n} can be compared, so that no p can be below {probability(smallest)}: a rank"
         " correlation of 1 with so few is weak evidence that a judge ranks systems as another."
@@ -253,36 +187,30 @@ class JudgeComparison:
     sets: Sets | None = None
 
 
-@dataclass(frozen=True)
-class ComparedJudges:
-    """A comparison that was made; `cells` has the columns COLUMNS, values from 0 to 1."""
-
-    name: str
-    title: str
-    says: str
-    cells: pd.DataFrame
-
-
 JUDGE_COMPARISONS = {
     name: JudgeComparison(**block) for name, block in texts("published.yaml")["judges"].items()
 }
 
 
-def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> list[ComparedJudges]:
-    """Make the named comparisons; BadInput for an unknown name or an unreadable file."""
-    made = []
+def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> dict[str, pd.DataFrame]:
+    """The named comparisons: columns JUDGE_COLUMNS, values from 0 to 1.
+
+    Raises BadInput for an unknown name or an unreadable file.
+    """
+    tables = {}
     for name in names:
         if name not in JUDGE_COMPARISONS:
             raise BadInput(
                 f"published: {name!r} is not known; choose from {sorted(JUDGE_COMPARISONS)} in the"
                 " test's params.yaml"
             )
-        one = JUDGE_COMPARISONS[name]
-        cells = [*_accuracies(test, one), *_printed_accuracies(read_printed(folder / one.file))]
+        comparison = JUDGE_COMPARISONS[name]
+        printed = _printed_accuracies(read_printed(folder / comparison.file))
+        cells = [*_accuracies(test, comparison), *printed]
+        reals = dict.fromkeys(("value", "low", "high"), "float64")
         frame = pd.DataFrame(cells, columns=list(JUDGE_COLUMNS))
-        frame = frame.astype({column: "float64" for column in ("value", "low", "high")})
-        made.append(ComparedJudges(name, one.title, one.says, frame.astype({"n": "Int64"})))
-    return made
+        tables[name] = frame.astype({**reals, "n": "Int64"})
+    return tables
 
 
 def _accuracies(test: Cards, one: JudgeComparison) -> list[list[object]]:
@@ -315,28 +243,3 @@ def _printed_accuracies(printed: pd.DataFrame) -> list[list[object]]:
         for dataset, system, setting, quantity, value in rows(printed, *columns)
         if value and quantity != "test set size"
     ]
-
-
-# Our judges above the printed evaluators, set by set.
-
-
-def published_section(
-    compared: Sequence[ComparedJudges], tables: Mapping[str, pd.DataFrame]
-) -> Section | None:
-    """A group per comparison; `tables` has their cells by file name, judges called as shown."""
-    groups: list[Group] = []
-    for one in compared:
-        lines: dict[str, dict[str, Cell]] = {}
-        columns: dict[str, None] = {}
-        for row in records(tables[f"published_{one.name}"]):
-            cell = short_cell(row, f"n = {row['n']:,}") if row["source"] != PRINTED_SOURCE else None
-            if cell is None:
-                columns[row["column"]] = None
-                text = f"{row['value']:.3f}".removeprefix("0")
-                cell = Cell(text, (), exact(row["value"]))
-            lines.setdefault(f"{row['judge']} ({row['source']})", {})[row["column"]] = cell
-        grid = matrix("", "judge", lines, list(columns), sort=False)
-        groups.append(Group(one.title, "", [grid], open=not groups))
-    files = [f"published_{one.name}" for one in compared]
-    says = [f"{one.title}. {one.says}" for one in compared]
-    return section("published_judges", after=says, files=files, groups=groups) if groups else None

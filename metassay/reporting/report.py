@@ -1,4 +1,4 @@
-"""The report about one benchmark: a folder of tables, figures and one self-contained page."""
+"""The report about one benchmark: a folder of tables, figures and a page of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,47 +12,31 @@ from metassay.format.frames import rows
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.evaluate import MADE
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.reporting.advice import advice
-from metassay.reporting.answers import CLASSES, answers_section, answers_table, judgments
+from metassay.meta_evaluation.rubric_agreement import rubric_agreement
+from metassay.reporting.answers import answers_table, unanswered
 from metassay.reporting.cells import Ours
-from metassay.reporting.certificates import best_metrics, best_of, certificates_section, limits
-from metassay.reporting.documents import document_views
-from metassay.reporting.facets import facets_table, facets_view
-from metassay.reporting.leaderboard import leaderboard_view, recipes
-from metassay.reporting.meta_page import EVALUATION, evaluation_figures
-from metassay.reporting.metrics import correlation_view
-from metassay.reporting.names import described
-from metassay.reporting.page import Report, Spec, filled, sections_of, write_page, write_tables
-from metassay.reporting.people import (
-    facet_weights_section,
-    people_section,
-    ranks_section,
-    ranks_table,
-    violins,
-)
-from metassay.reporting.profile import profile_section, profile_table
-from metassay.reporting.published import Compared, compare_all, published_view
-from metassay.reporting.published_judges import ClaimScores, claims_section
-from metassay.reporting.resampled import Resampling
-from metassay.reporting.responses import asked_section, missing_lines, notes_section
-from metassay.reporting.rubrics import (
-    filled_in,
-    rubric_agreement_table,
-    rubric_tables,
-    rubrics_section,
-)
+from metassay.reporting.contract import CellInfo, GridRow, Problem, SystemsInfo
+from metassay.reporting.documents import put_documents
+from metassay.reporting.evidence import put_tables
+from metassay.reporting.facets import facets_table
+from metassay.reporting.meta_page import FIGURES, answer_of
+from metassay.reporting.names import Metric, described, headline_metrics, sorted_metrics
+from metassay.reporting.page import Report, filled, put_figures, write_tables
+from metassay.reporting.people import ranks_table, violins
+from metassay.reporting.profile import profile_table
+from metassay.reporting.published import Compared, compare_all
+from metassay.reporting.published_judges import ClaimScores
+from metassay.reporting.rubrics import rubric_tables
+from metassay.reporting.shell import PageFolder
+from metassay.reporting.systems import conflict_shares, system_groups
+from metassay.statistics.document_means import Resampling
 from metassay.tables.criteria import of_rubrics
+from metassay.tables.names import metric_label
+from metassay.tables.notes import NOTES
+from metassay.tables.parquet import empty
 
 # The tables that lie beside the page, as they are.
 TABLES = ("leaderboard", "certificates", *(name for name in MADE if name != "evidence"))
-_SECTIONS = (
-    *EVALUATION,
-    Spec(people_section, ("rating_summaries", "rating_violins")),
-    Spec(facet_weights_section, ("facet_weights",)),
-    Spec(ranks_section, ("ranks",)),
-    Spec(profile_section, ("profile",)),
-    Spec(answers_section, ("answers",)),
-)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -111,14 +95,19 @@ def _made(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[str, 
     parts, scores, ratings = tables["parts"], tables["scores"], tables["ratings"]
     criteria = tables["criteria"]
     grades, levels = rubric_tables(criteria, scores)
+    board = tables["leaderboard"]
+    better = _directions(board)
+    headline = {metric: better[metric] for metric in headline_metrics(better)}
     return filled(
+        system_groups=system_groups(scores, headline, how),
+        conflict_shares=conflict_shares(tables["conflicts"]),
         facets=facets_table(parts, report.facets, how),
         profile=profile_table(tables["sources"], parts, scores, how),
         rating_violins=violins(ratings, scales, how),
-        ranks=ranks_table(tables["leaderboard"], tables["rating_summaries"], scales),
+        ranks=ranks_table(board, tables["rating_summaries"], scales),
         rubric_grades=grades,
         rubric_levels=levels,
-        rubric_agreement=rubric_agreement_table(criteria, scores, ratings, scales, how),
+        rubric_agreement=rubric_agreement(criteria, scores, ratings, scales, how),
     )
 
 
@@ -130,44 +119,78 @@ def _write_page(
     folder: Path,
 ) -> None:
     """Names are called as they are shown: in `every` table of the benchmark, and those beside."""
-    shown = report.shown_as
+    shown, page = report.shown_as, PageFolder(folder)
     read, tables = shown.frames(every), shown.frames(files)
-    certificates, confidence = tables["certificates"], report.resampling.confidence
-    small = limits(certificates, tables["designs"], confidence)
-    answer = [*advice(best_of(certificates), confidence)]
-    said = {name: tables.get(name, pd.DataFrame()) for name in ("language_models", "notes")}
-    known = judgments(
-        *(read["units"], read["pairs"], read["judgments"], read.get("alignments")),
-        names={other: name for name, other in shown.authors.items()},
+    command = f"metassay run {report.benchmark}"
+    lexical = _lexical_judges(read["judgments"])
+    figures = put_figures(FIGURES, tables, folder, report.certification)
+    answer = answer_of(tables, report.certification, report.resampling.confidence)
+    if "answers" in tables:
+        lacking = unanswered(tables["answers"])
+        answer["problems"][:0] = [Problem("missing", line) for line in lacking]
+    board, notes = tables["leaderboard"], tables.get("notes", empty(NOTES))
+    better = _shown_metrics(board, answer["grid"])
+    texts = put_documents(
+        page,
+        read,
+        facets=report.facets,
+        scales=report.scales,
+        better=better,
+        names=shown.authors,
     )
-    write_page(
-        "page.html.j2",
-        folder,
-        evaluation_figures(tables, report.certification, folder),
-        **report.facts,
-        counts=_counts(read),
-        lexical_judges=_lexical_judges(read["judgments"]),
-        answer=answer,
-        limits=[line for line in small if line not in answer],
-        best=best_metrics(certificates),
-        leaderboard=leaderboard_view(tables["leaderboard"]),
-        recipes=recipes(tables["leaderboard"]),
-        correlations=correlation_view(tables["correlations"]),
-        trust=certificates_section(certificates, report.certification, confidence, small),
-        sections=[
-            *sections_of(_SECTIONS, tables),
-            *(claims_section(one, tables) for one in compared if isinstance(one, ClaimScores)),
-        ],
-        facets=facets_view(tables.get("facets"), read["parts"], report.facets, read["sources"]),
-        rubrics=rubrics_section(tables),
-        filled=filled_in(*(read[n] for n in ("criteria", "pairs", "judgments", "parts"))),
-        published=[published_view(one) for one in compared if isinstance(one, Compared)],
-        missing=missing_lines(said["language_models"]),
-        notes=notes_section(said["notes"]),
-        asked=asked_section(said["language_models"]),
-        documents=document_views(read, known, report.facets),
-        n_documents=len(read["sources"]),
-        classes=CLASSES,
+    evidence = put_tables(
+        page,
+        tables,
+        command,
+        figures=figures,
+        blocks={name: block for one in compared for name, block in one.blocks.items()},
+    )
+    headline = headline_metrics(better)
+    head = report.head(
+        "benchmark",
+        "How systems score on every metric, and how well every metric agrees with people.",
+        _counts(read),
+        notes,
+        **answer,
+        banners=[_LEXICAL.format(judge=judge) for judge in lexical],
+        tables=evidence,
+        figures=[one for drawn in figures.values() for one in drawn],
+        systems=None if board.empty else _systems(headline, "system_groups" in tables),
+        texts=texts,
+    )
+    page.finish(head)
+
+
+_LEXICAL = (
+    "The judge “{judge}” is a lexical baseline, not a semantic judge. It looks for a claim’s words"
+    " and for conflicting numbers, units, sides and negations; it doesn’t understand paraphrase."
+    " Read its scores and grades as a floor to beat, not as a verdict on the systems."
+)
+
+
+def _directions(board: pd.DataFrame) -> dict[Metric, str]:
+    """Which way each metric is better."""
+    return {(metric, judge): way for metric, judge, way in rows(board, "metric", "judge", "better")}
+
+
+def _shown_metrics(board: pd.DataFrame, grid: Sequence[GridRow]) -> dict[Metric, str]:
+    """Headline metrics and those of the grid, with their directions, in the order of pages."""
+    better = _directions(board)
+    named = {cell.metric for row in grid for cell in row.cells if cell is not None}
+    chosen = {*headline_metrics(better), *(m for m in better if metric_label(*m) in named)}
+    return {metric: better[metric] for metric in sorted_metrics(chosen)}
+
+
+def _systems(headline: Sequence[Metric], groups: bool) -> SystemsInfo:
+    return SystemsInfo(
+        noun="system",
+        table="leaderboard",
+        system="author",
+        metric=["metric", "judge"],
+        cell=CellInfo("macro", "low", "high", "n_documents", "n_failed"),
+        better="better",
+        groups="system_groups" if groups else "",
+        headline=[metric_label(*metric) for metric in headline],
     )
 
 

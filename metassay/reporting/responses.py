@@ -8,12 +8,9 @@ import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
-from metassay.format.numbers import counted
 from metassay.llm.endpoints import ModelOptions, Prices
 from metassay.llm.missing import REST, mendable
 from metassay.llm.missing import counted as counted_codes
-from metassay.reporting.section import Cell, Grid, Group, Section, count
-from metassay.reporting.specs import section
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
 
@@ -21,10 +18,6 @@ COUNTS = ("questions", "answered", "refused", "truncated", "missing", "failed")
 COLUMNS = (
     *("stage", "model", *COUNTS, "why", "uncounted"),
     *("prompt_tokens", "completion_tokens", "cost", "currency", "prices_of"),
-)
-HEADS = (
-    *("stage", "model", "questions", "answered", "refused", "truncated"),
-    *("missing", "failed for good", "why"),
 )
 
 
@@ -66,23 +59,6 @@ def _model(request: str, stage: str) -> str:
             f"responses: {stage}: a request is no question to a model; metassay run builds a"
             " benchmark's tables again"
         ) from None
-
-
-def asked_section(table: pd.DataFrame) -> Section | None:
-    """The table's rows; None if nobody was asked."""
-    if table.empty:
-        return None
-    lines = []
-    for row in records(table):
-        uncounted = (f"{row['uncounted']:,} uncounted",) if row["uncounted"] else ()
-        tokens = f"{row['prompt_tokens']:,} read, {row['completion_tokens']:,} written"
-        cost = "no prices"
-        if row["currency"] is not None:
-            cost = f"{row['cost']:,.4f} {row['currency']}, prices of {row['prices_of']}"
-        cells = [Cell(row["model"]), *(count(row[name]) for name in COUNTS), Cell(row["why"])]
-        cells += [Cell(tokens, uncounted, str(row["prompt_tokens"])), Cell(cost)]
-        lines.append((row["stage"], cells))
-    return section("models", grids=[Grid("", [*HEADS, "tokens", "cost at list price"], lines)])
 
 
 def missing_lines(table: pd.DataFrame) -> list[str]:
@@ -133,30 +109,7 @@ def _row(
 
 # What stages did about the data that its owner should know: the notes, by stage.
 
-OPEN = 5  # so many stand open on the page; more are behind a line that opens them
-
 
 def notes_table(notes: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Tables NOTES by stage as one, in that order."""
     return pd.concat([empty(NOTES), *notes.values()], ignore_index=True)
-
-
-def notes_section(table: pd.DataFrame) -> Section | None:
-    """Every note and which stage said it; None if there is none."""
-    if table.empty:
-        return None
-    by_stage = table["stage"].value_counts(sort=False)
-    group = Group(
-        counted(len(table), "note"),
-        ", ".join(f"{stage} {n:,}" for stage, n in by_stage.items()),
-        [
-            Grid(
-                "",
-                ["stage", "note"],
-                [(s, [Cell(n)]) for s, n in rows(table, "stage", "note")],
-                sort=False,
-            )
-        ],
-        open=len(table) <= OPEN,
-    )
-    return section("notes", groups=[group])

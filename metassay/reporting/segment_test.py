@@ -1,35 +1,34 @@
-"""The report about one test of segmentations: a folder of tables and one self-contained page."""
+"""The report about one test of segmentations: a folder of tables, and the page that shows them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from metassay.core.atomic import whole_folder
 from metassay.format.frames import records, rows
-from metassay.format.numbers import counted, exact, per_cent, short, shown, shown_interval
+from metassay.format.numbers import counted, short, shown, shown_interval
 from metassay.labelled.records import NONE
-from metassay.reporting.figures.tests import draw_confusions
-from metassay.reporting.page import Drawing, Report, filled, write_figures, write_tables, write_test
-from metassay.reporting.section import (
-    Cell,
-    Grid,
-    Group,
-    Row,
-    Section,
-    best_first,
-    count,
-    estimate,
-    present,
-    recipes_section,
-    short_cell,
-    short_estimate,
+from metassay.reporting.contract import (
+    Asked,
+    Block,
+    CellInfo,
+    Document,
+    Judgment,
+    Line,
+    Mark,
+    SystemsInfo,
+    Text,
+    TextsInfo,
 )
-from metassay.reporting.specs import section
+from metassay.reporting.figures.tests import draw_confusions
+from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
+from metassay.reporting.pages import finish_test, in_order
+from metassay.reporting.section import short_estimate
+from metassay.reporting.shell import PageFolder
+from metassay.reporting.text_index import put_texts, utf16
 
 SEGMENT_FIGURES = {
     "confusions": Drawing(
@@ -38,9 +37,15 @@ SEGMENT_FIGURES = {
         "How many sentences of each label every segmentation gives which label",
     )
 }
+WRONG = "share of wrong labels"
 _TEXT = ["doc_id", "author"]
 _SENTENCE = [*_TEXT, "position"]
-_RECIPES = "The settings of each segmentation. Different recipes are different segmentations."
+_QUESTION = "Which facet is the sentence of?"
+_HEADLINE = ("accuracy", "macro_f1", "weighted_f1", "cohen_kappa")
+_OF = ("all", "label", "place", "confidence", "above")  # groups of sentences, as they stand
+_PLACES = ("first third", "middle third", "last third", "lower", "higher")
+_ORDERED = {"segment_scores", "confusions"}
+_BETTER = {"majority_guess": "neither", "failed": "lower"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,25 +61,25 @@ class SegmentTestReport(Report):
 def write_segment_test(report: SegmentTestReport, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html; segment_scores, confusions, sentences (a row per sentence with its right
-    label and that of each segmentation), language_models (where any model was asked) and notes
-    (where there is any), each as .csv (all digits) and .md; figures/confusions.svg and .png. Only
-    the page has texts. Raises BadInput if `out` holds anything; then nothing is written.
+    Files: index.html and page/; segment_scores, confusions, sentences (a row per sentence with its
+    right label and that of each segmentation), language_models (where any model was asked) and
+    notes (where there is any), each as .csv (all digits) and .md; figures/confusions.svg and .png.
+    Only the page has texts. Raises BadInput if `out` holds anything; then nothing is written.
     """
     tables = report.tables
     labels = _labels(tables["sentences"], tables["segmented"])
+    wide = _wide(tables["sentences"], tables["segmented"], report.segmentations)
+    files = {
+        **filled(
+            segment_scores=tables["segment_scores"],
+            confusions=tables["confusions"],
+            sentences=wide[[*_SENTENCE, "label", "confidence", *report.segmentations]],
+        ),
+        **report.said(),
+    }
     with whole_folder(out, "report") as folder:
-        wide = _wide(tables["sentences"], tables["segmented"], report.segmentations)
-        files = {
-            **filled(
-                segment_scores=tables["segment_scores"],
-                confusions=tables["confusions"],
-                sentences=wide[[*_SENTENCE, "label", "confidence", *report.segmentations]],
-            ),
-            **report.said(),
-        }
         write_tables(files, folder)
-        _write_page(report, files, labels, folder)
+        _write_page(report, files, wide, labels, folder)
 
 
 def _labels(sentences: pd.DataFrame, segmented: pd.DataFrame) -> list[str]:
@@ -82,8 +87,8 @@ def _labels(sentences: pd.DataFrame, segmented: pd.DataFrame) -> list[str]:
     last = sentences.groupby(_TEXT)["position"].transform("max")
     place = (sentences["position"] + 0.5) / (last + 1)
     right = place.groupby(sentences["label"]).mean().sort_values(kind="stable").index
-    given = sorted(set(segmented["label"].dropna()) - set(right))
-    every = [str(label) for label in (*right, *given)]
+    others = sorted(set(segmented["label"].dropna()) - set(right))
+    every = [str(label) for label in (*right, *others)]
     return [*(label for label in every if label != NONE), *([NONE] if NONE in every else [])]
 
 
@@ -92,287 +97,173 @@ def _wide(
 ) -> pd.DataFrame:
     """The sentences, with a column of labels per segmentation."""
     for name in segmentations:
-        mine = segmented.loc[segmented["segmentation"] == name, [*_SENTENCE, "label"]]
-        sentences = sentences.merge(mine.rename(columns={"label": name}), on=_SENTENCE)
+        labels = segmented.loc[segmented["segmentation"] == name, [*_SENTENCE, "label"]]
+        sentences = sentences.merge(labels.rename(columns={"label": name}), on=_SENTENCE)
     return sentences
 
 
 def _write_page(
     report: SegmentTestReport,
     files: Mapping[str, pd.DataFrame],
+    wide: pd.DataFrame,
     labels: Sequence[str],
     folder: Path,
 ) -> None:
-    tables = report.tables
-    texts, sentences, segmented = (tables[name] for name in ("texts", "sentences", "segmented"))
-    scores = scores_of(tables["segment_scores"], labels)
-    order = {name: place for place, name in enumerate((*scores.best, *labels))}
-    confusions = tables["confusions"].sort_values(
-        ["segmentation", "label", "given"], key=lambda names: names.map(order)
-    )
-    write_test(
-        "segment_test.html.j2",
-        folder,
+    tables, sentences = report.tables, report.tables["sentences"]
+    best = ranked(tables["segment_scores"])
+    order = {
+        **{"of": _OF, "name": [*_PLACES, *labels, *best], "segmentation": best},
+        **{"statistic": _HEADLINE, "label": labels, "given": labels},
+    }
+    shown_files = dict(files)
+    for name in _ORDERED & set(files):
+        shown_files[name] = in_order(files[name], order)
+    if "segment_scores" in files:
+        better = shown_files["segment_scores"]["statistic"].map(_BETTER).fillna("higher")
+        shown_files["segment_scores"] = shown_files["segment_scores"].assign(better=better)
+    drawn = {"confusions": in_order(tables["confusions"], order)}
+    page = PageFolder(folder)
+    finish_test(
+        page,
         report,
-        files,
-        figures=write_figures(SEGMENT_FIGURES, {"confusions": confusions}, folder),
+        shown_files,
+        "segmentation test",
+        put_figures(SEGMENT_FIGURES, drawn, folder),
         counts=[
-            counted(len(texts), "text"),
+            counted(len(tables["texts"]), "text"),
             counted(len(sentences), "labelled sentence"),
             counted(sentences["label"].nunique(), "label"),
             counted(len(report.segmentations), "segmentation"),
         ],
-        verdict=verdict(scores, str(sentences["label"].value_counts().index[0])),
-        sections=present(
-            [
-                numbers_section(scores),
-                labels_section(scores),
-                confusions_section(confusions),
-                places_section(scores),
-            ]
+        answer=verdict(tables["segment_scores"], str(sentences["label"].value_counts().index[0])),
+        systems=SystemsInfo(
+            noun="segmentation",
+            table="segment_scores",
+            system="segmentation",
+            metric=["statistic"],
+            cell=CellInfo("value", "low", "high", "n", "n_failed"),
+            better="better",
+            groups="",
+            headline=_HEADLINE,
         ),
-        segmentations=report.segmentations,
-        examples=examples_view(texts, sentences, segmented, report.segmentations, labels),
-        below=[],
-        recipes=recipes_section(segmented, "segmentation", _RECIPES),
+        texts=put_sentences(page, tables, wide, report.segmentations, labels),
     )
 
 
-# Segmentations beside right labels, as tables: all sentences, each label, places, confusions.
-
-ALL = "all"
-MOST = 8  # confusions that are shown of a segmentation
-_NUMBERS = {
-    "accuracy": "accuracy",
-    "macro_f1": "macro-F1",
-    "weighted_f1": "weighted F1",
-    "cohen_kappa": "Cohen’s kappa",
-}
-_DIFFERENCES = ("accuracy", "macro_f1")
-_OF_LABEL = {"precision": "precision", "recall": "recall", "f1": "F1"}
-_PLACES = {
-    **{("place", name): name for name in ("first third", "middle third", "last third")},
-    ("confidence", "lower"): "labels that people were less sure of",
-    ("confidence", "higher"): "labels that people were surer of",
-}
+def ranked(scores: pd.DataFrame) -> list[str]:
+    """Segmentations of table `segment_scores`, the most accurate first."""
+    rows_of = scores[(scores["of"] == "all") & (scores["statistic"] == "accuracy")]
+    by_name = rows_of.sort_values(["value", "segmentation"], ascending=[False, True])
+    return [str(name) for name in by_name["segmentation"]]
 
 
-class Scores(NamedTuple):
-    """Rows of table `segment_scores` by segmentation, then by (of, name, statistic)."""
-
-    found: dict[str, dict[tuple[str, str, str], Row]]
-    labels: Sequence[str]  # in the order of the page
-
-    @property
-    def best(self) -> list[str]:
-        """Segmentations, the most accurate first."""
-        return sorted(self.found, key=lambda one: (best_first(self.value(one, "accuracy")), one))
-
-    def of_all(self, segmentation: str, statistic: str) -> Row:
-        """The row of one number of all sentences."""
-        return self.found[segmentation][ALL, ALL, statistic]
-
-    def value(self, segmentation: str, statistic: str) -> float | None:
-        """Its value; None if it is undefined."""
-        value: float | None = self.of_all(segmentation, statistic)["value"]
-        return value
-
-
-def scores_of(frame: pd.DataFrame, labels: Sequence[str]) -> Scores:
-    """The rows of table `segment_scores`, found by where they belong."""
-    found: dict[str, dict[tuple[str, str, str], Row]] = {}
-    for row in records(frame):
-        key = (row["of"], row["name"], row["statistic"])
-        found.setdefault(row["segmentation"], {})[key] = row
-    return Scores(found, labels)
-
-
-def verdict(scores: Scores, majority: str) -> list[str]:
+def verdict(scores: pd.DataFrame, majority: str) -> list[str]:
     """Sentences: the most accurate segmentation, and a guess; then each of the others."""
-    said: list[str] = []
-    for name in scores.best:
-        accuracy = scores.of_all(name, "accuracy")
+    key = ("segmentation", "of", "name", "statistic")
+    row_of = {tuple(row[name] for name in key): row for row in records(scores)}
+    sentences: list[str] = []
+    for name in (names := ranked(scores)):
+        row = {of[3]: row for of, row in row_of.items() if of[:3] == (name, "all", "all")}
+        accuracy = row["accuracy"]
         if accuracy["value"] is None:
-            said.append(f"{name} failed on every sentence.")
+            sentences.append(f"{name} failed on every sentence.")
             continue
-        found = (
+        text = (
             f"{name} gives {short_estimate(accuracy)} of {counted(accuracy['n'], 'sentence')} the"
-            f" right label; its macro-F1 is {short_estimate(scores.of_all(name, 'macro_f1'))}"
+            f" right label; its macro-F1 is {short_estimate(row['macro_f1'])}"
         )
         if accuracy["n_failed"]:
-            low, high = (short(scores.value(name, f"accuracy_at_{e}")) for e in ("least", "most"))
-            found += (
+            low, high = (short(row[f"accuracy_at_{end}"]["value"]) for end in ("least", "most"))
+            text += (
                 f". It failed on {accuracy['n_failed']:,} more, with which its accuracy is between"
                 f" {low} and {high}"
             )
-        guess = short(scores.value(name, "majority_guess"))
-        lead = f"Calling every sentence “{majority}” would be right for {guess}"
-        if said:
-            best = scores.best[0]
-            row = scores.found[best]["above", name, "accuracy"]
-            ends = shown_interval(row["low"], row["high"])
-            lead = f"{best} is right for {shown(row['value'])} {ends}".strip() + " more"
-            chance = row["low"] is not None and row["low"] <= 0
-            lead += ", which may be chance" if chance else ""
-        said.append(f"{found}. {lead}.")
-    return said
+        if name == names[0]:
+            guess = short(row["majority_guess"]["value"])
+            text += f". Calling every sentence “{majority}” would be right for {guess}."
+        else:
+            above = row_of[names[0], "above", name, "accuracy"]
+            ends = shown_interval(above["low"], above["high"])
+            chance = above["low"] is not None and above["low"] <= 0
+            text += f". {names[0]} is right for {shown(above['value'])} {ends}".rstrip() + " more"
+            text += ", which may be chance." if chance else "."
+        sentences.append(text)
+    return sentences
 
 
-def numbers_section(scores: Scores) -> Section:
-    """A row per segmentation, the most accurate first."""
-    failed = any(scores.value(name, "failed") for name in scores.found)
-    heads = ["segmentation", "sentences", *_NUMBERS.values(), "majority guess"]
-    heads += ["at least, at most"] * failed
-    lines = []
-    for name in scores.best:
-        accuracy = scores.of_all(name, "accuracy")
-        notes = (f"failed on {accuracy['n_failed']:,}",) if accuracy["n_failed"] else ()
-        guess = scores.of_all(name, "majority_guess") | {"low": None}
-        low, high = (scores.value(name, f"accuracy_at_{end}") for end in ("least", "most"))
-        cells = [
-            count(accuracy["n"])._replace(notes=notes),
-            *(short_cell(scores.of_all(name, statistic)) for statistic in _NUMBERS),
-            short_cell(guess),
-            *[Cell(f"{short(low)}, {short(high)}", (), exact(low))] * failed,
-        ]
-        lines.append((name, cells))
-    grids = [Grid("", heads, lines)]
-    pairs = []
-    for first, second in combinations(scores.best, 2):
-        above = [scores.found[first]["above", second, name] for name in _DIFFERENCES]
-        cells = [count(above[0]["n"]), *map(estimate, above)]
-        pairs.append((f"{first} above {second}", cells))
-    if pairs:
-        heads = ["difference", "sentences", *(_NUMBERS[name] for name in _DIFFERENCES)]
-        caption = "By how much one is above another, on the sentences that both labelled"
-        grids.append(Grid(caption, heads, pairs, sort=False))
-    return section("segment_numbers", grids=grids, without=() if failed else ("at least, at most",))
+# Texts, sentence by sentence: the right label beside what each segmentation says.
 
 
-def labels_section(scores: Scores) -> Section:
-    """F1 by label and segmentation; behind a line each segmentation's precision and recall."""
-    best, first, groups = scores.best, [], []
-    for label in scores.labels:
-        found = [scores.found[name].get(("label", label, "f1")) for name in best]
-        n = max((row["n"] for row in found if row is not None), default=0)
-        first.append((label, [count(n), *map(short_cell, found)]))
-    for name in best:
-        lines = []
-        for label in scores.labels:
-            found = [scores.found[name].get(("label", label, one)) for one in _OF_LABEL]
-            n = next((row["n"] for row in found if row is not None), 0)
-            lines.append((label, [count(n), *map(short_cell, found)]))
-        grid = Grid("", ["label", "sentences", *_OF_LABEL.values()], lines, sort=False)
-        groups.append(Group(name, "precision, recall, F1", [grid]))
-    grids = [Grid("F1 by label", ["label", "sentences", *best], first, sort=False)]
-    also = ["none"] if NONE in scores.labels else []
-    return section("labels", also=also, grids=grids, groups=groups)
-
-
-def confusions_section(confusions: pd.DataFrame) -> Section | None:
-    """The figure, and each segmentation's most frequent confusions; None without a sentence."""
-    if confusions.empty:
-        return None
-    total = confusions.groupby(["segmentation", "label"])["n"].transform("sum")
-    wrong = (confusions["label"] != confusions["given"]) & (confusions["n"] > 0)
-    groups = []
-    for name, mine in confusions.assign(total=total)[wrong].groupby("segmentation", sort=False):
-        first = mine.sort_values("n", ascending=False, kind="stable").head(MOST)
-        lines = [
-            (f"{label} taken for {given}", [count(n), Cell(per_cent(n / of), (), exact(n / of))])
-            for label, given, n, of in rows(first, "label", "given", "n", "total")
-        ]
-        grid = Grid("", ["confusion", "sentences", "of those with the label"], lines)
-        title = f"{name}: what it confuses most"
-        groups.append(Group(title, f"{mine['n'].sum():,} wrong", [grid]))
-    return section("confusions", groups=groups)
-
-
-def places_section(scores: Scores) -> Section | None:
-    """Accuracy by third of the text, and by how sure people were; None where there is neither."""
-    lines = []
-    for (of, name), title in _PLACES.items():
-        found = [scores.found[one].get((of, name, "accuracy")) for one in scores.best]
-        sizes = [row["n"] + row["n_failed"] for row in found if row is not None]
-        if sizes:
-            lines.append((title, [count(max(sizes)), *map(short_cell, found)]))
-    if not lines:
-        return None
-    heads = ["sentences of", "sentences", *scores.best]
-    return section("places", grids=[Grid("Accuracy by place", heads, lines, sort=False)])
-
-
-# Some texts, sentence by sentence: the right label beside what each segmentation says.
-
-SHOWN = 12  # texts
-COLOURS = 8  # classes of page.css; more labels begin again
-
-
-class Chip(NamedTuple):
-    """A label and how it looks: by its colour, and whether it is wrong, or there is none."""
-
-    label: str
-    css: str
-
-
-class Line(NamedTuple):
-    """One sentence, its right label and those given, one per segmentation."""
-
-    sentence: str
-    label: Chip
-    given: list[Chip]
-
-
-class Example(NamedTuple):
-    """One text."""
-
-    key: str
-    about: str
-    lines: list[Line]
-
-
-def examples_view(
-    texts: pd.DataFrame,
-    sentences: pd.DataFrame,
-    segmented: pd.DataFrame,
+def put_sentences(
+    page: PageFolder,
+    tables: Mapping[str, pd.DataFrame],
+    wide: pd.DataFrame,
     segmentations: Sequence[str],
     labels: Sequence[str],
-) -> list[Example]:
-    """SHOWN texts, evenly from those with the most wrong labels to those with the fewest.
+) -> TextsInfo:
+    """Write a document per document, with its texts, those with most wrong labels first.
 
-    `labels` in the order of the page, which is that of colours. A label that is missing because the
-    segmentation failed is not wrong.
+    `wide`: a row per sentence, with a column of labels per segmentation. Right labels are marked in
+    the text; a line per sentence has the label of each segmentation. A label that is missing
+    because the segmentation failed is not wrong.
     """
-    wide = _wide(sentences.sort_values(_SENTENCE), segmented, segmentations).assign(wrong=0.0)
-    for name in segmentations:
-        wide["wrong"] += (wide[name] != wide["label"]) & wide[name].notna()
-    share = wide.groupby(_TEXT)["wrong"].mean().sort_values(ascending=False, kind="stable")
-    places = np.linspace(0, len(share) - 1, min(SHOWN, len(share))).round().astype(int)
-    chosen = [share.index[place] for place in places]
-    written = {tuple(own[:-1]): own[-1] for own in rows(texts, *_TEXT, "text")}
-    by_text = {key: mine for key, mine in wide.groupby(_TEXT) if key in set(chosen)}
-    colours = {label: f"m m{place % COLOURS}" for place, label in enumerate(labels)}
-    colours[NONE] = ""
-    several = sentences["author"].nunique() > 1
-    names = {key: ", ".join(key) if several else key[0] for key in chosen}
-    return [
-        _example(names[key], written[key], by_text[key], segmentations, colours) for key in chosen
-    ]
+    status = {
+        tuple(key): why
+        for *key, why in rows(tables["segmented"], "segmentation", *_SENTENCE, "status")
+    }
+    sentences: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in records(wide.sort_values(_SENTENCE)):
+        sentences.setdefault((row["doc_id"], row["author"]), []).append(row)
+    texts: dict[str, list[Text]] = {}
+    for doc_id, author, text in sorted(rows(tables["texts"], *_TEXT, "text")):
+        if lines := sentences.get((doc_id, author)):
+            texts.setdefault(doc_id, []).append(_text(author, text, lines, segmentations, status))
+    wrong = {doc_id: [*map(_wrong_labels, of_document)] for doc_id, of_document in texts.items()}
+    share = {doc_id: sum(map(sum, of)) / sum(map(len, of)) for doc_id, of in wrong.items()}
+    order = sorted(texts, key=lambda doc_id: (-share[doc_id], doc_id))
+    documents = [Document(doc_id, "", [], [], texts[doc_id]) for doc_id in order]
+    splits = [[sum(map(bool, labels_of)) for labels_of in wrong[doc_id]] for doc_id in order]
+    return put_texts(
+        page,
+        zip(documents, splits, strict=True),
+        noun="document",
+        judges=segmentations,
+        metrics={f"{WRONG} ({name})": "lower" for name in segmentations},
+        parts=labels,
+    )
 
 
-def _example(
-    key: str, text: str, mine: pd.DataFrame, segmentations: Sequence[str], colours: dict[str, str]
-) -> Example:
+def _text(
+    author: str,
+    text: str,
+    sentences: Sequence[Mapping[str, Any]],
+    segmentations: Sequence[str],
+    status: Mapping[tuple[Any, ...], str],
+) -> Text:
     lines = []
-    for start, end, label, *given in rows(mine, "start", "end", "label", *segmentations):
-        chips = [_chip(one, label, colours) for one in given]
-        lines.append(Line(text[start:end], Chip(label, colours[label]), chips))
-    right = [f"{name} {(mine[name] == mine['label']).sum()}" for name in segmentations]
-    about = f"of {counted(len(lines), 'sentence')} right: {', '.join(right)}"
-    return Example(key, about, lines)
+    for number, row in enumerate(sentences, 1):
+        start, end, right = row["start"], row["end"], row["label"]
+        key = (row["doc_id"], author, row["position"])
+        judgments = [
+            Judgment(f"failed: {status[(name, *key)]}", "unknown")
+            if row[name] is None
+            else Judgment(row[name], "for" if row[name] == right else "against")
+            for name in segmentations
+        ]
+        ends = (utf16(text, start), utf16(text, end))
+        lines.append(Line(number, right, text[start:end], *ends, [], [], judgments))
+    scores = []
+    for place, name in enumerate(segmentations):
+        sides = [line.judgments[place].side for line in lines]
+        n, wrong = len(sides) - sides.count("unknown"), sides.count("against")
+        scores.append((f"{WRONG} ({name})", wrong / n if n else None))
+    heads = [Asked(_QUESTION, "", name) for name in segmentations]
+    marks = [Mark(line.start, line.end, line.part) for line in lines if line.part != NONE]
+    block = Block("sentences", _QUESTION, "statement", heads, lines)
+    return Text(author, [], text, marks, scores=scores, blocks=[block])
 
 
-def _chip(given: str | None, label: str, colours: dict[str, str]) -> Chip:
-    if given is None:
-        return Chip("failed", "unknown")
-    return Chip(given, colours[given] if given == label else f"{colours[given]} wrong")
+def _wrong_labels(text: Text) -> list[int]:
+    """How many segmentations are wrong of each sentence."""
+    lines = text.blocks[0].lines
+    return [sum(judgment.side == "against" for judgment in line.judgments) for line in lines]

@@ -26,7 +26,8 @@ LARGEST = 1_000_000  # bytes of a shard, about: a single document may have more
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file:;"
-    " base-uri 'none'; form-action 'none'"
+    " base-uri 'none'; form-action 'none'; require-trusted-types-for 'script';"
+    " trusted-types metassay"
 )
 _SHELL = """\
 <!doctype html>
@@ -124,7 +125,10 @@ class PageFolder:
 
 
 def encode(value: object) -> bytes:
-    """JSON that is a JavaScript value: null for what is no number, escapes for lone surrogates."""
+    """JSON that is a JavaScript value: null for what is no number, escapes for lone surrogates.
+
+    Characters that nobody sees and that turn what follows round stand there as pictures or escapes.
+    """
     text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode()
 
@@ -169,7 +173,9 @@ def _plain(value: Any) -> Any:
     """Records as objects by field, and reals that JSON lacks as null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int):
+    if isinstance(value, str):
+        return visible(value)
+    if value is None or isinstance(value, int):
         return value
     if is_dataclass(value):
         return {of.name: _plain(getattr(value, of.name)) for of in fields(value)}

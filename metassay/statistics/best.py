@@ -4,6 +4,8 @@ All pairs are tested at once by the largest standardised difference: source Tuke
 of multiple comparisons, by bootstrap instead of the studentised range (Westfall and Young 1993).
 """
 
+from collections.abc import Iterable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtrit
@@ -45,6 +47,17 @@ def behind_best(draws: Array, best: int, n: int) -> Array:
     return p
 
 
+def apart(draws: Array, n: int, alpha: float) -> NDArray[np.bool_]:
+    """Which two of (metrics,) differ, all pairs tested at once: (metrics, metrics).
+
+    `draws` and n as for `behind_best`, two-sided: every metric is taken for the best in turn. Where
+    all are equally good in truth, the chance that any two are told apart is at most about alpha.
+    """
+    ahead = np.array([behind_best(draws, one, n) for one in range(draws.shape[1])])
+    found: NDArray[np.bool_] = np.fmin(ahead, ahead.T) < alpha
+    return found
+
+
 def places(values: Array) -> NDArray[np.int64]:
     """1 for the best of (metrics,), more being better, and so on; equal values share a place.
 
@@ -55,6 +68,36 @@ def places(values: Array) -> NDArray[np.int64]:
     found = np.zeros(len(values), dtype=np.int64)
     found[there] = 1 + better
     return found
+
+
+def compact_letters(apart: NDArray[np.bool_], order: Iterable[int]) -> list[str]:
+    """Letters of (things, things): two share one exactly where they are not `apart`.
+
+    Letters are given in this order of the things. Source: Piepho 2004, An algorithm for a
+    letter-based representation of all-pairwise comparisons (insert and absorb).
+    """
+    groups = [frozenset(range(len(apart)))]
+    for one, other in zip(*np.nonzero(np.triu(apart, 1)), strict=True):
+        split = [
+            part
+            for group in groups
+            for part in ((group - {one}, group - {other}) if {one, other} <= group else (group,))
+        ]
+        unique = list(dict.fromkeys(split))
+        groups = [group for group in unique if not any(group < wider for wider in unique)]
+    rank = {thing: place for place, thing in enumerate(order)}
+    groups.sort(key=lambda group: sorted(rank[thing] for thing in group))
+    names = list(_letters(len(groups)))
+    return [
+        "".join(name for name, group in zip(names, groups, strict=True) if thing in group)
+        for thing in range(len(apart))
+    ]
+
+
+def _letters(number: int) -> Sequence[str]:
+    """a to z, then A to Z, then the next ones of Unicode's letters."""
+    codes = [*range(97, 123), *range(65, 91), *range(0x3B1, 0x3B1 + max(0, number - 52))]
+    return [chr(code) for code in codes[:number]]
 
 
 def _stretched(deviations: Array, n: int) -> Array:

@@ -287,9 +287,10 @@ class Code:
             return module
 
     def _files(self, folder: Path) -> list[str]:
-        """Templates, style sheets and other files that lie in a folder of code."""
+        """Templates, words of pages, their bundle and other files that lie in a folder of code."""
         inside = [folder / name for name in self._listing(folder)]
-        inside += (folder / "templates").rglob("*") if folder / "templates" in inside else []
+        for deeper in {folder / "templates", folder / "bundle"} & set(inside):
+            inside += deeper.rglob("*")
         above = [one.parent for one in self.folders.values() if folder.is_relative_to(one)]
         top = above[0] if above else self.root
         return [

@@ -141,7 +141,7 @@ export interface SystemsInfo {
   metric: string[]; // its columns that name a metric: metric, judge
   cell: CellInfo;
   better: string; // its column with higher, lower, neither; "" where higher is better
-  groups: string; // table of systems that cannot be told apart; "" where there is none
+  groups: string; // table with a row per metric and system: `group`, letters; who shares a letter cannot be told apart
   headline: string[]; // labels of metrics shown first
 }
 

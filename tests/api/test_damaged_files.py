@@ -20,7 +20,7 @@ from metassay.api.columns import Given
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
-from tests.reporting.html_tree import tree_of
+from tests.reporting import page_data
 
 SECRET = "Zanzibar has had a cough since the week before last, and no fever"
 FEW: dict[str, Any] = {"resamples": 20, "permutations": 20}
@@ -338,7 +338,7 @@ def test_names_that_would_act_are_shown_harmless(
     written = pd.read_csv(here / "out/raters.csv")
     assert {"'=1+1", "[/b]x"} <= set(written["author"])
     assert '\'@SUM("A1")' in set(written["rater"])
-    tree_of((here / "out/index.html").read_text("utf-8"))
+    assert {"=1+1", "[/b]x"} <= set(page_data.table(here / "out", "raters")["author"])
 
 
 def test_a_slice_s_value_prints(here: Path) -> None:

@@ -14,8 +14,8 @@ from metassay.labelled.types import segment_options
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
 from metassay.tables.notes import NOTES
+from tests.reporting import page_data
 from tests.reporting.conftest import changed
-from tests.reporting.html_tree import tree_of
 from tests.reporting.invented_report import SCRIPT
 
 SAMPLE = Path(__file__).parents[2] / "data/sample_facets"
@@ -76,27 +76,25 @@ def written(make, tmp_path_factory) -> Path:
     return out
 
 
-@pytest.fixture(scope="module")
-def tree(written):
-    return tree_of((written / "index.html").read_text(encoding="utf-8"))
-
-
 def test_the_folder_has_tables_without_texts(written) -> None:
     names = {path.name for path in written.iterdir()}
     tables = ("segment_scores", "confusions", "sentences", "notes")
-    assert names == {"index.html", "figures"} | {f"{t}.{e}" for t in tables for e in ("csv", "md")}
+    assert names == {"index.html", "page", "figures"} | {
+        f"{t}.{e}" for t in tables for e in ("csv", "md")
+    }
     sentences = pd.read_csv(written / "sentences.csv")
     assert list(sentences.columns[3:]) == ["label", "confidence", *NAMES]
     assert len(sentences) == 93
     assert sentences["fails"].isna().sum() == (sentences["doc_id"] >= "m").sum() > 0
     said = "".join(file.read_text("utf-8") for file in written.glob("*.[cm]*"))
     assert "walking group" not in said
-    assert "Infusion pumps" in (written / "index.html").read_text("utf-8")
+    shards = page_data.head(written)["texts"]["documents_in"]
+    assert any("Infusion pumps" in str(page_data.value(written, shard)) for shard in shards)
 
 
-def test_the_headline_says_how_many_are_right_and_what_failed(make, tree) -> None:
-    (headline,) = (e for e in tree.all("section") if e.attributes.get("id") == "headline")
-    first, careful, always = (" ".join(p.text().split()) for p in headline.all("p"))
+def test_the_answer_says_how_many_are_right_and_what_failed(make, written) -> None:
+    head = page_data.head(written)
+    first, careful, always = head["answer"]
     # careful is wrong of the objectives alone: 9 of 93.
     right = make().tables["sentences"]["label"].value_counts()
     assert f"careful gives .{round(100 * (93 - right['objective']) / 93)}" in careful
@@ -105,44 +103,75 @@ def test_the_headline_says_how_many_are_right_and_what_failed(make, tree) -> Non
     assert "with which its accuracy is between" in first
     assert "Calling every sentence “result” would be right for" in first
     assert f"always_method gives .{round(100 * right['method'] / 93)}" in always
+    assert head["kind"] == "segmentation test"
+    assert head["dataset"]["seen"] == ["words: unseen"]
+    assert head["dataset"]["counts"][1:] == ["93 labelled sentences", "6 labels", "3 segmentations"]
+    assert [one["name"] for one in head["figures"]] == ["confusions"]
+    assert {one["kind"] for one in head["problems"]} == {"warning"}
 
 
-def test_sections_and_their_order(tree) -> None:
-    assert "words: unseen" in [fact.text() for fact in tree.all("dd")]
-    ids = [e.attributes["id"] for e in tree.all("section")]
-    assert ids == [
-        *("headline", "numbers", "labels", "confusions", "places", "texts"),
-        *("notes", "recipes"),
-    ]
-    linked = {e.attributes["href"] for e in tree.all("a") if e.attributes["href"][0] == "#"}
-    assert linked == {f"#{one}" for one in ids}
-    (places,) = (e for e in tree.all("section") if e.attributes["id"] == "places")
-    rows = [e.text().strip() for e in places.all("th") if e.attributes.get("scope") == "row"]
-    assert rows == [
-        *("first third", "middle third", "last third"),
-        *("labels that people were less sure of", "labels that people were surer of"),
-    ]
+def test_shards_have_every_number_of_the_tables(make, written) -> None:
+    tables = make().tables
+    names = [info["name"] for info in page_data.head(written)["tables"]]
+    assert names == ["segment_scores", "confusions", "sentences", "notes"]
+    keys = {"segment_scores": ["segmentation", "of", "name", "statistic"]}
+    keys["confusions"] = ["segmentation", "label", "given"]
+    for name, key in keys.items():
+        expected = tables[name]
+        found = page_data.table(written, name)[list(expected)]
+        both = [frame.sort_values(key, ignore_index=True) for frame in (found, expected)]
+        pd.testing.assert_frame_equal(*both, check_dtype=False, check_exact=True)
+    first = page_data.table(written, "segment_scores")
+    assert list(first["of"].unique()) == ["all", "label", "place", "confidence", "above"]
+    assert list(first["segmentation"].unique()) == [
+        "fails",
+        "careful",
+        "always_method",
+    ]  # best first
 
 
-def test_texts_stand_with_labels_and_what_failed_is_not_wrong(tree) -> None:
-    (texts,) = (e for e in tree.all("section") if e.attributes["id"] == "texts")
-    chips = [e for e in texts.all("span") if "facet" in e.attributes["class"].split()]
-    assert len(texts.all("details")) == 12
-    assert {e.text().strip() for e in chips} >= {"objective", "other", "failed"}
-    failed = [e for e in chips if e.text().strip() == "failed"]
-    assert failed
-    assert all("wrong" not in e.attributes["class"] for e in failed)
-    rows = [e for e in texts.all("tr") if e.all("td")]
-    for row in rows:
-        right, careful, always, _ = row.all("span")
-        assert ("wrong" in careful.attributes["class"]) == (right.text() == "objective")
-        assert ("wrong" in always.attributes["class"]) == (right.text() != "method")
+def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(make, written) -> None:
+    texts = page_data.head(written)["texts"]
+    index = page_data.frame(written, texts["index"])
+    documents = page_data.documents(written)
+    assert list(index["document"]) == [document["id"] for document in documents]
+    wrong = []
+    sentences = 0
+    for document, (_, row) in zip(documents, index.iterrows(), strict=True):
+        (text,) = document["texts"]
+        (block,) = text["blocks"]
+        assert [head["judge"] for head in block["heads"]] == NAMES
+        sides = {name: [] for name in NAMES}
+        for line in block["lines"]:
+            assert text["text"][line["start"] : line["end"]] == line["text"]
+            careful, always, fails = line["judgments"]
+            assert (careful["side"] == "against") == (line["part"] == "objective")
+            assert (always["side"] == "against") == (line["part"] != "method")
+            is_late = document["id"] >= "m"
+            assert (fails["side"], fails["word"]) == (
+                ("unknown", "failed: refused") if is_late else ("for", line["part"])
+            )
+            for name, judgment in zip(NAMES, line["judgments"], strict=True):
+                sides[name].append(judgment["side"])
+        for place, name in enumerate(NAMES):
+            for side in ("for", "against", "unknown"):
+                assert row[f"{side}_{place}"] == sides[name].count(side)
+        assert row["split"] == len(block["lines"]) - sides["always_method"].count("for")
+        marked = {(m["start"], m["part"]) for m in text["marks"]}
+        labelled = {(of["start"], of["part"]) for of in block["lines"] if of["part"] != "none"}
+        assert marked == labelled
+        wrong.append(
+            sum(sum(s == "against" for s in of) for of in sides.values()) / len(block["lines"])
+        )
+        sentences += len(block["lines"])
+    assert sentences == 93
+    assert wrong == sorted(wrong, reverse=True)
 
 
 def test_names_do_no_harm(written) -> None:
     page = (written / "index.html").read_text(encoding="utf-8")
     assert SCRIPT not in page
-    assert "&lt;" in page
+    assert page_data.head(written)["dataset"]["title"] == f"Tiny {SCRIPT}"
 
 
 def test_equal_input_gives_equal_bytes_and_nothing_is_overwritten(make, written, tmp_path) -> None:
@@ -165,6 +194,5 @@ def test_where_every_sentence_failed_the_page_says_so(make, tmp_path) -> None:
     write_segment_test(
         make(segmented=nothing, segment_scores=found.scores, confusions=found.confusions), out
     )
-    page = (out / "index.html").read_text(encoding="utf-8")
-    assert "careful failed on every sentence." in page
+    assert "careful failed on every sentence." in page_data.head(out)["answer"]
     assert not (out / "figures").exists()

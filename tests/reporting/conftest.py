@@ -15,10 +15,11 @@ from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.page import Report
 from metassay.reporting.report import ReportInput, write_report
-from metassay.reporting.resampled import Resampling
+from metassay.statistics.document_means import Resampling
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.responses import RESPONSES
+from tests.reporting import page_data
 from tests.reporting.invented_report import NAMES, PUBLISHED, SCRIPT, Frames, rows
 
 AnyReport = TypeVar("AnyReport", bound=Report)
@@ -91,15 +92,16 @@ def written(
 
 
 @pytest.fixture(scope="session")
-def page(written: Path) -> str:
-    """The invented report's page."""
-    return (written / "index.html").read_text(encoding="utf-8")
+def head(written: Path) -> Any:
+    """What the invented report's page hands over first."""
+    return page_data.head(written)
 
 
 @pytest.fixture
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take most of the time; most tests aren't about them."""
-    monkeypatch.setattr("metassay.reporting.meta_page.FIGURES", {})
+    for page in ("meta_page", "report"):
+        monkeypatch.setattr(f"metassay.reporting.{page}.FIGURES", {})
 
 
 @pytest.fixture

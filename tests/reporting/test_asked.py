@@ -14,16 +14,13 @@ from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.responses import (
     COLUMNS,
     COUNTS,
-    OPEN,
-    asked_section,
     asked_table,
     missing_lines,
-    notes_section,
-    notes_table,
 )
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
 from metassay.tables.responses import RESPONSES
+from tests.reporting import page_data
 from tests.reporting.invented_report import SCRIPT
 
 Row = tuple[str, str, int | None, int | None]  # model, status or code, tokens read and written
@@ -96,31 +93,6 @@ def test_a_row_a_stage_and_model_with_tokens_and_list_price() -> None:
     assert table[["cost", "currency", "prices_of"]].iloc[2].isna().all()
 
 
-def test_the_page_says_the_same_in_words() -> None:
-    section = asked_section(asked_table(GIVEN, MODELS))
-    assert section is not None
-    ((_, heads, rows, _),) = section.grids
-    assert heads[-2:] == ["tokens", "cost at list price"]
-    said = [
-        [stage, *(" ".join([cell.text, *cell.notes]) for cell in cells)] for stage, cells in rows
-    ]
-    assert said == [
-        [
-            *("decompose", "m-1", "2", "2", "0", "0", "0", "0", ""),
-            *("100 read, 5 written 1 uncounted", "0.0001 USD, prices of 2026-11-01"),
-        ],
-        [
-            *("generate-b", "m-1", "8", "2", "1", "1", "3", "1"),
-            *("http_500 2, http_400 1, timeout 1", "6,000 read, 400 written 1 uncounted"),
-            "0.0038 USD, prices of 2026-11-01",
-        ],
-        [
-            *("generate-b", "m-2", "1", "1", "0", "0", "0", "0", ""),
-            *("7 read, 8 written", "no prices"),
-        ],
-    ]
-
-
 def test_what_is_missing_is_said_with_its_reasons_and_nothing_where_nothing_is() -> None:
     (line, rest) = missing_lines(asked_table(GIVEN, MODELS))
     assert line == (
@@ -157,7 +129,6 @@ def test_a_stage_that_only_failed_has_no_answers_and_cost_nothing_that_is_known(
 def test_nobody_asked_is_no_row() -> None:
     assert asked_table({}, MODELS).empty
     assert asked_table({"decompose": empty(RESPONSES)}, MODELS).empty
-    assert asked_section(asked_table({}, MODELS)) is None
 
 
 @pytest.mark.parametrize("request_", ["", "7", "[]", "{}", "[" * 100_000])
@@ -175,34 +146,20 @@ def notes(stage: str, *said: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(NOTES.columns))
 
 
-def test_notes_stand_in_the_order_of_the_data_with_their_counts() -> None:
-    given = {"ingest": notes("ingest", "b", "a"), "decompose": notes("decompose", "c")}
-    section = notes_section(notes_table({**given, "measure": empty(NOTES)}))
-    assert section is not None
-    (group,) = section.groups
-    assert (group.title, group.soft, group.open) == ("3 notes", "ingest 2, decompose 1", True)
-    ((_, _, rows, _),) = group.grids
-    assert [(stage, cell.text) for stage, (cell,) in rows] == [
-        *(("ingest", "b"), ("ingest", "a"), ("decompose", "c")),
-    ]
-
-
-def test_many_notes_are_behind_a_line_and_none_are_no_section() -> None:
-    many = notes_section(notes("ingest", *map(str, range(OPEN + 1))))
-    assert many is not None
-    assert not many.groups[0].open
-    assert notes_section(notes_table({})) is None
-    assert notes_section(notes_table({"ingest": empty(NOTES)})) is None
-
-
 @pytest.mark.usefixtures("no_figures")
-def test_the_page_has_them_near_the_top_and_escapes_them(
+def test_the_page_and_a_file_have_them_in_the_order_of_the_data(
     make_report: Callable[..., ReportInput], tmp_path: Path
 ) -> None:
-    given = {"ingest": notes("ingest", f"rating.csv: is not read {SCRIPT}")}
-    write_report(make_report(notes=given), tmp_path / "out")
-    page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
-    assert page.index('id="headline"') < page.index('id="notes"') < page.index('id="leaderboard"')
-    assert "rating.csv: is not read &lt;script" in page
-    assert SCRIPT not in page
-    assert "rating.csv" in (tmp_path / "out/notes.csv").read_text(encoding="utf-8")
+    given = {"ingest": notes("ingest", f"b {SCRIPT}", "a"), "decompose": notes("decompose", "c")}
+    report = make_report(notes={**given, "measure": empty(NOTES)}, responses=GIVEN, models=MODELS)
+    write_report(report, tmp_path / "out")
+    problems = page_data.head(tmp_path / "out")["problems"]
+    assert [one["text"] for one in problems if one["kind"] == "warning"] == [
+        *(f"ingest: b {SCRIPT}", "ingest: a", "decompose: c"),
+    ]
+    missing = [one["text"] for one in problems if one["kind"] == "missing"]
+    assert missing == missing_lines(asked_table(GIVEN, MODELS))
+    assert page_data.table(tmp_path / "out", "notes")["note"].tolist() == [f"b {SCRIPT}", "a", "c"]
+    asked = page_data.table(tmp_path / "out", "language_models")
+    assert asked["missing"].tolist() == [0, 3, 0]
+    assert "a" in (tmp_path / "out/notes.csv").read_text(encoding="utf-8")

@@ -4,23 +4,21 @@ import pandas as pd
 import pytest
 
 from metassay.format.frames import records, rows
+from metassay.reporting.contract import Mark
 from metassay.reporting.facets import (
     NO_FACET,
-    Mark,
-    Run,
+    divided,
     facet_names,
     facets_table,
-    facets_view,
+    lacks,
     marks_of,
-    runs,
 )
 from metassay.reporting.figures import drawing
 from metassay.reporting.figures.systems import draw_facet_lengths
 from metassay.reporting.meta_page import FIGURES
 from metassay.reporting.report import write_report
-from metassay.reporting.resampled import Resampling
-from metassay.text.spans import Span
-from tests.reporting.html_tree import section, tree_of
+from metassay.statistics.document_means import Resampling
+from tests.reporting import page_data
 from tests.reporting.invented_report import DOC, EVIL, SCRIPT
 
 HOW = Resampling(resamples=50, confidence=0.95, seed=1)
@@ -122,12 +120,25 @@ def test_a_facet_whose_place_is_not_known_has_no_share():
     assert table["share"].isna().all()
 
 
-def test_runs_are_cut_where_pieces_start_and_end_and_keep_every_character():
-    one, two = Mark("one", 0), Mark("two", 1)
-    found = runs("abcdef", {one: [Span(0, 3)], two: [Span(2, 5)]})
-    assert found == [Run("ab", [one]), Run("c", [one, two]), Run("de", [two]), Run("f", [])]
-    assert runs("", {}) == []
-    assert [mark.style for mark in marks_of(map(str, range(9))).values()][-2:] == [7, 0]
+def test_marks_are_cut_where_pieces_start_and_end_and_never_overlap(parts):
+    texts = divided(parts, FACETS)
+    found = marks_of(texts[DOC, "reference"], FACETS)
+    assert found == [
+        *(Mark(0, 11, "background"), Mark(12, 22, "method"), Mark(22, 26, "method")),
+        Mark(26, 30, "result"),
+    ]
+    assert marks_of(texts["doc-2", EVIL], FACETS) == []
+
+
+def test_what_is_absent_made_up_or_unknown_is_said(parts):
+    texts = divided(parts, FACETS)
+    assert lacks(texts[DOC, "reference"], FACETS) == ""
+    assert lacks(texts[DOC, EVIL], FACETS) == (
+        f"Absent: method, result. Returned, but not in the text: result: “It cured all. {SCRIPT}”."
+    )
+    unknown = ", ".join(f"{name} (refused)" for name in FACETS)
+    assert lacks(texts[DOC, "plain"], FACETS) == f"Unknown: {unknown}."
+    assert lacks(texts["doc-2", EVIL], FACETS) == ""
 
 
 @pytest.fixture(scope="module")
@@ -136,58 +147,25 @@ def made(make_report, tmp_path_factory):
     out = tmp_path_factory.mktemp("facets") / "out"
     with pytest.MonkeyPatch.context() as patch:
         drawn = {"facet_lengths": FIGURES["facet_lengths"]}
-        patch.setattr("metassay.reporting.meta_page.FIGURES", drawn)
+        patch.setattr("metassay.reporting.report.FIGURES", drawn)
         write_report(make_report(parts=some_parts(), facets=FACETS), out)
     return out
 
 
-def test_the_page_marks_facets_and_names_what_is_absent_made_up_or_unknown(made):
-    tree = tree_of((made / "index.html").read_text(encoding="utf-8"))
-    for where, times in (("facets", 1), ("documents", 1)):
-        found = section(tree, where)
-        spans = [e for e in found.all("span") if e.attributes.get("class", "").startswith("m m")]
-        said = [span.text() for span in spans]
-        assert said.count("drug method + result") == times
-        assert said.count("Pain hurts. background") == 2 * times
-        text = found.text()
-        assert text.count("No method, no result.") == times
-        assert text.count("Returned by the model as result, but not in the text:") == times
-        assert text.count(f"It cured all. {SCRIPT}") == times
-        assert text.count("background: unknown (refused).") == times
-    assert "1 of 5 segments (20 %)" in section(tree, "facets").text()
-    assert "no text: truncated" in section(tree, "documents").text()
-
-
 def test_numbers_of_the_page_and_figure_are_those_of_the_file(made):
     table = pd.read_csv(made / "facets.csv")
-    page = (made / "index.html").read_text(encoding="utf-8")
-    for share in table["share"].dropna():
-        assert f'data-v="{share!r}"' in page
+    assert page_data.table(made, "facets")["share"].equals(table["share"])
     drawn = draw_facet_lengths(table)
     widths = [round(bar.get_width(), 9) for bar in drawn.axes[0].patches]
     assert widths == [round(share, 9) for share in table["share"].dropna()]
 
 
-def test_a_benchmark_without_facets_says_nothing_of_them(written):
-    page = (written / "index.html").read_text(encoding="utf-8")
-    assert 'id="facets"' not in page
+def test_a_benchmark_without_facets_says_nothing_of_them(written, head):
+    assert "facets" not in {table["name"] for table in head["tables"]}
     assert not (written / "facets.csv").exists()
 
 
-def test_a_thousand_documents_show_a_few_spread_evenly():
-    found = parts_of(*(whole(f"d{n:04}", "a", "word") for n in range(1000)))
-    found = pd.concat([found, parts_of(part("d0000", "a", "x", [(0, 4)], "word"))])
-    table = facets_table(found, ["x"], HOW)
-    view = facets_view(table, found, ["x"], pd.DataFrame({"doc_id": found["doc_id"].unique()}))
-    assert [one.number for one in view.reading] == [0, *(111 * n for n in range(1, 10))]
-    assert view.rule.startswith("10 of 1,000 documents, spread evenly")
-    many = pd.concat([found.iloc[-50:].assign(author=f"system {n}") for n in range(30)])
-    table = facets_table(many, ["x"], HOW)
-    view = facets_view(table, many, ["x"], pd.DataFrame({"doc_id": found["doc_id"].unique()}))
-    assert [one.doc_id for one in view.reading] == ["d0951", "d0999"]  # 60 texts
-
-
-def test_a_text_without_sections_lacks_none_and_is_not_read():
+def test_a_text_without_sections_lacks_none():
     found = parts_of(
         whole("d1", "a"),
         part("d1", "a", "plan", [(0, 11)]),
@@ -200,12 +178,7 @@ def test_a_text_without_sections_lacks_none_and_is_not_read():
     counts = ("n_texts", "n_present", "n_absent", "n_unknown", "n_undivided", "n_shares")
     assert [lines["a", "plan"][name] for name in counts] == [2, 1, 0, 0, 1, 1]
     assert [lines["b", "plan"][name] for name in counts] == [2, 0, 0, 0, 2, 0]
-    view = facets_view(table, found, (), pd.DataFrame({"doc_id": ["d1", "d2"]}))
-    assert view.section.heading == "Sections of the texts"
-    assert "1 text is divided into plan." in view.section.says[0]
-    assert view.rule == "All 1 document with sections."
-    ((_, _, texts),) = view.reading
-    assert [(author, text.absent) for author, text, _ in texts] == [("a", []), ("b", [])]
+    assert lacks(divided(found, ())["d2", "a"], ["plan"]) == ""
 
 
 @pytest.mark.parametrize("n", [1, 16])

@@ -133,28 +133,6 @@ def _one_author(name):
     )
 
 
-def test_inline_leads_ids_drops_idle_ones_and_keeps_texts(frames):
-    some = frames["certificates"]
-    hatched = _heatmap_without(some, (some["metric"] == "bleu") & (some["level"] == "system"))
-    root = ET.fromstring(drawing.inline(hatched, "map", 'a "title" <&>').replace("xlink:", ""))
-    assert root.get("aria-label") == 'a "title" <&>'
-    ids = {e.get("id") for e in root.iter() if e.get("id")}
-    assert ids
-    assert all(name.startswith("map-") for name in ids)
-    labels = ["".join(t.itertext()).strip() for t in root.iter("text")]
-    assert labels == _texts(hatched)
-    used = 0
-    for element in root.iter():
-        href = element.get("href")
-        used += href is not None
-        assert href is None or href[1:] in ids
-        style = element.get("style", "") + (element.get("clip-path") or "")
-        if "url(#" in style:
-            assert style.split("url(#")[1].split(")")[0] in ids
-            used += 1
-    assert used >= len(ids)
-
-
 def test_orders():
     metrics = [("zeta", "none"), ("rouge1_recall", "none"), ("claim_recall", "b"), ("bleu", "none")]
     assert [m for m, _ in sorted_metrics([*metrics, ("claim_recall", "a")])] == [

@@ -7,27 +7,14 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.reporting.judge_numbers import (
-    Cards,
-    cards_of,
-    kinds_section,
-    kinds_table,
-    kinds_verdict,
-    numbers_section,
-    verdict,
-)
-from metassay.reporting.judge_test import (
-    JudgeTestReport,
-    errors_view,
-    with_right_answers,
-    write_judge_test,
-)
+from metassay.labelled.results import Cards, cards_of, kinds_table, with_right_answers
+from metassay.reporting.judge_answer import kinds_verdict, verdict
+from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
 from metassay.reporting.names import ShownAs
 from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
 from metassay.tables.notes import NOTES
-from tests.reporting import invented_judge_test
+from tests.reporting import invented_judge_test, page_data
 from tests.reporting.conftest import changed
-from tests.reporting.html_tree import tree_of
 from tests.reporting.invented_report import PUBLISHED, SCRIPT
 
 RATERS = frozenset(invented_judge_test.LABELLED)
@@ -74,38 +61,37 @@ def written(make, tmp_path_factory) -> Path:
     return out
 
 
-@pytest.fixture(scope="module")
-def tree(written):
-    return tree_of((written / "index.html").read_text(encoding="utf-8"))
-
-
 def test_studies_stand_with_all_items_first_and_people_last(known):
     first = ["mean of subsets", "all subsets", "R1_test", "items of released", "mli_test_v1"]
     assert known.studies == first
     assert (known.main, known.pooled) == ("mean of subsets", "all subsets")
-    assert known.judges("mli_test_v1") == ["meaning", "released", "words", "anna", "ben", "cleo"]
-    assert known.asked["mli_test_v1"] == 4
-    assert known.answers_all("mli_test_v1", "words")
-    assert known.answers_all("mli_test_v1", "meaning")  # it was asked, and abstained
-    assert not known.answers_all("mli_test_v1", "released")
+    # released is right of both of its items, meaning of 2 of 3, words of 2 of 4
+    ranked = known.ranked("mli_test_v1", "agreement")
+    assert ranked == ["released", "meaning", "words", "anna", "ben", "cleo"]
+    assert known.n_asked["mli_test_v1"] == 4
+    # meaning was asked, and abstained; released has verdicts on two of the items
+    assert known.comparable("mli_test_v1", "agreement") == ["meaning", "words"]
 
 
 def test_the_verdict_by_hand(known):
     # words: of mli_test_v1 1 of 2 each way, all of R1_test: (.5 + 1) / 2
     # meaning: of mli_test_v1 1 of 2 and 1 of 1
     # and all of R1_test: (.75 + 1) / 2 = .875, by two decimals .88
-    best, common, people = verdict(known, BALANCED)
+    best, second, people = verdict(known, BALANCED)
     assert best.startswith("meaning agrees best with the right answers: balanced accuracy (mean of")
     assert "the test sets) .88 [" in best
-    assert "(a coin gets .50) on 5 of 6 items." in best
     # of mli_test_v1 2 of 4 at least, 3 at most; of R1_test both
-    said = "meaning abstains of 12 %; its accuracy is .83 without them, .75 if all were wrong, .88"
-    assert said in best
-    assert "Then comes words, .75 [" in best
-    assert "the intervals overlap and do not settle the order of the two" in best
-    assert common.startswith("On the 2 items that released has verdicts on, balanced accuracy is")
+    said = "with the items without a verdict its accuracy is between .75 and .88."
+    assert best.endswith(f"on 5 of 6 items (a coin gets .50); {said}")
+    assert second.startswith("words: .75 [")
+    assert second.endswith(
+        "] on 6 items; its interval overlaps that of meaning, which settles no order."
+    )
+    # of the two items of released none is entailed, so that balanced accuracy is undefined there
+    common = verdict(known, "agreement")[2]
+    assert common.startswith("On the 2 items that released has verdicts on, accuracy is: released")
     # cleo differs of m2 from the other two, who each are split there between the other two
-    assert people.startswith("The accuracy of one rater against most of the others is from .75 [")
+    assert people.startswith("The accuracy of a rater against most of the others is from .75 [")
     assert people.endswith("(3 raters), which is what people reach.")
 
 
@@ -113,41 +99,15 @@ def test_without_a_card_nothing_is_said_to_be_best(frames):
     none = cards_of(frames["judge_cards"].head(0), RATERS)
     (said,) = verdict(none, BALANCED)
     assert said.startswith("No item has both")
-    assert numbers_section(none, BALANCED) is None
-    assert kinds_section(none, kinds_table(none)) is None
+    assert kinds_table(none).empty
 
 
-def test_one_judge_is_not_the_best_of_any(frames):
+def test_where_judges_are_ranked_by_accuracy_a_guess_stands_beside_it(frames):
     cards = frames["judge_cards"]
     only = cards_of(cards[(cards["judge"] == "words") & (cards["study"] == "mli_test_v1")], set())
     (said,) = verdict(only, "agreement")
     assert said.startswith("words is the only judge: accuracy .50 [")
-    assert said.endswith("] (always the commoner answer gets .50) on 4 items.")
-
-
-def test_a_row_per_judge_and_a_table_per_test_set(known):
-    section = numbers_section(known, BALANCED)
-    words = {term.word for term in section.terms[0].terms}
-    assert words >= {"accuracy", "AUROC", "ECE"}
-    assert "3-way" not in words  # of no column here
-    (by_set,) = section.grids
-    assert by_set.heads == ["test set", "meaning", "words"]
-    assert [name for name, _ in by_set.rows][:3] == ["Mean of subsets", "All subsets", "R1_test"]
-    mli_test_v1 = next(group for group in section.groups if group.title == "mli_test_v1")
-    assert mli_test_v1.soft == "4 items"
-    (grid,) = mli_test_v1.grids
-    assert [name for name, _ in grid.rows][:3] == ["meaning", "words", "released"]
-    assert [name for name, _ in grid.rows][3:] == ["anna (rater)", "ben (rater)", "cleo (rater)"]
-    cells = dict(zip(grid.heads[1:], grid.rows[0][1], strict=True))
-    assert cells["verdicts"][:2] == ("3", ("of 4 items",))
-    assert cells["accuracy"].text == ".67"
-    assert cells["at least, at most"].text == ".50, .75"
-    assert cells["missing"].text == "abstained 25 %"
-    assert cells["AUROC"].notes[-1] == "n = 4"  # who abstains may have a probability
-    released = dict(zip(grid.heads[1:], grid.rows[2][1], strict=True))
-    assert released["verdicts"][:2] == ("2", ("of 4 items",))
-    anna = dict(zip(grid.heads[1:], grid.rows[3][1], strict=True))
-    assert anna["verdicts"][:2] == ("3", ())
+    assert said.endswith("] on 4 items (always the commoner answer gets .50).")
 
 
 def test_kinds_are_shares_detected_and_false_alarms(known):
@@ -170,36 +130,6 @@ def test_kinds_are_shares_detected_and_false_alarms(known):
     assert said[0].startswith("meaning detects .67 [")
     assert ", and gives false alarms on 0 [" in said[0]
     assert said[0].endswith("] of 2 items without 1 that it abstained of or failed.")
-    groups = kinds_section(known, table).groups
-    whole = [group for group in groups if group.open]
-    assert [group.title for group in whole] == [
-        "Share detected of what is not entailed",
-        "Share of false alarms on what is entailed",
-    ]
-    assert groups[:2] == whole
-    assert {group.title.rpartition(": ")[2] for group in groups[2:]} == (
-        set(table["study"]) - {"all subsets"}
-    )
-
-
-def test_the_surest_errors_come_first_with_what_was_read(frames):
-    judged = with_right_answers(frames["verdicts"], frames["gold"])
-    wrong = judged[judged["wrong"].fillna(False)]
-    pairs = set(zip(wrong["judge"], wrong["item"], strict=True))
-    assert pairs == {("words", "m2"), ("words", "m3"), ("meaning", "m2")}
-    assert judged["wrong"].isna().sum() == 1  # meaning abstains of m4
-    errors = errors_view(judged, frames["pairs"], frames["judgments"])
-    assert [(one.title, one.n) for one in errors] == [
-        ("meaning says entailed, and is wrong", "1 item"),
-        ("words says entailed, and is wrong", "1 item"),
-        ("words says not entailed, and is wrong", "1 item"),
-    ]
-    (example,) = errors[0].examples
-    assert example.place == "premise 2 of 2"
-    assert example.premise.startswith("Premise 1 of m2")
-    assert example.why.startswith("meaning on m2")
-    said = "right: not entailed, said: entailed, probability of entailed .90, mli_test_v1, negation"
-    assert example.about == said
 
 
 @pytest.mark.parametrize(
@@ -213,23 +143,24 @@ def test_the_surest_errors_come_first_with_what_was_read(frames):
     ],
 )
 def test_three_labels_are_two_where_the_other_side_has_two(said, right, wrong):
-    verdicts = pd.DataFrame({"item": ["i"], "label": [said]})
+    verdicts = pd.DataFrame({"item": ["i"], "label": [said], "probability": [0.5]})
     gold = pd.DataFrame({"item": ["i"], "subset": "s", "kind": "full", "label": [right]})
     (found,) = with_right_answers(verdicts, gold)["wrong"]
     assert (None if pd.isna(found) else bool(found)) == wrong
 
 
 def test_printed_accuracies_stand_below_ours(known):
-    four, five = compare_judges(["doclens_table4", "doclens_table5"], PUBLISHED, known)
-    cells = four.cells.set_index(["judge", "source", "column"])
+    tables = compare_judges(["doclens_table4", "doclens_table5"], PUBLISHED, known)
+    four, five = tables.values()
+    cells = four.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "MedNLI"), "value"] == 0.5
     assert cells.loc[("meaning", "ours", "ANLI-R1"), ["value", "n"]].tolist() == [1.0, 2]
     assert cells.loc[("anna", "ours, rater", "MedNLI"), "value"] == 1.0
     assert cells.loc[("GPT-4, 2-shot + JSON", "printed", "MedNLI"), "value"] == 0.91
-    ours = four.cells[four.cells["source"] != "printed"]
+    ours = four[four["source"] != "printed"]
     assert set(ours["column"]) == {"MedNLI", "ANLI-R1"}  # no mean without all four sets
-    assert len(four.cells) - len(ours) == 45
-    assert set(five.cells["source"]) == {"printed"}  # judges of two labels have no three
+    assert len(four) - len(ours) == 45
+    assert set(five["source"]) == {"printed"}  # judges of two labels have no three
     with pytest.raises(BadInput, match="doclens_table5"):
         compare_judges(["doclens_table20"], PUBLISHED, known)
     for one in JUDGE_COMPARISONS.values():
@@ -243,32 +174,118 @@ def test_a_mean_of_sets_is_plain_and_other_items_stand_beside_all_of_ours(known)
         if study in ("mli_test_v1", "R1_test")
         for n in (1, 2, 3)
     }
-    one, seven = compare_judges(
+    tables = compare_judges(
         ["doclens_table1", "doclens_table7"], PUBLISHED, known._replace(whole=renamed)
     )
-    cells = one.cells.set_index(["judge", "source", "column"])
+    first, seven = tables.values()
+    cells = first.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "average"), "value"] == pytest.approx((0.5 + 3 * 1) / 4)
     assert pd.isna(cells.loc[("words", "ours", "average"), "low"])
-    assert set(seven.cells["column"]) == {"accuracy"}
+    assert set(seven["column"]) == {"accuracy"}
 
 
-def test_the_page_says_the_verdict_first_and_escapes_every_text(tree, written):
-    ids = [section.attributes["id"] for section in tree.all("section")]
-    assert ids == [
-        *("headline", "numbers", "kinds", "reliability", "published", "errors"),
-        *("answers", "judge_cards", "recipes"),
+def test_the_head_says_the_verdict_and_what_was_read(written, known):
+    head = page_data.head(written)
+    assert (head["kind"], head["name"], head["grid"]) == ("judge test", "tiny", [])
+    assert head["answer"] == [*kinds_verdict(known, kinds_table(known)), *verdict(known, BALANCED)]
+    assert head["dataset"] == {
+        **{"title": f"Tiny {SCRIPT}", "licence": "CC0", "citation": "", "seen": ["words: unseen"]},
+        "counts": ["6 items", "2 subsets", "7 questions", "14 judgments", "12 labels by 3 raters"],
+    }
+    assert len(head["banners"]) == 1
+    tables = [table["name"] for table in head["tables"]]
+    assert tables == [
+        *("judge_cards", "kinds", "calibration", "verdicts", "published_doclens_table4", "answers")
     ]
-    links = [a.attributes["href"][1:] for a in tree.all("nav")[0].all("a")]
-    assert links == ids
-    paragraphs = [p.text() for p in tree.all("section")[0].all("p")]
-    assert paragraphs[0].startswith("meaning detects")
-    facts = dict(zip(*([e.text() for e in tree.all(tag)] for tag in ("dt", "dd")), strict=True))
-    assert facts["Seen by choices"] == "words: unseen"
+    systems = head["systems"]
+    assert (systems["noun"], systems["table"]) == ("judge", "judge_cards")
+    assert systems["headline"] == ["balanced_accuracy", "agreement", "f1", "auroc", "ece"]
+    assert {term["term"] for term in head["terms"]} >= {"accuracy", "AUROC", "ECE"}
     assert SCRIPT not in (written / "index.html").read_text(encoding="utf-8")
-    assert len(tree.all("script")) == 1
-    kinds, reliability = (svg.text() for svg in tree.all("svg"))
-    assert all(said in kinds for said in ("share detected", "share of false alarms", "voice"))
-    assert "probability of “entailed”" in reliability
+
+
+def test_shards_have_every_number_of_the_tables(written, frames, known):
+    right = with_right_answers(frames["verdicts"], frames["gold"])
+    tables = [("judge_cards", frames["judge_cards"]), ("calibration", frames["calibration"])]
+    for name, expected in (*tables, ("verdicts", right), ("kinds", kinds_table(known))):
+        shown = page_data.table(written, name)
+        keys = [c for c in ("study", "part", "kind", "item", "judge", "statistic", "measure", "bin")
+                if c in expected]  # fmt: skip
+        both = [
+            f.sort_values(keys, ignore_index=True).astype(
+                {"wrong": "boolean"} if "wrong" in f else {}
+            )
+            for f in (shown[list(expected)], expected)
+        ]
+        pd.testing.assert_frame_equal(*both, check_dtype=False, check_exact=True)
+    cards = page_data.table(written, "judge_cards")
+    # what a reader sees first: all test sets, all kinds, the best judge, its main number
+    first = cards.iloc[0][["study", "part", "judge", "statistic"]].tolist()
+    assert first == ["mean of subsets", "full", "meaning", BALANCED]
+    assert page_data.table(written, "kinds")["study"].iloc[0] == "all subsets"
+    cards = cards.set_index("statistic")["better"]
+    assert set(cards["ece"]) == set(cards["failed"]) == {"lower"}
+    assert set(cards["auroc"]) == {"higher"}
+    assert set(cards["bias"]) == {"neither"}
+
+
+def test_the_surest_wrong_verdicts_come_first(written, frames):
+    judged = with_right_answers(frames["verdicts"], frames["gold"])
+    wrong = judged[judged["wrong"].fillna(False)]
+    pairs = set(zip(wrong["judge"], wrong["item"], strict=True))
+    assert pairs == {("words", "m2"), ("words", "m3"), ("meaning", "m2")}
+    assert judged["wrong"].isna().sum() == 1  # meaning abstains of m4
+    texts = page_data.head(written)["texts"]
+    assert (texts["noun"], texts["judges"]) == ("item", ["meaning", "released", "words"])
+    index = page_data.frame(written, texts["index"])
+    # m2: meaning is wrong with .9; m3: words is, without a probability; then the others
+    assert list(index["document"]) == ["m2", "m3", "a1", "a2", "m1", "m4"]
+    assert list(index["split"]) == [2, 1, 0, 0, 0, 0]
+    surest = next(m["column"] for m in texts["metrics"] if m["label"] == "surest wrong verdict")
+    assert index[surest].tolist()[0] == 0.9
+    assert index[surest].isna().tolist() == [False, *[True] * 5]
+    first, last = index.iloc[0], index.iloc[-1]
+    # of m2 meaning and words are wrong, released is right; of m4 meaning abstains, words is right
+    sides = [f"{side}_{judge}" for judge in range(3) for side in ("for", "against", "unknown")]
+    assert first[sides].tolist() == [*(0, 1, 0), *(1, 0, 0), *(0, 1, 0)]
+    assert last[sides].tolist() == [*(0, 0, 1), *(0, 0, 0), *(1, 0, 0)]
+    assert [texts["parts"][int(part)] for part in index["parts"][:2]] == ["negation", "voice"]
+    columns = {of["name"]: of["column"] for of in texts["criteria"]}
+    assert first[columns["right answer"]] == 0
+    assert first[columns["entailed"]] == pytest.approx(1 / 3)  # cleo alone says so
+    assert list(index["home"]) == [0] * 6
+    search = page_data.value(written, texts["search"][0]["id"])["texts"]
+    assert search[0] == f"Hypothesis of m2 {SCRIPT}"
+
+
+def test_an_item_has_what_was_read_and_what_everybody_says(written):
+    first, *_, last = page_data.documents(written)
+    assert first["attributes"] == ["right answer: not entailed", "kind: negation"]
+    assert first["task"] == "mli_test_v1"
+    read = [passage["text"] for passage in first["passages"]]
+    assert read == [f"Premise {n} of m2. {SCRIPT}" for n in (0, 1)]
+    (text,) = first["texts"]
+    (block,) = text["blocks"]
+    (line,) = block["lines"]
+    meaning, released, words = line["judgments"]
+    assert (meaning["word"], meaning["side"]) == ("entailed", "against")  # and is wrong
+    assert meaning["probability"] == 0.9
+    assert meaning["why"] == f"meaning on m2 {SCRIPT}"  # of the second premise, which decides
+    assert (released["word"], released["side"]) == ("not entailed", "for")
+    assert (words["probability"], words["why"]) == (None, f"words on m2 {SCRIPT}")
+    people = [(r["criterion"], r["rater"], r["value"]) for r in line["people"]]
+    assert people == [
+        *(("right answer", "the data", 0.0), ("entailed", "anna", 0.0)),
+        *(("entailed", "ben", 0.0), ("entailed", "cleo", 1.0)),
+    ]
+    alone = {(e["head"], e["passage"]): e["alone"]["word"] for e in line["each"]}
+    assert {e["alone"]["side"] for e in line["each"]} == {"neutral"}
+    assert alone == {
+        **{(0, 0): "not entailed", (0, 1): "entailed"},
+        **{(2, 0): "not entailed", (2, 1): "entailed"},
+    }
+    (abstained, *_) = last["texts"][0]["blocks"][0]["lines"][0]["judgments"]
+    assert (abstained["word"], abstained["side"]) == ("abstained", "unknown")
 
 
 def test_files_have_no_texts(written):
@@ -276,35 +293,49 @@ def test_files_have_no_texts(written):
     tables = ("verdicts", "judge_cards", "calibration", "kinds", "answers")
     tables += ("published_doclens_table4",)
     expected = {f"{name}.{kind}" for name in tables for kind in ("csv", "md")}
-    assert names == {*expected, "index.html", "figures"}
+    assert names == {*expected, "index.html", "page", "figures"}
     assert {path.name for path in (written / "figures").iterdir()} == {
         *("kinds.svg", "kinds.png", "reliability.svg", "reliability.png")
     }
     for path in written.glob("*.*"):
-        if path.name != "index.html":
-            text = path.read_text(encoding="utf-8")
-            assert "Premise" not in text
-            assert "Hypothesis" not in text
+        text = path.read_text(encoding="utf-8")
+        assert "Premise" not in text
+        assert "Hypothesis" not in text
 
 
 def test_the_order_of_rows_changes_nothing(make, frames, tmp_path, monkeypatch):
     monkeypatch.setattr("metassay.reporting.judge_test.JUDGE_FIGURES", {})
     turned = {name: frames[name].iloc[::-1] for name in ("judgments", "verdicts", "pairs")}
-    for name, changes in (("one", {}), ("other", turned)):
+    for name, changes in (("first", {}), ("other", turned)):
         write_judge_test(make(**changes), tmp_path / name)
-    one, other = ((tmp_path / name / "index.html").read_bytes() for name in ("one", "other"))
-    assert one == other
+    first, other = ((tmp_path / name / "page/data") for name in ("first", "other"))
+    for file in ("head.js", "documents/0.js", "tables/index/0.js"):
+        assert (first / file).read_bytes() == (other / file).read_bytes()
 
 
-def test_judges_are_called_as_shown_and_notes_are_said(make, tmp_path, monkeypatch):
+def test_judges_are_called_as_shown_and_notes_and_hostile_texts_are_handed_over(
+    make, frames, tmp_path, monkeypatch
+):
     monkeypatch.setattr("metassay.reporting.judge_test.JUDGE_FIGURES", {})
     note = pd.DataFrame([["judge-words", 0, "2 premises were cut"]], columns=list(NOTES.columns))
-    shown = make(shown_as=ShownAs({}, {"words": "Word counter"}), notes={"judge-words": note})
+    hostile = "</script> \u2028 \U0001f600 {}"
+    pairs = frames["pairs"].assign(hypothesis=hostile)
+    shown = make(
+        shown_as=ShownAs({}, {"words": "Word counter"}),
+        notes={"judge-words": note},
+        pairs=pairs[pairs["doc_id"] != "a1"],
+    )
     write_judge_test(shown, tmp_path / "shown")
-    page = tree_of((tmp_path / "shown/index.html").read_text(encoding="utf-8"))
-    assert "Then comes Word counter, .75" in page.text()
-    assert "2 premises were cut" in page.text()
+    head = page_data.head(tmp_path / "shown")
+    assert any(sentence.startswith("Word counter: .75 [") for sentence in head["answer"])
+    assert head["problems"] == [{"kind": "warning", "text": "judge-words: 2 premises were cut"}]
+    assert head["texts"]["judges"] == ["Word counter", "meaning", "released"]
     assert "words" in (tmp_path / "shown/judge_cards.csv").read_text(encoding="utf-8")
+    first, *others = page_data.documents(tmp_path / "shown")
+    assert first["texts"][0]["text"] == hostile
+    assert first["texts"][0]["blocks"][0]["lines"][0]["end"] == len(hostile) + 1  # UTF-16
+    (lost,) = (one["texts"][0] for one in others if one["id"] == "a1")
+    assert lost["problems"] == ["its texts are not among the data"]
 
 
 def test_a_test_without_verdicts_has_a_page(make, frames, tmp_path):
@@ -314,5 +345,6 @@ def test_a_test_without_verdicts_has_a_page(make, frames, tmp_path):
         if name in ("judgments", "verdicts", "judge_cards", "calibration", "ratings")
     }
     write_judge_test(make(**empty, published=[]), tmp_path / "out")
-    page = tree_of((tmp_path / "out/index.html").read_text(encoding="utf-8"))
-    assert "no judge can be judged" in page.text()
+    head = page_data.head(tmp_path / "out")
+    assert "no judge can be judged" in head["answer"][0]
+    assert (head["systems"], head["texts"]["texts"]) == (None, 6)

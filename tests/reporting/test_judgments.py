@@ -7,22 +7,27 @@ import pytest
 
 from metassay.reporting.answers import (
     COLUMNS,
-    Block,
-    answers_section,
+    Answer,
+    Judgments,
     answers_table,
     blocks,
+    judged,
     judgments,
+    unanswered,
 )
+from metassay.reporting.contract import Block, Judgment
+from metassay.scoring.pairing.measures import MEASURES
 from metassay.tables.names import ALL_CITATIONS, REFERENCE
 from tests.judges.rubric_setup import ADDED, BACKGROUND, FREE, SYMPTOMS, asks
 
 AUTHOR = "lead"
+PLACE = {"start": None, "end": None}
 ENTAILMENT = {"instrument": "entailment", "context": None}
 UNITS = pd.DataFrame(
     [
         {
             **{"doc_id": "d", "author": REFERENCE, "kind": "claim", "part": "full"},
-            **{"position": position, "text": f"claim {position}", "citations": []},
+            **{"position": position, "text": f"claim {position}", "citations": [], **PLACE},
         }
         for position in range(3)
     ]
@@ -48,10 +53,19 @@ def judgment(pair_id: str, **answer: object) -> dict[str, object]:
     return {**asked, **unsaid, **answer}
 
 
+def of_text(known: Judgments, author: str = AUTHOR) -> Block:
+    (block,) = blocks(known, "d", author, {}, lambda part, start, end: (-1, -1))
+    return block
+
+
+def said(block: Block, head: int = 0) -> list[tuple[str, str]]:
+    """Word and side of each line by one judge."""
+    return [(line.judgments[head].word, line.judgments[head].side) for line in block.lines]
+
+
 def shown(answers: list[dict[str, object]]) -> Block:
     known = judgments(UNITS, PAIRS, pd.DataFrame(answers), None)
-    (block,) = blocks(known, "d", AUTHOR, 0)
-    return block
+    return of_text(known)
 
 
 @pytest.fixture
@@ -68,58 +82,63 @@ def block() -> Block:
     )
 
 
-def test_a_grade_stands_on_its_scale(block: Block) -> None:
-    ((_, lines),) = block.groups
-    assert [line.judgments[1].said for line in lines] == [
-        "graded 2 of 3",
-        "graded 0 of 3",
-        "failed: refused",
+def test_a_grade_stands_on_its_scale_and_is_for_the_text_in_its_better_half(block: Block) -> None:
+    assert said(block, 1) == [
+        ("graded 2 of 3", "for"),
+        ("graded 0 of 3", "against"),
+        ("failed: refused", "unknown"),
     ]
-    assert lines[0].judgments[1].why == "2 of 3 words"
+    assert block.lines[0].judgments[1].why == "2 of 3 words"
 
 
 def test_a_label_is_said_as_it_is(block: Block) -> None:
-    ((_, lines),) = block.groups
-    assert [line.judgments[0].said for line in lines] == [
-        "entailed",
-        "not entailed",
-        "labelled contradicted",
+    assert said(block) == [
+        ("entailed", "for"),
+        ("not entailed", "against"),
+        ("labelled contradicted", "against"),
     ]
 
 
-def test_each_measure_of_the_units_has_a_column_and_a_count(block: Block) -> None:
-    assert block.heads == [
-        ("in this text?", "claim_recall, lexical"),
-        ("how far in this text?", "claim_recall_grade, lexical"),
-    ]
-    assert block.counts == [
-        "claim_recall by lexical: 1 entailed, 1 not entailed, 1 labelled",
-        "claim_recall_grade by lexical: 2 graded, 1 failed",
+def test_each_measure_of_the_units_has_a_head(block: Block) -> None:
+    assert [(head.question, head.measure, head.judge) for head in block.heads] == [
+        ("in this text?", "claim_recall", "lexical"),
+        ("how far in this text?", "claim_recall_grade", "lexical"),
     ]
 
 
-def test_a_probability_stands_with_the_reason_also_of_who_abstained() -> None:
+def test_a_probability_stands_also_with_who_abstained() -> None:
     block = shown(
         [
             judgment("claim_recall 0", label="entailed", probability=0.834, explanation="all said"),
             judgment("claim_recall 1", status="abstained", probability=0.5),
         ]
     )
-    ((_, lines),) = block.groups
-    said = [(line.judgments[0].said, line.judgments[0].why) for line in lines]
-    assert said == [
-        ("entailed", "probability .83; all said"),
-        ("abstained", "probability .50"),
-        ("not judged", ""),
+    assert said(block) == [
+        *(("entailed", "for"), ("abstained", "unknown"), ("not judged", "unknown")),
     ]
-    assert block.counts[0] == "claim_recall by lexical: 1 entailed, 1 abstained, 1 not judged"
+    answers = [line.judgments[0] for line in block.lines]
+    assert [(one.probability, one.why) for one in answers] == [
+        *((0.834, "all said"), (0.5, ""), (None, "")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("label", "side"),
+    [("entailed", "for"), ("neutral", "neutral"), ("contradicted", "against")],
+)
+def test_what_contradicts_is_against_the_text_and_what_says_nothing_is_neither(
+    label: str, side: str
+) -> None:
+    question = MEASURES["claim_contradiction"].counted
+    row = Answer("ok", label, None, None, None, [], [])
+    assert judged(row, question).side == side
 
 
 STATEMENTS = pd.DataFrame(
     [
         {
             **{"doc_id": "d", "author": AUTHOR, "kind": "statement", "part": "full"},
-            **{"position": 0, "text": "a statement", "citations": [4, 2]},
+            **{"position": 0, "text": "a statement", "citations": [4, 2], **PLACE},
         }
     ]
 )
@@ -147,10 +166,23 @@ def test_what_no_judge_needed_to_say_is_not_called_missing() -> None:
         ]
     )
     known = judgments(STATEMENTS, CITED, answers, None)
-    (block,) = blocks(known, "d", AUTHOR, 5)
-    (four, two) = block.groups[0][1][0].singles[0]
-    assert (four.alone.said, four.rest.said) == ("entailed", "not needed")
-    assert (two.alone.said, two.rest.said) == ("failed: truncated", "not needed")
+    (line,) = of_text(known).lines
+    four, two = line.each
+    assert (four.head, four.passage, two.passage) == (0, 4, 2)
+    assert four.alone == Judgment("entailed", "for", quotes=[])
+    assert two.alone == Judgment("failed: truncated", "unknown", quotes=[])
+    assert four.rest == two.rest == Judgment("not needed", "neutral")
+
+
+def test_what_the_other_citations_entail_speaks_against_this_one() -> None:
+    answers = pd.DataFrame(
+        [
+            judgment("citation_rest 4", label="entailed"),
+            judgment("citation_rest 2", label="not_entailed"),
+        ]
+    )
+    (line,) = of_text(judgments(STATEMENTS, CITED, answers, None)).lines
+    assert [one.rest and one.rest.side for one in line.each] == ["against", "for"]
 
 
 def test_every_place_is_counted_by_what_came_of_it() -> None:
@@ -175,22 +207,11 @@ def test_every_place_is_counted_by_what_came_of_it() -> None:
     assert by.loc["words", "claim_recall"]["not_judged"] == 2
     outcomes = [name for name in COLUMNS[4:] if name != "repaired"]
     assert (by[outcomes].sum(axis=1) == by["places"]).all()
-
-    section = answers_section(table[table["measure"] == "claim_recall"])
-    assert section.warnings == [
+    assert unanswered(table[table["measure"] == "claim_recall"]) == [
         "lexical has no answer in 2 of 7 places: 2 refused.",
         "words has no answer in 2 of 7 places: 2 not judged.",
     ]
-    (grid,) = section.grids
-    assert "truncated" not in grid.heads
-    assert grid.rows[0][1][grid.heads.index("repaired") - 1].notes == ("33 %",)
-    assert "counts as answered" in section.says[0]
-    assert grid.rows[0][1][grid.heads.index("abstained") - 1] == ("2", ("33 %",), "2", "")
-    every = answers_section(table).grids[0]
-    cells = dict(zip([name for name, _ in every.rows], every.rows, strict=True))
-    answered = cells["citation_alone (lexical)"][1][every.heads.index("answered") - 1]
-    assert answered.notes == ("100 %",)  # of those that were needed
-    assert answers_section(table.head(0)) is None
+    assert unanswered(table.head(0)) == []
 
 
 def rivals(*authors: str) -> pd.DataFrame:
@@ -219,25 +240,21 @@ def test_a_preference_names_the_other_text_and_what_is_better() -> None:
         ]
     )
     known = judgments(UNITS.head(0), rivals("alpha", "lead", "zero"), answers, None)
-    (block,) = blocks(known, "d", "lead", 0)
+    block = of_text(known, "lead")
     assert "the reference, or the source where there is none" in block.title
-    ((_, lines),) = block.groups
-    said = [(line.text, *(v.said for v in line.judgments)) for line in lines]
-    assert said == [
-        ("beside alpha", "labelled neither", "not judged"),
-        ("beside zero", "labelled the other text", "labelled this text"),
-    ]
+    assert [line.text for line in block.lines] == ["beside alpha", "beside zero"]
+    other, this = "labelled the other text", "labelled this text"
+    assert said(block) == [("labelled neither", "neutral"), (other, "against")]
+    assert said(block, 1) == [("not judged", "unknown"), (this, "for")]
 
 
 def test_rivals_are_found_by_the_names_that_the_pairs_were_made_with() -> None:
     renamed = rivals("alpha", "lead", "zero").replace({"author": {"alpha": "Ω", "zero": "A"}})
     answers = pd.DataFrame([judgment("lead zero preference_first", label="first")])
     known = judgments(UNITS.head(0), renamed, answers, None, {"Ω": "alpha", "A": "zero"})
-    (block,) = blocks(known, "d", "lead", 0)
-    ((_, lines),) = block.groups
-    assert [(line.text, line.judgments[0].word) for line in lines] == [
+    assert [(line.text, line.judgments[0].word) for line in of_text(known, "lead").lines] == [
         ("beside Ω", "not judged"),
-        ("beside A", "labelled"),
+        ("beside A", "labelled this text"),
     ]
 
 
@@ -245,13 +262,9 @@ def test_the_whole_text_has_a_line_where_a_question_is_about_it() -> None:
     pairs = PAIRS.head(1).assign(measure="same_question", pair_id="same")
     answers = pd.DataFrame([judgment("same", label="different")])
     known = judgments(UNITS.head(0), pairs, answers, None)
-    (block,) = blocks(known, "d", AUTHOR, 0)
-    ((_, (line,)),) = block.groups
-    assert (block.noun, line.text, line.judgments[0].said) == (
-        "text",
-        "this text",
-        "labelled different",
-    )
+    block = of_text(known)
+    assert (block.noun, block.lines[0].text) == ("text", "this text")
+    assert said(block) == [("labelled different", "against")]
 
 
 # ---- grades by rubrics ---------------------------------------------------------------------
@@ -278,9 +291,7 @@ def answer(criterion: dict[str, Any], judge: str = "j", **said: Any) -> dict[str
 
 
 def shown_grades(asked: pd.DataFrame, answers: list[dict[str, Any]]) -> Block:
-    known = judgments(UNITS.head(0), asked, pd.DataFrame(answers), None)
-    (block,) = blocks(known, "d", "sys", 0)
-    return block
+    return of_text(judgments(UNITS.head(0), asked, pd.DataFrame(answers), None), "sys")
 
 
 def test_grades_stand_with_their_scale_reason_and_quotes() -> None:
@@ -301,25 +312,25 @@ def test_grades_stand_with_their_scale_reason_and_quotes() -> None:
         ],
     )
     assert block.title == "Rubric note: what grade does each criterion give?"
-    assert block.heads == [("which grade?", "note, j"), ("which grade?", "note, words")]
-    ((part, lines),) = block.groups
-    assert part == "history"
-    assert [line.text for line in lines][:2] == [
+    assert [(head.measure, head.judge) for head in block.heads] == [
+        ("note", "j"),
+        ("note", "words"),
+    ]
+    assert {line.part for line in block.lines} == {"history"}
+    assert [line.text for line in block.lines][:2] == [
         "background: Does it say why?",
         "1A: Which of these does it get wrong?",
     ]
-    assert [line.judgments[0].said for line in lines] == [
-        "graded 2 on 1 to 3",
-        "graded 1 of at most 2",
-        "graded 7",
-        "failed: refused",
+    assert said(block) == [
+        ("graded 2 on 1 to 3", "neutral"),
+        ("graded 1 of at most 2", "against"),
+        ("graded 7", "against"),
+        ("failed: refused", "unknown"),
     ]
-    assert lines[0].judgments[0].why == "Half of it.; “no fever”; “made up” (not in the text)"
-    assert [line.judgments[1].said for line in lines] == ["abstained", *["not judged"] * 3]
-    assert block.counts == [
-        "note by j: 3 graded, 1 failed",
-        "note by words: 1 abstained, 3 not judged",
-    ]
+    first = block.lines[0].judgments[0]
+    assert first.why.endswith("; Half of it.")  # after what the level says
+    assert first.quotes == ["no fever", "made up (not in the text)"]
+    assert said(block, 1) == [("abstained", "unknown"), *[("not judged", "unknown")] * 3]
 
 
 def test_what_was_settled_says_how_and_is_counted() -> None:
@@ -327,14 +338,13 @@ def test_what_was_settled_says_how_and_is_counted() -> None:
     criteria = [BACKGROUND | {"criterion": reason} for reason in why]
     asked = criteria_asked(*zip(criteria, why, strict=True), (BACKGROUND, None))
     answers = [answer(BACKGROUND, grade=3.0)]
-    ((_, lines),) = shown_grades(asked, answers).groups
-    assert [line.judgments[0].said for line in lines] == [
-        "no evidence",
-        "not applicable",
-        "failed: no text",
-        "failed: parts unknown",
-        "failed: no reference",
-        "graded 3 on 1 to 3",
+    assert said(shown_grades(asked, answers)) == [
+        ("no evidence", "against"),
+        ("not applicable", "neutral"),
+        ("failed: no text", "unknown"),
+        ("failed: parts unknown", "unknown"),
+        ("failed: no reference", "unknown"),
+        ("graded 3 on 1 to 3", "for"),
     ]
     table = answers_table(asked, pd.DataFrame(answers)).drop(columns=["judge", "measure"])
     counts = table.drop(columns=["places", "questions", "repaired"]).sum(axis=1)

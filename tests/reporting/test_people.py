@@ -1,4 +1,4 @@
-"""What people gave, systems in order, metrics beside each other, weights: held to their tables."""
+"""What people gave, systems in order, metrics beside each other: by hand, and figures of them."""
 
 import numpy as np
 import pandas as pd
@@ -9,8 +9,8 @@ from metassay.format.frames import records
 from metassay.reporting.figures import drawing
 from metassay.reporting.figures.correlations import draw_metric_matrix
 from metassay.reporting.figures.systems import AT_MOST, draw_violins
-from metassay.reporting.people import people_section, ranks_section, ranks_table, violins
-from metassay.reporting.resampled import Resampling, means
+from metassay.reporting.people import ranks_table, violins
+from metassay.statistics.document_means import Resampling, means
 from tests.reporting.invented_meta import SCRIPT
 
 HOW = Resampling(resamples=200, confidence=0.9, seed=7)
@@ -164,67 +164,11 @@ def test_ranks_by_hand_ties_share_one_and_directions_count(ranks):
     }
 
 
-def test_ranks_by_people_stand_first_and_once_and_the_first_two_are_marked(ranks):
-    people, metrics = ranks_section(ranks).grids
-    assert people.heads == ["system", "errors ↓", "overall ↑"]
-    assert metrics.heads == ["system", "bleu ↑", "edit_distance ↓"]
-    given, cells = (
-        {name: [(cell.text, cell.css) for cell in row] for name, row in grid.rows}
-        for grid in (people, metrics)
-    )
-    assert given["b"] == [("1.000 (1)", "best"), ("5.000 (1)", "best")]
-    assert cells["b"] == [("0.300 (1)", "best"), ("7.000 (2)", "second")]
-    assert given["c"] == [("–", ""), ("–", "")]
-    assert cells["c"] == [("0.200 (2)", "second"), ("undefined", "")]
-    first, second, *_ = ranks_section(ranks).says
-    assert first == "People put b first on errors; overall. So do 1 of 2 metrics."
-    assert second.startswith("Each cell has")
-
-
 def test_one_system_has_no_rank(ranks):
     alone = ranks_table(
         pd.DataFrame([board("bleu", "a", 0.2)]), pd.DataFrame([summary("a", 4)]), SCALES
     )
     assert alone.empty
-    assert ranks_section(alone) is None
-
-
-def test_people_s_means_stand_by_author_and_by_rater():
-    summaries = pd.DataFrame(
-        [
-            summary("a", 4),
-            summary("b", 5),
-            summary("r1", 4.5, of="rater"),
-            summary("", 4.5, of="all"),
-        ]
-    )
-    made = people_section(summaries, many_violins(2))
-    study, raters = made.groups
-    assert [name for name, _ in study.grids[0].rows] == ["a", "b"]
-    (cell,) = study.grids[0].rows[0][1]
-    assert cell == ("4.000", ("[3.500, 4.500]", "SD 0.250", "n = 10, 1 without a value"), "4.0", "")
-    assert [name for name, _ in raters.grids[0].rows] == [
-        "s: overall, all raters",
-        "s: overall, r1",
-    ]
-    assert made.says[0].startswith("Rated best, on scales from 0 to 1: overall: system of a long")
-
-
-def test_several_studies_are_told_apart_and_only_a_few_criteria_are_named(ranks):
-    """Two studies may rate one criterion, and the table alone has intervals of its means."""
-    one = many_violins(2, ("overall",))
-    both = pd.concat([one.assign(study="s1"), one.assign(study="s2")])
-    (said, _) = people_section(pd.DataFrame([summary("a", 4)]), both).says
-    assert said.count(": system of a long name") == 2
-    assert "s1, overall: " in said
-    assert "s2, overall: " in said
-    assert "[" not in said
-    people = ranks[(ranks["scorer_is"] == "people") & (ranks["scorer"] == "overall")]
-    many = [people.assign(scorer=f"c{n}") for n in range(9)]
-    first = ranks_section(pd.concat([ranks[ranks["scorer_is"] != "people"], *many])).says[0]
-    assert first.startswith(
-        "People put b first on c0; c1; c2; c3; c4; c5; and 3 more in the tables."
-    )
 
 
 def pairs_of(n):

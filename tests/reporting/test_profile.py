@@ -8,8 +8,8 @@ import pytest
 from metassay.format.frames import records
 from metassay.reporting.figures import drawing
 from metassay.reporting.figures.systems import draw_profile
-from metassay.reporting.profile import popularity, profile_section, profile_table
-from metassay.reporting.resampled import Resampling
+from metassay.reporting.profile import popularity, profile_table
+from metassay.statistics.document_means import Resampling
 from tests.reporting.invented_report import SCRIPT
 
 HOW = Resampling(resamples=200, confidence=0.95, seed=1)
@@ -77,7 +77,6 @@ def test_without_a_reference_there_is_no_difference_and_without_scores_no_row():
     assert a["difference"] is None
     nothing = profile_table(SOURCES, texts_of(), scores[:0], HOW)
     assert nothing.empty
-    assert profile_section(nothing) is None
     assert draw_profile(nothing) is None
 
 
@@ -87,14 +86,6 @@ def many(n):
         (f"d{doc}", author, doc + place) for doc in range(5) for place, author in enumerate(authors)
     ]
     return profile_table(SOURCES, texts_of(), scores_of("words", *found), HOW)
-
-
-def test_section_names_who_is_furthest_from_the_reference():
-    section = profile_section(many(2))
-    furthest = f"a system with a long name {SCRIPT} 1 has more words than the reference: by 2.000"
-    assert furthest in section.says[0]
-    assert profile_section(many(0)).says[0].startswith("Means over texts")
-    assert [head for head in section.grids[0].heads] == ["author", "words", "less the reference’s"]
 
 
 @pytest.mark.parametrize("n", [0, 1, 16])

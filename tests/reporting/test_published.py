@@ -8,7 +8,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.paper_figures.papers import PAPERS
-from metassay.reporting.published import COMPARISONS, agrees, compare_all, published_view
+from metassay.reporting.published import COMPARISONS, agrees, compare_all
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
@@ -112,9 +112,7 @@ def test_undefined_stays_undefined():
     assert compared.cells["ours"].isna().all()
     assert len(compared.cells) == 6  # the aggregate too
     assert set(compared.cells["note"]) == {"Undefined here."}
-    view = published_view(compared)
-    assert view.rows[0][1][0].ours == "undefined"
-    assert (view.n_agreeing, view.largest) == (0, "")
+    assert compared.summary.startswith("0 of 6 cells equal the printed digits. 120 ")
 
 
 def test_table20_takes_rouge_lsum_of_whole_texts():
@@ -173,14 +171,15 @@ def test_every_cell_of_table24_that_can_be_computed_is_compared():
     assert not compared.cells.duplicated(["row", "column"]).any()
 
 
-def test_view_has_the_papers_shape_and_names_the_largest_difference(benabacha):
-    view = published_view(benabacha)
-    assert view.columns == [*CRITERIA.values(), "Aggregate Score"]
-    assert [row for row, _ in view.rows] == ["ROUGE-1-R", "ROUGE-L-F"]
-    assert view.rows[1][1][:2] == [None, None]
-    assert view.rows[0][1][0] == ("0.000", "0.10", "−0.100", False, "1", "")
-    assert view.largest == "−0.100 (ROUGE-1-R, Factual Precision)"
-    assert (view.n_agreeing, len(view.notes)) == (1, 1)
+def test_the_summary_counts_what_agrees_and_names_the_largest_difference(benabacha):
+    assert benabacha.summary == (
+        "1 of 7 cells equal the printed digits; the largest difference is -0.100 (ROUGE-1-R,"
+        " Factual Precision). 119 published cells of metrics or systems not run here are left out."
+    )
+    (block,) = benabacha.blocks.values()
+    assert block["says"][1] == benabacha.summary
+    nothing = one("benabacha_table2")
+    assert nothing.summary == "None of its 126 cells was computed here."
 
 
 def test_agreement_is_half_a_unit_of_the_last_printed_digit():

@@ -4,9 +4,7 @@ import pandas as pd
 import pytest
 
 from metassay.meta_evaluation.correlations import CORRELATIONS
-from metassay.reporting.names import ShownAs
 from metassay.reporting.published import compare_all
-from metassay.reporting.published_judges import claims_section
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty
 from tests.reporting.invented_report import PUBLISHED, ours_of
@@ -87,27 +85,17 @@ def test_rank_correlations_by_hand(compared):
     assert pd.isna(too_few["spearman"])
 
 
-def test_the_section_warns_of_few_systems_and_shows_judges_as_named(compared):
-    shown = ShownAs({}, {"word": "Words"})
-    tables = {name: shown.frame(frame) for name, frame in compared.tables.items()}
-    assert list(tables) == ["published_doclens_claims", "published_doclens_claims_ranks"]
-    section = claims_section(compared, tables)
-    assert section.warnings[0].startswith("Only 4 systems can be compared, so that no p can be")
-    assert "below .083" in section.warnings[0]
-    scores, ranks = section.groups[0].grids
-    assert scores.heads[1:] == ["Words", *(f"{e} (printed)" for e in ("GPT-4", "Mistral", "TRUE"))]
-    name, (ours, gpt4, *_) = scores.rows[0]
-    assert name == "whole notes: BART + SAMSum FT, full"
-    assert (ours.text, ours.notes) == ("0.900", ("[0.800, 1.000]", "micro 0.100", "n = 40"))
-    assert gpt4.text == "0.2030"
-    assert scores.rows[4][1][0].notes[-1] == "3 of 1,287 missing"
-    name, (cell, *_) = ranks.rows[0]
-    assert (name, cell.text) == ("whole notes: Words", ".40, .33")
-    assert cell.notes == ("p = .750 and .750", "n = 4", "micro −.40, −.33, p = .750 and .750")
+def test_few_systems_are_warned_of_and_what_is_left_out_is_counted(compared):
+    scores, ranks = compared.blocks.values()
+    assert list(compared.blocks) == list(compared.tables)
+    assert ranks["says"][0].startswith("Only 4 systems can be compared, so that no p can be below")
+    assert "below .083" in ranks["says"][0]
+    assert scores["says"][1] == "786 printed values of other texts or measures are left out."
 
 
 def test_nothing_of_ours_is_said():
     (found,) = compare_all(
         ["doclens_claims"], PUBLISHED, ours_of(empty(LEADERBOARD), empty(CORRELATIONS))
     )
-    assert claims_section(found, found.tables).says[-1].startswith("None of its values")
+    assert found.scores.empty
+    assert found.blocks["published_doclens_claims_ranks"]["says"][0].startswith("Too few systems")

@@ -11,7 +11,7 @@ from metassay.datasets.scholarsum import FACETS
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
 from metassay.reporting.cells import Ours
-from metassay.reporting.published import compare_all, published_view
+from metassay.reporting.published import compare_all
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
@@ -41,9 +41,7 @@ def test_maynez_takes_spearman_with_the_released_means() -> None:
     assert first["note"] == ""  # .1968 is printed .197
     assert last["note"].startswith("Unexpected")  # .2646 would be .265, not .264
     assert found.n_not_run == 8
-    view = published_view(found)
-    assert view.rows[0][1][0] == ("0.1968", "0.197", "−0.0002", True, "", "")
-    assert view.n_agreeing == 1
+    assert found.summary.startswith("1 of ")
 
 
 @pytest.mark.parametrize(("study", "printed"), [("topical_chat", 18), ("sfres", 9)])
@@ -87,7 +85,6 @@ def test_scholarsum_takes_means_of_the_first_44_papers_and_shows_those_of_all() 
     assert (acu["row"], acu["published"], acu["difference"]) == ("Llama2", 0, 0)
     assert human["note"].startswith("Expected")  # .7, not .7002
     assert found.n_not_run == 29
-    assert published_view(found).rows[0][1][0].ours_all == "0.54494"
 
 
 def test_the_real_scores_give_26_of_32_means(mirror: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rubrics on the page: grades by hand, levels drawn, forms filled in with quotes marked or lost."""
+"""Rubrics: grades by hand, levels drawn, forms with what a level says, and quotes or lost ones."""
 
 import json
 
@@ -9,11 +9,11 @@ from metassay.format.frames import records
 from metassay.reporting.figures import drawing
 from metassay.reporting.figures.systems import draw_rubric_levels
 from metassay.reporting.report import write_report
-from metassay.reporting.rubrics import TEXTS, filled_in, rubric_tables
+from metassay.reporting.rubrics import rubric_tables
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
-from tests.reporting.html_tree import section, tree_of
+from tests.reporting import page_data
 from tests.reporting.invented_meta import SCRIPT
 from tests.reporting.invented_report import DOC, EVIL
 
@@ -132,100 +132,30 @@ ANSWERS = pd.DataFrame(
 )
 
 
-PARTS_ROWS = pd.DataFrame(
-    [{"doc_id": DOC, "author": "reference", "part": "full", "text": TEXT, "status": "ok"}]
-)
-
-
-def test_what_nobody_was_asked_has_a_line_that_says_why():
-    lacks = {"missing": "null where the reference lacks the part; level 1 where the text lacks it"}
-    rubric = [criterion(name, place, **lacks) for place, name in enumerate(("aim", "end"))]
-    rubric += [criterion("if_any", 2), criterion("never", 3)]
-    rubric.append(criterion("slips", 4, "penalties", low=0.0, high=3.0, better="lower"))
-    asked = [
-        {**pair("p1", "aim", 0), "part": "aim"},
-        {**pair("p2", "aim", 0, doc_id="d2", settled="no_evidence"), "part": "aim"},
-        {**pair("p3", "end", 1, doc_id="d2"), "part": "end"},
-        pair("p4", "if_any", 2, doc_id="d2"),
-        pair("p5", "slips", 4, settled="not_applicable", kind="penalties"),
-        pair("p6", "slips", 4, doc_id="d2", settled="no_evidence", kind="penalties"),
-    ]
-    answers = pd.DataFrame([answer(f"p{n}", 2.0) for n in (1, 3, 4)])
-    made = filled_in(pd.DataFrame(rubric), pd.DataFrame(asked), answers, PARTS_ROWS)
-    said = {one.doc_id: [(line.criterion, line.said) for line in one.lines] for one in made.rubrics}
-    assert said[DOC] == [
-        *(("aim", "2 on 1 to 3"), ("end", "not scored: the reference has no end")),
-        *(("if_any", "not scored: not applicable"), ("never", "not scored: asked of no text")),
-        ("slips", "no penalty, not asked: not applicable"),
-    ]
-    assert said["d2"] == [
-        *(("aim", "level 1 without asking: the text has no aim"), ("end", "2 on 1 to 3")),
-        *(("if_any", "2 on 1 to 3"), ("never", "not scored: asked of no text")),
-        ("slips", "the highest penalty without asking: the text has no words"),
-    ]
-
-
-def test_a_form_has_grade_anchor_reason_and_marks_quotes_where_they_are():
-    made = filled_in(CRITERIA_ROWS, PAIRS_ROWS, ANSWERS, PARTS_ROWS)
-    assert made.rule == "All 2 filled-in forms (1 rubric, 2 texts)."
-    failed, good = made.rubrics
-    clear, slips = good.lines
-    assert (clear.said, clear.anchor, clear.failed) == ("1 on 1 to 3", f"bad {SCRIPT}", False)
-    assert clear.reason == f"because {SCRIPT}"
-    assert clear.not_in_text == ["a lost <b>quote</b>"]
-    assert (slips.said, slips.anchor) == ("penalties: 2, 4 at most", "")
-    ((part, text),) = good.read
-    assert part == ""
-    said = [(run.text, [mark.name for mark in run.marks]) for run in text.runs]
-    assert said == [
-        *(("A ", []), ("knee ", ["clear"]), ("hurts", ["clear", "slips"]), (". ", ["slips"])),
-        (f"{SCRIPT} It heals.", []),
-    ]
-    assert [(line.said, line.failed) for line in failed.lines] == [
-        ("not asked: there is no text", True),
-        ("no grade: refused", True),
-    ]
-
-
-def test_of_many_texts_some_are_shown_one_author_of_each_document_in_turn():
-    many = [
-        pair(f"p{d}{a}", "clear", 0, doc_id=f"d{d:02}", author=a) for d in range(40) for a in "ab"
-    ]
-    answers = pd.DataFrame([answer(f"p{d}{a}", 2.0) for d in range(40) for a in "ab"])
-    made = filled_in(CRITERIA_ROWS, pd.DataFrame(many), answers, PARTS_ROWS)
-    assert len(made.rubrics) == TEXTS
-    assert [(one.doc_id, one.author) for one in made.rubrics][:3] == [
-        *(("d00", "a"), ("d03", "b"), ("d06", "a")),
-    ]
-    assert made.rule.startswith("12 of 80 filled-in forms (1 rubric, 80 texts): ")
-
-
-def test_a_page_with_a_rubric_says_all_of_it_and_escapes_it(make_report, frames, tmp_path):
-    scores = pd.concat(
-        [
-            frames["scores"],
-            pd.DataFrame([{**score(EVIL, 1 / 3), "n_expected": 1, "n_judged": 1, "recipe": "x"}]),
-        ]
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metassay.reporting.meta_page.FIGURES", {})
-        report = make_report(
-            criteria=CRITERIA_ROWS, pairs=PAIRS_ROWS, judgments=ANSWERS, scores=scores
-        )
-        write_report(report, tmp_path / "out")
-    html = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
-    assert SCRIPT not in html
-    assert "<b>quote" not in html
-    text = section(tree_of(html), "rubrics").text()
-    assert "asks of clear" in text
-    assert "quoted, but not in the text: “a lost <b>quote</b>”" in text
+@pytest.mark.usefixtures("no_figures")
+def test_a_page_with_a_rubric_has_its_tables_and_every_form_with_anchor_reason_and_quotes(
+    make_report, frames, tmp_path
+):
+    graded = {**score(EVIL, 1 / 3), "n_expected": 1, "n_judged": 1, "recipe": "x"}
+    scores = pd.concat([frames["scores"], pd.DataFrame([graded])])
+    report = make_report(criteria=CRITERIA_ROWS, pairs=PAIRS_ROWS, judgments=ANSWERS, scores=scores)
+    write_report(report, tmp_path / "out")
     for name in ("criteria", "rubric_grades", "rubric_levels"):
         assert (tmp_path / "out" / f"{name}.csv").is_file()
-    again = pd.read_csv(tmp_path / "out" / "rubric_grades.csv")
-    assert list(again["mean"]) == [1.0]
+    assert page_data.table(tmp_path / "out", "rubric_grades")["mean"].tolist() == [1.0]
+    document, _ = page_data.documents(tmp_path / "out")
+    of = {text["author"]: text["blocks"] for text in document["texts"]}
+    evil, plain = ({b["id"]: b for b in of[name]}["rubric form"] for name in (EVIL, "plain"))
+    clear, slips = (line["judgments"][0] for line in evil["lines"])
+    assert clear == {
+        **{"word": "graded 1 on 1 to 3", "side": "against", "probability": None},
+        **{"why": f"bad {SCRIPT}; because {SCRIPT}"},
+        "quotes": ["knee hurts", "a lost <b>quote</b> (not in the text)"],
+    }
+    assert (slips["word"], slips["side"]) == ("graded 2 of at most 4", "against")
+    said = [(line["judgments"][0]["word"], line["judgments"][0]["side"]) for line in plain["lines"]]
+    assert said == [("failed: no text", "unknown"), ("failed: refused", "unknown")]
 
 
-def test_without_a_rubric_the_page_says_nothing_of_them(written):
-    html = (written / "index.html").read_text(encoding="utf-8")
-    assert 'id="rubrics"' not in html
-    assert filled_in(CRITERIA_ROWS.iloc[:0], PAIRS_ROWS, ANSWERS, PARTS_ROWS) is None
+def test_without_a_rubric_the_page_says_nothing_of_them(head):
+    assert not {table["name"] for table in head["tables"]} & {"criteria", "rubric_grades"}

@@ -40,7 +40,7 @@ def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     mine = certificates[certificates["criterion"] == "vanilla_rating"]
     assert set(mine["study"]) == {"pilot"}
     assert "claim_recall" in set(mine["metric"])
-    page = (project / "reports/sample/index.html").read_text("utf-8")
+    page = (project / "reports/sample/page/data/head.js").read_text("utf-8")
     named = re.findall(r"(\w+) agrees less than the others by (\w+) \(study (\w+)\)", page)
     assert named == [("carla", "vanilla_rating", "pilot")]
 

@@ -7,9 +7,7 @@ build of the font library would trace differently.
 
 import io
 import math
-import re
 import textwrap
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -34,7 +32,7 @@ ACCENT = "#1f5fa8"
 GREY = "#7b8794"
 
 # Paul Tol's light colours, which colour-blind readers tell apart, and hatches for those who see
-# none. page.css marks facets with the same colours (.m0 to .m7).
+# none. page/src/style.css marks facets with the same colours (.m0 to .m7).
 _LOOKS = (
     *(("#99c2e8", ""), ("#eedd88", "////"), ("#a8d5a2", "...."), ("#f2b8c6", "\\\\\\\\")),
     *(("#99ddff", "xxxx"), ("#ee9f7c", "----"), ("#bbcc33", "||||"), ("#cfc4e6", "oo")),
@@ -60,10 +58,6 @@ STYLE = {
     "path.simplify": False,
 }
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
-_SVG = "http://www.w3.org/2000/svg"
-_XLINK = "http://www.w3.org/1999/xlink"
-_HREF = f"{{{_XLINK}}}href"
-_REFERENCE = re.compile(r"(?:(?<=url\()|^)#(\w+)(?=\)|$)")  # url(#here), or an href that is #here
 
 Draw = Callable[..., Figure | None]  # a frame, and what it takes by name
 
@@ -243,29 +237,3 @@ def label(text: str) -> str:
 def facet_look(place: int) -> Look:
     """Colour and hatch of the facet in this place; a ninth looks like the first."""
     return _LOOKS[place % len(_LOOKS)]
-
-
-def inline(svg: str, name: str, title: str) -> str:
-    """The `<svg>` element for a page that holds several, with a title to read out.
-
-    Ids that nothing refers to are left out; `name` leads the others, so that no two are the same.
-    """
-    ET.register_namespace("", _SVG)
-    ET.register_namespace("xlink", _XLINK)
-    root = ET.fromstring(svg)
-    every = [value for element in root.iter() for value in element.attrib.values()]
-    referred = {match for value in every for match in _REFERENCE.findall(value)}
-    for element in root.iter():
-        if element.get("id") not in referred:
-            element.attrib.pop("id", None)
-        element.text = (element.text or "").strip() or None  # line breaks and indents
-        element.tail = (element.tail or "").strip() or None
-        for attribute, value in element.attrib.items():
-            if attribute == "id":
-                element.set(attribute, f"{name}-{value}")
-            elif attribute in (_HREF, "clip-path", "style"):
-                element.set(attribute, _REFERENCE.sub(rf"#{name}-\1", value))
-    root.set("role", "img")
-    root.set("aria-label", title)
-    text = ET.tostring(root, encoding="unicode")
-    return text.replace(f' xmlns="{_SVG}"', "", 1).replace(f' xmlns:xlink="{_XLINK}"', "", 1)

@@ -32,8 +32,8 @@ from metassay.reporting.figures.drawing import (
     width_of,
 )
 from metassay.reporting.names import ARROWS, headline_metrics, sorted_authors, sorted_parts
-from metassay.reporting.resampled import Reals
 from metassay.reporting.section import Row, by_criterion, grouped, metric_name, metric_of
+from metassay.statistics.document_means import Reals
 from metassay.tables.names import REFERENCE
 
 

@@ -81,6 +81,20 @@ def sentence(row: dict[str, Any]) -> str:
     return f"{row['verdict']}: {numbers}{sure}, {row['n']:,} documents{other}{why}"
 
 
+def readable(row: dict[str, Any], documents: str) -> dict[str, str]:
+    """One row as Markdown has it, with what is said of the documents behind it."""
+    return {
+        "verdict": row["verdict"],
+        "metric": label(row),
+        "system": row["author"],
+        "before": shown(row["before"]),
+        "after": shown(row["after"]),
+        "difference": interval(row),
+        "p adjusted": probability(row["p_adjusted"]),
+        "documents": documents,
+    }
+
+
 def documents_behind(one: Comparison) -> dict[tuple[str, ...], list[str]]:
     """The keys of the documents that moved furthest, by part, metric, judge and author."""
     found: dict[tuple[str, ...], list[str]] = {}
@@ -183,16 +197,7 @@ def _page(one: Comparison) -> Iterator[str]:
     yield from (f"{verdict_counts(changes)}.", "")
     behind = documents_behind(one)
     rows = [
-        {
-            "verdict": row["verdict"],
-            "metric": label(row),
-            "system": row["author"],
-            "before": shown(row["before"]),
-            "after": shown(row["after"]),
-            "difference": interval(row),
-            "p adjusted": probability(row["p_adjusted"]),
-            "documents": " ".join(behind.get(tuple(row[name] for name in ROW), ())),
-        }
+        readable(row, " ".join(behind.get(tuple(row[name] for name in ROW), ())))
         for row in records(changes)
         if row["verdict"] in SHOWN
     ]

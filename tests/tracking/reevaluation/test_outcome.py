@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
+from metassay.reporting.shell import PageFolder
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import NO_JUDGE
@@ -15,6 +16,7 @@ from metassay.tracking.comparison.causes import Cause
 from metassay.tracking.comparison.differences import DECISION, differences
 from metassay.tracking.comparison.sides import Side
 from metassay.tracking.options import ComparisonOptions
+from metassay.tracking.reevaluation.changed_texts import put_changed_texts
 from metassay.tracking.reevaluation.changes import write_report
 from metassay.tracking.reevaluation.history import append
 from metassay.tracking.reevaluation.outcome import (
@@ -26,7 +28,8 @@ from metassay.tracking.reevaluation.outcome import (
     lines,
     payload,
 )
-from metassay.tracking.reevaluation.texts import changed_texts
+from metassay.tracking.reevaluation.texts import ChangedText, changed_texts
+from tests.reporting import page_data
 from tests.test_reevaluate import leaderboard, scores
 
 
@@ -129,9 +132,65 @@ def test_texts_are_on_the_page_alone(tmp_path: Path) -> None:
     assert first.rows == ("rouge1 of good", "rouge2 of good")
     write_report(tmp_path, found, append(tmp_path, found))
     reports = tmp_path / "reports/changes/one"
-    holds = {file.name for file in reports.glob("*.*") if b"text 1" in file.read_bytes()}
-    assert holds == {"index.html"}
+    holds = {
+        file.relative_to(reports).as_posix()
+        for file in reports.rglob("*.*")
+        if file.is_file() and b"text 1" in file.read_bytes()
+    }
+    assert holds == {"page/data/documents/0.js", "page/data/search/0.js"}
     assert "text 1" not in "\n".join([*lines(found), str(payload(found))])
+
+
+def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_path: Path) -> None:
+    found = outcome(worse=True)
+    texts = [
+        ChangedText("d01", "good", "\U0001f600 pain gone.", "\U0001f600 pain back now.", ("a",)),
+        ChangedText("d02", "good", "</script>", "</script>", ("b",)),
+        ChangedText("d03", "good", None, "Here.", ("c",)),
+    ]  # fmt: skip
+    page = PageFolder(tmp_path / "out")
+    info = put_changed_texts(page, found, texts)
+    assert info is not None
+    assert [(of.name, of.kind) for of in info.authors] == [
+        *(("accepted", "reference"), ("now", "system"))
+    ]
+    (documents,) = (page_data.value(page.folder, s)["documents"] for s in info.documents_in)
+    first, same, lost = documents
+    assert [(d["id"], d["task"]) for d in documents[:2]] == [
+        *(("d01, good", "good"), ("d02, good", "good"))
+    ]
+    for text, words in zip(first["texts"], ("gone.", "back now."), strict=True):
+        (mark,) = text["marks"]
+        in_utf16 = text["text"].encode("utf-16-le")
+        assert in_utf16[2 * mark["start"] : 2 * mark["end"]].decode("utf-16-le") == words
+    assert same["attributes"] == ["the same text: only its scores changed", "b"]
+    assert [text["marks"] for text in same["texts"]] == [[], []]
+    assert [bool(text["problems"]) for text in lost["texts"]] == [True, False]
+    row = found.documents[(found.documents["doc_id"] == "d01")].iloc[0]
+    scores = [dict(text["scores"])[row["metric"]] for text in first["texts"]]
+    assert scores == [row["before"], row["after"]]
+    assert put_changed_texts(page, found, []) is None
+
+
+def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path: Path) -> None:
+    found = outcome(worse=True, missing=["3 of 9 are missing"])
+    write_report(tmp_path, found, append(tmp_path, found))
+    page = tmp_path / "reports/changes/one"
+    head = page_data.head(page)
+    assert head["banners"][0].startswith("Exit status 4: worse")
+    assert head["answer"][0] == "2 of 3 scores got worse, all of `good`."
+    assert {(p["kind"], p["text"]) for p in head["problems"]} == {
+        *(("missing", "3 of 9 are missing"), ("change", "data: data/raw/one (stage ingest)"))
+    }
+    assert head["links"] == [{"href": "../../one/index.html", "title": "The whole report"}]
+    changes = page_data.table(page, "changes")
+    assert list(changes["verdict"][:2]) == ["regressed", "regressed"]
+    expected = found.changes.set_index(["metric", "author"])["difference"].to_dict()
+    assert changes.set_index(["metric", "author"])["difference"].to_dict() == expected
+    names = [info["name"] for info in head["tables"]]
+    assert names == ["changes", "causes", "changed_documents", "history", "history_means"]
+    assert all((page / info["csv"]).is_file() for info in head["tables"])
+    assert [figure["name"] for figure in head["figures"]] == ["history"]
 
 
 def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path: Path) -> None:
@@ -243,11 +302,17 @@ def test_accepted_numbers_that_are_not_to_be_had_have_a_remedy(tmp_path: Path) -
 def test_equal_outcomes_give_equal_pages_without_a_text_that_runs(tmp_path: Path) -> None:
     found = outcome(worse=True, causes=[Cause("data", "ingest", "<script>|x")])
     history = append(tmp_path, found)
-    files = ("index.html", "changes.md", "changes.csv", "figures/history.svg")
     written = []
     for _ in range(2):
         write_report(tmp_path, found, history)
         folder = tmp_path / "reports/changes/one"
-        written.append([(folder / name).read_bytes() for name in files])
+        files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+        written.append({file: file.read_bytes() for file in files})
     assert written[0] == written[1]
-    assert b"<script>|x" not in written[0][0] + written[0][1]
+    assert {file.name for file in written[0]} >= {
+        *("index.html", "changes.md", "changes.csv", "history.svg")
+    }
+    assert (
+        b"<script>|x" not in written[0][folder / "index.html"] + written[0][folder / "changes.md"]
+    )
+    assert [file.name for file in folder.parent.iterdir()] == ["one"]

@@ -1,0 +1,165 @@
+"""The view Texts of a page: shards of documents, their index, and what a search reads."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from metassay.core.visible import visible
+from metassay.reporting.contract import (
+    AuthorInfo,
+    CriterionInfo,
+    Document,
+    MetricInfo,
+    Rating,
+    SearchShard,
+    Text,
+    TextsInfo,
+)
+from metassay.reporting.names import sorted_authors
+from metassay.reporting.shell import LARGEST, PageFolder
+from metassay.tables.names import is_reference
+
+FIXED = {
+    "document": "the document",
+    "author": "who wrote the text",
+    "task": "what the document is of",
+    "home": "the shard that its document is in",
+    "status": "ok, or why there is no text",
+    "words": "words of the text",
+    "rated": "ratings of the text",
+}
+_UNUSED = ("title", "group", "csv", "command")  # of the record of a table that is no evidence
+
+
+Rated = Callable[[Text], Iterable[Rating]]
+
+
+def put_texts(  # noqa: PLR0913 - all that the view is made of
+    page: PageFolder,
+    documents: Iterable[tuple[Document, Sequence[int]]],
+    *,
+    noun: str,
+    judges: Sequence[str] = (),
+    metrics: Mapping[str, str],
+    criteria: Sequence[CriterionInfo] = (),
+    parts: Sequence[str] = (),
+    rated: Rated = lambda text: text.ratings,
+) -> TextsInfo:
+    """Write documents, index and search in the order of `documents`, one at a time.
+
+    With each document stands, per text, on how many lines a judge is wrong or differs from people:
+    column `split`. `metrics`: better direction by the label that Text.scores have. `parts`: those
+    of lines and marks that can be filtered by. `rated`: the ratings of a text that are counted, and
+    whose means its criteria are, by name.
+    """
+    columns = {label: f"metric_{place}" for place, label in enumerate(metrics)}
+    place_of = {part: str(place) for place, part in enumerate(parts)}
+    splits: list[Sequence[int]] = []
+    index: list[dict[str, object]] = []
+    search = _Search(page)
+
+    def each() -> Iterator[Document]:
+        for document, split in documents:
+            splits.append(split)
+            yield document
+
+    for document, home in page.put_documents(each()):
+        for text, split in zip(document.texts, splits[-1], strict=True):
+            scores, ratings = dict(text.scores), [*rated(text)]
+            index.append(
+                {
+                    **{"document": document.id, "author": text.author, "task": document.task},
+                    **{"home": home, "status": "; ".join(text.problems) or "ok"},
+                    "words": len(text.text.split()) if text.text else None,
+                    "rated": sum(one.value is not None for one in ratings),
+                    **_sides(text, judges),
+                    "split": split,
+                    "parts": " ".join(place_of[p] for p in sorted(_parts(text) & set(place_of))),
+                    **{column: scores.get(label) for label, column in columns.items()},
+                    **{of.column: _mean(ratings, of.name) for of in criteria},
+                }
+            )
+            search.add(text)
+    known = [*FIXED, *_side_names(len(judges)), "split", "parts", *columns.values()]
+    frame = pd.DataFrame(index, columns=[*known, *(of.column for of in criteria)])
+    reals = [*columns.values(), *(of.column for of in criteria)]
+    frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
+    return TextsInfo(
+        documents=len(splits),
+        texts=len(frame),
+        noun=noun,
+        authors=[
+            AuthorInfo(name, "reference" if is_reference(name) else "system")
+            for name in sorted_authors(frame["author"])
+        ],
+        metrics=[MetricInfo(label, column, metrics[label]) for label, column in columns.items()],
+        criteria=criteria,
+        judges=judges,
+        parts=parts,
+        index=page.put_evidence("index", frame, means=FIXED, **dict.fromkeys(_UNUSED, ""), says=[]),
+        search=search.finish(),
+        documents_in=[
+            f"documents/{n}" for n in range(int(frame["home"].max()) + 1 if index else 0)
+        ],
+    )
+
+
+def utf16(text: str, end: int) -> int:
+    """How many UTF-16 code units the first `end` characters are, as pages show them."""
+    return len(visible(text[:end]).encode("utf-16-le", "surrogatepass")) // 2
+
+
+class _Search:
+    """What a search reads, written as texts pass by."""
+
+    def __init__(self, page: PageFolder) -> None:
+        self._page, self._first, self._size = page, 0, 0
+        self._read: list[str] = []
+        self._shards: list[SearchShard] = []
+
+    def add(self, text: Text) -> None:
+        """The text of the next row, and what is in its lines and not in it."""
+        lines = [line.text for block in text.blocks for line in block.lines]
+        read = "\n".join([text.text, *(line for line in lines if line not in text.text)])
+        size = len(read.encode("utf-8", "surrogatepass"))
+        if self._read and self._size + size > LARGEST:
+            self._put()
+        self._read.append(read)
+        self._size += size
+
+    def finish(self) -> list[SearchShard]:
+        """The shards, in order."""
+        if self._read:
+            self._put()
+        return self._shards
+
+    def _put(self) -> None:
+        name = self._page.put(f"search/{len(self._shards)}", {"texts": self._read})
+        self._shards.append(SearchShard(name, self._first, len(self._read)))
+        self._first, self._size, self._read = self._first + len(self._read), 0, []
+
+
+def _side_names(judges: int) -> list[str]:
+    return [f"{side}_{n}" for n in range(judges) for side in ("for", "against", "unknown")]
+
+
+def _sides(text: Text, judges: Sequence[str]) -> dict[str, int]:
+    counts = dict.fromkeys(_side_names(len(judges)), 0)
+    for block in text.blocks:
+        for line in block.lines:
+            for head, judgment in zip(block.heads, line.judgments, strict=True):
+                if judgment.side != "neutral":
+                    counts[f"{judgment.side}_{judges.index(head.judge)}"] += 1
+    return counts
+
+
+def _parts(text: Text) -> set[str]:
+    lines = (line.part for block in text.blocks for line in block.lines)
+    return {*lines, *(mark.part for mark in text.marks)}
+
+
+def _mean(ratings: Sequence[Rating], name: str) -> float | None:
+    """Of ratings of the text itself, not of it beside another one."""
+    values = [r.value for r in ratings if r.criterion == name and not r.of and r.value is not None]
+    return math.fsum(values) / len(values) if values else None

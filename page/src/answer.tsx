@@ -1,0 +1,196 @@
+/** The first view: what to use for which decision, and a picture of all metrics. */
+import { useEffect, useRef } from "preact/hooks";
+import type { GridCell, GridRow, Problem } from "./contract";
+import { Certificate } from "./certificate";
+import { type Table, tableOf } from "./data";
+import { counted, interval, label, short } from "./format";
+import { certificates, fixedOrder, kindOf, ofRow, selected, SIGNS, STATES } from "./grid";
+import { Axis, Dot, type Scale, scaleOf } from "./plot";
+import { Facts, Paragraphs, Select, t, usePage, Wait } from "./ui";
+
+export function Answer() {
+  const { head, to } = usePage();
+  const info = certificates(head);
+  return (
+    <>
+      <h1>{t(head.name)}</h1>
+      <p class="about">{t(head.about)}</p>
+      <Paragraphs texts={head.banners} kind="banner" />
+      <DataLine />
+      <div class="answer">
+        <Paragraphs texts={head.answer} />
+      </div>
+      {head.grid.length > 0 && <Grid />}
+      {info && head.grid.length > 0 ? (
+        <Wait promise={tableOf(info)}>{(table) => <Picture table={table} />}</Wait>
+      ) : (
+        <ul class="list">
+          {head.tables.map(({ name, title }) => (
+            <li key={name}>
+              <a href={to({ view: "evidence", table: name })}>{t(title)}</a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function Grid() {
+  const { head } = usePage();
+  return (
+    <div class="scroll" role="region" tabIndex={0} aria-label="What to use for which decision">
+      <table class="grid">
+        <thead>
+          <tr>
+            <th scope="col">
+              <span class="hidden">Criterion</span>
+            </th>
+            {head.decisions.map(({ level, title }) => (
+              <th key={level} scope="col" children={t(title)} />
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {head.grid.map((row) => (
+            <tr key={row.study + row.criterion + row.part}>
+              <th scope="row">{t(row.title)}</th>
+              {head.decisions.map(({ level }, i) => (
+                <td key={level} children={<Cell row={row} level={level} cell={row.cells[i] ?? null} />} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Cell({ row, level, cell }: { row: GridRow; level: string; cell: GridCell | null }) {
+  const { to } = usePage();
+  if (!cell) return <span class="untested">not tested</span>;
+  return (
+    <a class={cell.state} href={to({ view: "answer", ...ofRow(row), level, metric: cell.metric })}>
+      <b class={`state ${cell.state}`}>{`${SIGNS[cell.state]} ${STATES[cell.state]}`}</b> {t(cell.metric)}{" "}
+      <span class="numbers">{`${short(cell.value)} ${interval(cell.low, cell.high, short)}`}</span>
+      <small>{t(cell.says)}</small>
+    </a>
+  );
+}
+
+const PROBLEMS: Readonly<Record<Problem["kind"], readonly [one: string, many: string]>> = {
+  missing: ["note on missing answers", "notes on missing answers"],
+  warning: ["warning", "warnings"],
+  limit: ["limit of the study", "limits of the study"],
+  change: ["change since accepted", "changes since accepted"],
+};
+
+/** One line on the data; each count opens what it counts. */
+function DataLine() {
+  const { head, at, to } = usePage();
+  const kinds = Object.entries(PROBLEMS).flatMap(([kind, names]) => {
+    const texts = head.problems.filter((problem) => problem.kind === kind).map(({ text }) => text);
+    return texts.length ? [{ kind, texts, title: `${texts.length} ${names[texts.length === 1 ? 0 : 1]}` }] : [];
+  });
+  const open = kinds.find(({ kind }) => kind === at.problems);
+  return (
+    <div class="data">
+      <p>
+        {head.dataset?.counts.map((count) => (
+          <span key={count}>{t(count)}</span>
+        ))}
+        {kinds.map(({ kind, title }) => (
+          <a key={kind} href={to({ problems: open?.kind === kind ? null : kind })} aria-expanded={open?.kind === kind}>
+            {title}
+          </a>
+        ))}
+        {head.dataset && !kinds.length && <span>no warning, nothing missing</span>}
+        {head.links.map(({ href, title }) => (
+          <a key={href} href={href} children={t(title)} />
+        ))}
+      </p>
+      {open && <Paragraphs texts={open.texts} kind="problem" />}
+    </div>
+  );
+}
+
+/** All metrics for one criterion and decision, in one order whatever is selected. */
+function Picture({ table }: { table: Table }) {
+  const { head, at, to, go } = usePage();
+  const now = selected(head, at);
+  if (!now) return null;
+  const there = table.where({ ...ofRow(now.row), level: now.level });
+  const rows = new Map(there.map((row) => [label(table.at("metric", row), table.at("judge", row)), row]));
+  const ranked = fixedOrder(table).filter((metric) => rows.has(metric));
+  const known = ranked.filter((metric) => table.number("value", rows.get(metric)!) !== null);
+  const unknown = ranked.filter((metric) => !known.includes(metric));
+  const scale = scaleOf(["low", "high", "value"].flatMap((name) => there.map((row) => table.number(name, row))));
+  const criteria = head.grid.map((row, i) => [String(i), row.title] as const);
+  const levels = head.decisions.map((d) => [d.level, d.title] as const);
+  const pick = (i: string) => go(ofRow(head.grid[Number(i)]!));
+  const verdicts = head.verdicts.map((of) => ({ term: `${SIGNS[of.state]} ${of.kind}`, says: t(of.means) }));
+  return (
+    <section class="picture">
+      <h2>All metrics</h2>
+      <div class="fields">
+        <Select label="Criterion" value={String(head.grid.indexOf(now.row))} options={criteria} change={pick} />
+        <Select label="Decision between" value={now.level} options={levels} change={(level) => go({ level })} />
+      </div>
+      <p class="soft">
+        Correlation with people. The thick line speaks for these systems only, the thin one for others too. Metrics
+        stand by their mean over all criteria and decisions, so that each keeps its place. Select one to see what its
+        verdict rests on.
+      </p>
+      <Axis scale={scale} />
+      <ol class="metrics">
+        {known.map((metric) => (
+          <Metric key={metric} metric={metric} table={table} row={rows.get(metric)!} scale={scale} />
+        ))}
+      </ol>
+      {unknown.length > 0 && (
+        <details open={unknown.includes(at.metric ?? "")}>
+          <summary>{counted(unknown.length, "metric")} undefined here</summary>
+          <ul class="list">
+            {unknown.map((metric) => (
+              <li key={metric}>
+                <a href={to({ metric: metric === at.metric ? null : metric })}>{t(metric)}</a>
+                {metric === at.metric && <Certificate table={table} row={rows.get(metric)!} />}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <details>
+        <summary>What verdicts mean</summary>
+        <Facts facts={verdicts} />
+      </details>
+    </section>
+  );
+}
+
+function Metric({ metric, table, row, scale }: { metric: string; table: Table; row: number; scale: Scale }) {
+  const { head, at, to } = usePage();
+  const item = useRef<HTMLLIElement>(null);
+  const open = metric === at.metric;
+  useEffect(() => {
+    if (open) item.current?.scrollIntoView({ block: "nearest" });
+  }, [open]);
+  const verdict = table.text("verdict", row);
+  const state = kindOf(verdict, head.verdicts)?.state ?? "no";
+  const numbers = (...names: string[]) => names.map((name) => table.number(name, row));
+  const [value, low, high] = numbers("value", "low", "high");
+  const inner = numbers("low_these_systems", "high_these_systems");
+  return (
+    <li ref={item} class={open ? "open" : ""}>
+      <a class="row" href={to({ metric: open ? null : metric })} aria-expanded={open}>
+        <span class="name">{t(metric)}</span>
+        <Dot scale={scale} value={value!} ends={[low!, high!]} inner={inner} state={state} />
+        <span class="numbers">
+          {short(value)} <small>{interval(low, high, short)}</small>
+        </span>
+        <span class={`state ${state}`}>{`${SIGNS[state]} ${verdict}`}</span>
+      </a>
+      {open && <Certificate table={table} row={row} />}
+    </li>
+  );
+}

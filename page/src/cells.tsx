@@ -1,0 +1,144 @@
+/** Columns of tables as they are shown: an estimate with its interval, and a link to the texts behind. */
+import type { CellInfo, ColumnInfo, TableInfo, TextsInfo } from "./contract";
+import { type At, type Changes, key } from "./address";
+import type { Table } from "./data";
+import { cellText, grouped, interval, label, shown, words } from "./format";
+import type { Column } from "./table";
+import { measures, PEOPLE } from "./texts";
+import { Select, t, usePage } from "./ui";
+
+/** Which texts a row of a table is about; null where that cannot be told. Measures are those of whole texts. */
+export function textsOf(info: TextsInfo | null, table: Table, row: number): Changes | null {
+  if (!info) return null;
+  const part = info.parts.find((name) => name === table.text("part", row));
+  const whole = ["", "full"].includes(table.text("part", row));
+  const known = whole ? measures(info).map((m) => m.key) : [];
+  const among = (name: string): string | null => (known.includes(name) ? name : null);
+  const names = ["author", "system"].map((column) => table.text(column, row));
+  const author = info.authors.find(({ name }) => names.includes(name));
+  const metric = among(label(table.at("metric", row), table.at("judge", row)));
+  const people = among(PEOPLE + table.text("criterion", row));
+  const doc = table.text("doc_id", row);
+  const judge = info.judges.find((name) => name === table.text("judge", row));
+  if (!author && !metric && !people && !doc && !part) {
+    return judge === undefined ? null : { view: "texts", judge: key(judge), split: 1 };
+  }
+  const [by, of, at] = [author?.name, judge, part].map((name) => (name === undefined ? null : key(name)));
+  const texts = { view: "texts", x: metric ?? people, y: metric && people, judge: of };
+  return doc ? { ...texts, doc: key(doc), text: by } : { ...texts, author: by, part: at, sort: metric ?? people };
+}
+
+interface EstimateProps {
+  table: Table;
+  row: number;
+  cell: CellInfo;
+  first?: boolean; // of its row: the keyboard reaches the others by it
+}
+/** An estimate, its interval, and what is missing; a link to its texts. */
+export function Estimate({ table, row, cell, first = true }: EstimateProps) {
+  const { head, to } = usePage();
+  const value = table.at(cell.value, row);
+  const missing = table.number(cell.missing, row);
+  const n = table.number(cell.n, row);
+  const texts = textsOf(head.texts, table, row);
+  const text = typeof value === "number" ? shown(value) : t(value === null ? "undefined" : String(value));
+  return (
+    <span class="estimate" title={n === null ? undefined : `n = ${grouped(n)}`}>
+      {texts ? <a href={to(texts)} tabIndex={first ? 0 : -1} children={text} /> : text}
+      <small>{interval(table.number(cell.low, row), table.number(cell.high, row))}</small>
+      {missing !== null && missing > 0 && <small class="bad">{grouped(missing)} missing</small>}
+    </span>
+  );
+}
+
+function Plain({ table, row, column }: { table: Table; row: number; column: ColumnInfo }) {
+  const { head, to } = usePage();
+  const value = table.at(column.name, row);
+  const texts = typeof value === "number" ? textsOf(head.texts, table, row) : null;
+  const text = t(cellText(value, column));
+  return texts ? <a href={to(texts)} tabIndex={-1} class="quiet" children={text} /> : text;
+}
+
+/** Columns of a plain table: those that name a row first; ends of an interval stand with the value. */
+export function plainColumns(info: TableInfo, table: Table, hidden: readonly string[]): Column[] {
+  const { cell } = info;
+  const lead = info.lead.flatMap((name) => info.columns.filter((c) => c.name === name));
+  const rest = info.columns.filter((c) => !lead.includes(c) && c.name !== cell?.low && c.name !== cell?.high);
+  const columns = [...lead, ...rest].filter((column) => !hidden.includes(column.name));
+  return columns.map((column, i) => ({
+    ...{ id: column.name, title: words(column.name), means: column.means, type: column.type, lead: i === 0 },
+    value: (row) => table.at(column.name, row),
+    show: (row) =>
+      column.name === cell?.value ? (
+        <Estimate table={table} row={row} cell={cell} />
+      ) : (
+        <Plain table={table} row={row} column={column} />
+      ),
+  }));
+}
+
+interface Matrix {
+  table: Table;
+  rows: readonly number[];
+  lead: readonly string[]; // a row for each of their values
+  across: (row: number) => string; // a column for each value
+  cell: CellInfo;
+  title?: (value: string) => string;
+}
+export function matrix({ table, rows, lead, across, cell, title }: Matrix): { columns: Column[]; rows: number[] } {
+  const name = (row: number) => JSON.stringify(lead.map((c) => table.at(c, row)));
+  const places = new Map<string, Map<string, number>>();
+  for (const row of rows) {
+    if (!places.has(name(row))) places.set(name(row), new Map());
+    const of = places.get(name(row))!;
+    if (!of.has(across(row))) of.set(across(row), row);
+  }
+  const names = lead.map((id, i): Column => ({
+    ...{ id, title: words(id), type: "text", lead: i === 0 },
+    value: (row) => table.at(id, row),
+    show: (row) => t(table.text(id, row)),
+  }));
+  const values = [...new Set(rows.map(across))].map((of, i): Column => {
+    const at = (row: number) => places.get(name(row))?.get(of);
+    return {
+      ...{ id: `at.${of}`, title: title?.(of) ?? of, type: "number" },
+      value: (row) => table.at(cell.value, at(row) ?? -1),
+      show(row) {
+        const place = at(row);
+        return place !== undefined && <Estimate table={table} row={place} cell={cell} first={i === 0} />;
+      },
+    };
+  });
+  return { columns: [...names, ...values], rows: [...places.values()].map((of) => [...of.values()][0]!) };
+}
+
+interface Pick {
+  column: string;
+  values: string[];
+  value: string;
+}
+/** One value of each column of `pick`, by the address or the first there is; and the rows that are left. */
+export function picked(info: TableInfo, table: Table, at: At): { picks: Pick[]; rows: number[] } {
+  const others = info.columns.filter(({ name }) => !info.pick.includes(name) && at[`is.${name}`]);
+  let rows = table.where(Object.fromEntries(others.map(({ name }) => [name, at[`is.${name}`]!])));
+  const picks = info.pick.map((column) => {
+    const values = table.different(column, rows);
+    const value = values.find((v) => key(v) === at[`is.${column}`]) ?? values[0] ?? "";
+    rows = rows.filter((row) => table.text(column, row) === value);
+    return { column, values, value };
+  });
+  return { picks, rows };
+}
+
+export function Picks({ picks }: { picks: readonly Pick[] }) {
+  const { go } = usePage();
+  return (
+    <>
+      {picks.map(({ column, values, value }) => {
+        const options = values.map((v) => [key(v), v || "–"] as const);
+        const change = (v: string) => go({ [`is.${column}`]: v });
+        return <Select key={column} label={words(column)} value={key(value)} options={options} change={change} />;
+      })}
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+/** Data files and what they hold. Files on the disk may be loaded as scripts, but not fetched. */
+import type { ColumnInfo, Shard, TableInfo, Value } from "./contract";
+
+interface Policy {
+  createScriptURL(url: string): string;
+}
+declare global {
+  interface Window {
+    metassay: (id: string, value: unknown) => void;
+    trustedTypes?: { createPolicy(name: string, rules: Policy): Policy };
+  }
+}
+
+const files = new Map<string, Promise<unknown>>();
+const waiting = new Map<string, (value: unknown) => void>();
+const rules: Policy = {
+  createScriptURL(url) {
+    if (/^page\/data\/[\w.%/~!'()*-]+\.js$/.test(url) && !url.includes("..")) return url;
+    throw new TypeError(`not a data file: ${url}`);
+  },
+};
+let policy: Policy | undefined;
+
+/** What data files call. */
+export function receive(id: string, value: unknown): void {
+  waiting.get(id)?.(value);
+  waiting.delete(id);
+}
+
+/** What index.html itself loads. */
+export function awaited<T>(id: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    waiting.set(id, resolve as (value: unknown) => void);
+    addEventListener("DOMContentLoaded", () => {
+      if (waiting.has(id)) reject(new Error(`page/data/${id}.js is missing or damaged.`));
+    });
+  });
+}
+
+/** The value of page/data/ID.js, asked for once. */
+export function load<T>(id: string): Promise<T> {
+  let file = files.get(id);
+  if (!file) {
+    file = new Promise((resolve, reject) => {
+      const fail = (why: string): void => {
+        files.delete(id);
+        reject(new Error(`page/data/${id}.js ${why}. Copy the whole folder, or write it again.`));
+      };
+      policy ??= window.trustedTypes?.createPolicy("metassay", rules) ?? rules;
+      const script = document.createElement("script");
+      waiting.set(id, resolve);
+      script.src = policy.createScriptURL(`page/data/${id.split("/").map(encodeURIComponent).join("/")}.js`);
+      script.onerror = () => {
+        fail("is missing");
+      };
+      script.onload = () => {
+        script.remove();
+        if (waiting.has(id)) fail("is damaged");
+      };
+      document.head.append(script);
+    });
+    files.set(id, file);
+  }
+  return file as Promise<T>;
+}
+
+/** A table in memory, by columns; a column that it lacks is null in every row. */
+export class Table {
+  readonly rows: number;
+  private readonly values: Map<string, Value[]>;
+  readonly columns: readonly ColumnInfo[];
+
+  constructor(columns: readonly ColumnInfo[], shards: readonly Shard[]) {
+    this.columns = columns;
+    this.values = new Map(columns.map((column, i) => [column.name, shards.flatMap((s) => decoded(s.columns[i]!))]));
+    this.rows = columns[0] ? this.values.get(columns[0].name)!.length : 0;
+  }
+
+  has(column: string): boolean {
+    return this.values.has(column);
+  }
+
+  at(column: string, row: number): Value {
+    return this.values.get(column)?.[row] ?? null;
+  }
+
+  number(column: string, row: number): number | null {
+    const value = this.at(column, row);
+    return typeof value === "number" ? value : null;
+  }
+
+  text(column: string, row: number): string {
+    const value = this.at(column, row);
+    return value == null ? "" : String(value);
+  }
+
+  /** Rows in which columns have these values, as texts; columns that the table lacks say nothing. */
+  where(wanted: Readonly<Record<string, string>>): number[] {
+    const tests = Object.entries(wanted).filter(([name, value]) => value !== "" && this.has(name));
+    return range(this.rows).filter((row) => tests.every(([n, v]) => this.text(n, row) === v));
+  }
+
+  /** The different values of a column, as texts, in the order in which they come. */
+  different(column: string, rows: readonly number[] = range(this.rows)): string[] {
+    return [...new Set(rows.map((row) => this.text(column, row)))];
+  }
+}
+
+function decoded(column: Shard["columns"][number]): Value[] {
+  if (Array.isArray(column)) return column;
+  return column.codes.map((code) => column.values[code] ?? null);
+}
+
+const tables = new WeakMap<TableInfo, Promise<Table>>();
+export function tableOf(info: TableInfo): Promise<Table> {
+  let table = tables.get(info);
+  if (!table) {
+    table = Promise.all(info.shards.map((id) => load<Shard>(id))).then((shards) => new Table(info.columns, shards));
+    table.catch(() => tables.delete(info));
+    tables.set(info, table);
+  }
+  return table;
+}
+
+export function range(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
+}

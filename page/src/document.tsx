@@ -1,0 +1,188 @@
+/** A document: its source, and texts side by side with what judges and people said of them. */
+import { type RefObject } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Document, Documents, Passage, TextsInfo } from "./contract";
+import { key } from "./address";
+import { load, type Table } from "./data";
+import { counted } from "./format";
+import { lineKey, linesAbout, place, seekLine, type Spot } from "./lines";
+import { TextPane } from "./textpane";
+import { terms } from "./texts";
+import { Failed, Long, t, useLoaded, usePage } from "./ui";
+
+interface Props {
+  index: Table;
+  info: TextsInfo;
+  rows: readonly number[]; // of the list, in its order
+}
+
+export function DocumentView(props: Props) {
+  const { at } = usePage();
+  const { index, info } = props;
+  const home = useMemo(() => {
+    const id = index.different("document").find((name) => key(name) === at.doc);
+    const row = id === undefined ? undefined : index.where({ document: id })[0];
+    const shard = row === undefined ? undefined : info.documents_in[index.number("home", row) ?? 0];
+    return shard === undefined ? null : load<Documents>(shard);
+  }, [index, at.doc]);
+  const { value, error } = useLoaded(home);
+  const document = value?.documents.find((d) => key(d.id) === at.doc);
+  if (document) return <Opened key={document.id} document={document} {...props} />;
+  if (home && !value && !error) return <p class="wait">Loading…</p>;
+  return <Failed error={error?.message ?? `There is no ${info.noun} “${at.doc}” on this page.`} />;
+}
+
+const CLOSED = { doc: null, beside: null, text: null, show: null, line: null, passage: null, seek: null };
+
+function Opened({ document, index, info, rows }: Props & { document: Document }) {
+  const { at, to, go } = usePage();
+  const article = useRef<HTMLElement>(null);
+  const [hover, setHover] = useState<Spot | null>(null);
+  const authors = document.texts.map((text) => key(text.author));
+  const systems = info.authors.flatMap(({ name, kind }) => (kind === "system" ? [key(name)] : []));
+  const now = Math.max(
+    authors.findIndex((name) => (at.text ? name === at.text : systems.includes(name))),
+    0,
+  );
+  const beside = authors.findIndex((name, i) =>
+    at.beside ? name === at.beside : i !== now && !systems.includes(name),
+  );
+  const open = at.show?.split(",").map(Number) ?? [now, beside];
+  const texts = document.texts.flatMap((_, i) => (open.includes(i) || i === now ? [i] : []));
+  useEffect(() => {
+    if (at.seek) go({ seek: null, line: seekLine(document.texts[now]!, at.seek, at.judge), text: authors[now]! }, true);
+  }, [at.seek]);
+  useFound(article, at.q);
+  const line = at.line ? place(document, authors[now]!, at.line) : null;
+  const passages = [...(at.passage ? [Number(at.passage)] : []), ...(line?.passages ?? [])];
+  const spot = hover ?? { ...line, passages };
+  const toggle = (i: number) => {
+    const show = texts.includes(i) ? texts.filter((other) => other !== i) : [...texts, i].sort((a, b) => a - b);
+    return to({ show: show.join(","), ...(i === now && { text: authors[show[0] ?? now], line: null }) });
+  };
+  return (
+    <article class="document" ref={article}>
+      <Steps document={document} index={index} rows={rows} author={authors[now]!} />
+      <h1>{t(document.id)}</h1>
+      <p class="facts">
+        {[document.task, counted(document.passages.length, "passage"), ...document.attributes].map((fact) => (
+          <span key={fact}>{t(fact)}</span>
+        ))}
+      </p>
+      <ul class="chips" aria-label="Texts shown">
+        {document.texts.map(({ author, problems }, i) => (
+          <li key={author}>
+            <a href={toggle(i)} aria-current={texts.includes(i)} children={t(author + (problems.length ? " !" : ""))} />
+          </li>
+        ))}
+      </ul>
+      <div class="panes">
+        <Source document={document} lit={spot.passages} first={passages[0]} texts={texts} />
+        <div class="columns">
+          {texts.map((i) => {
+            const active = i === now ? at.line : undefined;
+            const of = { text: document.texts[i]!, passages: document.passages, info, spot, active, setHover };
+            return <TextPane key={i} {...of} />;
+          })}
+        </div>
+      </div>
+    </article>
+  );
+}
+
+/** Words of the search, wherever they stand. */
+function useFound(article: RefObject<HTMLElement | null>, query: string | undefined): void {
+  useEffect(() => {
+    if (!query || !("highlights" in CSS)) return;
+    const ranges: Range[] = [];
+    const walker = document.createTreeWalker(article.current!, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const text = node.nodeValue!.toLowerCase();
+      for (const word of text.length === node.nodeValue!.length ? terms(query) : []) {
+        for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) {
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + word.length);
+          ranges.push(range);
+        }
+      }
+    }
+    CSS.highlights.set("found", new Highlight(...ranges));
+    return () => void CSS.highlights.delete("found");
+  });
+}
+
+interface StepsProps {
+  document: Document;
+  index: Table;
+  rows: readonly number[];
+  author: string;
+}
+/** Back to the list, and to the texts before and after in its order. */
+function Steps({ document, index, rows, author }: StepsProps) {
+  const { to } = usePage();
+  const named = (row: number) => ["document", "author"].map((name) => key(index.text(name, row)));
+  const here = rows.findIndex((row) => index.at("document", row) === document.id && named(row)[1] === author);
+  const step = (by: number, title: string) => {
+    const row = here < 0 ? undefined : rows[here + by];
+    if (row === undefined) return null;
+    const [doc, text] = named(row);
+    return <a href={to({ ...CLOSED, doc, text })}>{title}</a>;
+  };
+  return (
+    <nav class="steps" aria-label="Texts of the list">
+      <a href={to(CLOSED)}>← All texts</a>
+      {here >= 0 && <span>{`${here + 1} of ${counted(rows.length, "text")}`}</span>}
+      {step(-1, "previous")}
+      {step(1, "next")}
+    </nav>
+  );
+}
+
+interface SourceProps {
+  document: Document;
+  lit: readonly number[];
+  first: number | undefined; // scrolled to
+  texts: readonly number[];
+}
+function Source({ document, lit, first, texts }: SourceProps) {
+  const { at, to } = usePage();
+  const pane = useRef<HTMLElement>(null);
+  const about = useMemo(() => linesAbout(document, texts), [document, texts.join()]);
+  useEffect(() => {
+    const box = pane.current!;
+    const target = box.querySelector<HTMLElement>(`[data-n="${first}"]`);
+    if (target && box.scrollHeight > box.clientHeight) box.scrollTop = target.offsetTop - box.clientHeight / 3;
+  }, [first]);
+  return (
+    <section class="source" ref={pane} tabIndex={0} aria-label="Source">
+      <h2>Source</h2>
+      <ol>
+        {document.passages.map((passage, n) => {
+          const lines = about.get(n) ?? [];
+          const open = at.passage === String(n);
+          const toggle = to({ passage: open ? null : n, line: null });
+          return (
+            <li key={n} data-n={n} class={lit.includes(n) ? "lit" : ""}>
+              <PassageText passage={passage} n={n} />{" "}
+              {lines.length > 0 && <a href={toggle} aria-expanded={open} children={counted(lines.length, "line")} />}
+              {open &&
+                lines.map(({ text, block, line }) => {
+                  const href = to({ text: key(text.author), line: lineKey(block, line), passage: null });
+                  return <a key={href} class="ref" href={href} children={t(`${text.author} ${line.number}`)} />;
+                })}
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+export const PassageText = ({ passage, n }: { passage: Passage; n: number }) => (
+  <>
+    <b class="n">[{n}]</b> {passage.group && <small>{t(passage.group)} </small>}
+    {passage.speaker && <em>{t(passage.speaker)}: </em>}
+    <span dir="auto" children={<Long text={passage.text} />} />
+  </>
+);

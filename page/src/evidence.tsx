@@ -1,0 +1,119 @@
+/** All other tables, one at a time: what each says, its CSV, and the command that makes it again. */
+import { useMemo, useState } from "preact/hooks";
+import type { FigureInfo, TableInfo } from "./contract";
+import type { At } from "./address";
+import { matrix, picked, Picks, plainColumns } from "./cells";
+import { type Table, tableOf } from "./data";
+import { counted, visible, words } from "./format";
+import { DataTable } from "./table";
+import { Check, Facts, Paragraphs, t, usePage, Wait } from "./ui";
+
+export function Evidence() {
+  const { head, at, to } = usePage();
+  const now = head.tables.find((table) => table.name === at.table) ?? head.tables[0];
+  const groups = [...new Set(head.tables.map((table) => table.group))];
+  const loose = head.figures.filter(({ name }) => !head.tables.some((table) => table.figures.includes(name)));
+  const item = (table: TableInfo) => {
+    const href = to({ view: "evidence", table: table.name, ...kept(table, at) });
+    return <a key={table.name} href={href} aria-current={table === now && "page"} children={t(table.title)} />;
+  };
+  return (
+    <div class="evidence">
+      <nav aria-label="Tables">
+        {groups.map((group) => (
+          <section key={group}>
+            {group && <h2>{t(group)}</h2>}
+            {head.tables.filter((table) => table.group === group).map(item)}
+          </section>
+        ))}
+      </nav>
+      <section>
+        {now && <Opened key={now.name} info={now} />}
+        {loose.length > 0 && <Figures figures={loose} />}
+      </section>
+    </div>
+  );
+}
+
+/** What was picked stays picked in a table that has the same column. */
+function kept(info: TableInfo, at: At): Record<string, string | null> {
+  const all = Object.entries(at).filter(([name]) => name.startsWith("is."));
+  const same = all.map(([name, value]) => [name, info.pick.includes(name.slice(3)) ? value : null] as const);
+  return { ...Object.fromEntries(same), sort: null };
+}
+
+function Opened({ info }: { info: TableInfo }) {
+  const { head } = usePage();
+  const means = info.columns.filter((column) => column.means);
+  return (
+    <>
+      <h1>{t(info.title)}</h1>
+      <Paragraphs texts={info.says} />
+      <p class="links">
+        {info.csv && <a href={encodeURI(info.csv)} download children={`CSV, ${counted(info.rows, "row")}`} />}
+        <Command command={info.command} />
+      </p>
+      <Wait promise={tableOf(info)}>{(table) => <Shown info={info} table={table} />}</Wait>
+      {means.length > 0 && (
+        <details>
+          <summary>What the columns mean</summary>
+          <Facts facts={means.map((column) => ({ term: column.name, says: t(column.means) }))} />
+        </details>
+      )}
+      <Figures figures={head.figures.filter((figure) => info.figures.includes(figure.name))} />
+    </>
+  );
+}
+
+function Command({ command }: { command: string }) {
+  const [copied, setCopied] = useState(false);
+  if (!command) return null;
+  const copy = () => void navigator.clipboard.writeText(command).then(() => setCopied(true));
+  return (
+    <span>
+      <code>{visible(command)}</code> <button onClick={copy}>{copied ? "copied" : "copy"}</button>
+    </span>
+  );
+}
+
+const Figures = ({ figures }: { figures: readonly FigureInfo[] }) => (
+  <>
+    {figures.map(({ name, title }) => {
+      const file = (kind: string) => encodeURI(`figures/${name}.${kind}`);
+      return (
+        <figure key={name}>
+          <img src={file("svg")} alt={title} loading="lazy" />
+          <figcaption class="links">
+            <span>{t(title)}</span> <a href={file("svg")}>SVG</a> <a href={file("png")}>PNG</a>
+          </figcaption>
+        </figure>
+      );
+    })}
+  </>
+);
+
+function Shown({ info, table }: { info: TableInfo; table: Table }) {
+  const { at, to } = usePage();
+  const [all, setAll] = useState(false);
+  const { picks, rows } = useMemo(() => picked(info, table, at), [info, table, at]);
+  const others = info.columns.filter(({ name }) => at[`is.${name}`] && !info.pick.includes(name));
+  const shape = useMemo(() => {
+    const { lead, across, cell } = info;
+    if (across && cell && !all) return matrix({ table, rows, lead, across: (row) => table.text(across, row), cell });
+    return { columns: plainColumns(info, table, all ? [] : [...info.hide, ...info.pick]), rows };
+  }, [info, table, rows, all]);
+  return (
+    <>
+      <div class="fields">
+        <Picks picks={picks} />
+        {others.map(({ name }) => (
+          <a key={name} class="chip" href={to({ [`is.${name}`]: null })} title="show all">
+            {words(name)}: {t(at[`is.${name}`]!)} ×
+          </a>
+        ))}
+        {(info.hide.length > 0 || info.across) && <Check label="all columns" on={all} change={setAll} />}
+      </div>
+      <DataTable label={info.title} columns={shape.columns} rows={shape.rows} />
+    </>
+  );
+}

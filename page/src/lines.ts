@@ -1,0 +1,91 @@
+/** Claims and what they rest on: addresses of lines, passages to lines and back, stretches of texts. */
+import type { Block, Document, Line, Mark, Text } from "./contract";
+import { key } from "./address";
+
+/** What is lit: passages of the source, and a stretch of one text. */
+export interface Spot {
+  passages: readonly number[];
+  author?: string;
+  start?: number;
+  end?: number;
+}
+
+export interface Placed {
+  text: Text;
+  block: Block;
+  line: Line;
+}
+
+/** `claim_recall:4` is the fifth line of a block. */
+export const lineKey = (block: Block, line: Line): string => `${block.id}:${block.lines.indexOf(line)}`;
+
+export const passagesOf = (line: Line): number[] => [...new Set([...line.cites, ...line.aligned])];
+
+export function spotOf(text: Text, line: Line): Spot {
+  return { passages: passagesOf(line), author: key(text.author), start: line.start, end: line.end };
+}
+
+/** What a line of an address lights; null where there is no such line. */
+export function place(document: Document, author: string, at: string): Spot | null {
+  const text = document.texts.find((t) => key(t.author) === author);
+  const [, id, n] = /^(.*):(\d+)$/s.exec(at) ?? [];
+  const line = text?.blocks.find((block) => block.id === id)?.lines[Number(n)];
+  return text && line ? spotOf(text, line) : null;
+}
+
+/** The first line with a judgment of this side, by this judge where one is named. */
+export function seekLine(text: Text, side: string, judge: string | undefined): string | null {
+  for (const block of text.blocks) {
+    for (const line of block.lines) {
+      const there = line.judgments.some(
+        (judgment, i) => judgment.side === side && (!judge || key(block.heads[i]?.judge ?? "") === judge),
+      );
+      if (there) return lineKey(block, line);
+    }
+  }
+  return null;
+}
+
+/** By passage: the lines of these texts that cite it or were read against it. */
+export function linesAbout(document: Document, texts: readonly number[]): Map<number, Placed[]> {
+  const about = new Map<number, Placed[]>();
+  for (const text of texts.map((i) => document.texts[i]!)) {
+    for (const block of text.blocks) {
+      for (const line of block.lines) {
+        for (const passage of passagesOf(line)) {
+          about.set(passage, [...(about.get(passage) ?? []), { text, block, line }]);
+        }
+      }
+    }
+  }
+  return about;
+}
+
+export interface Piece {
+  text: string;
+  start: number;
+  mark: Mark | null;
+  lit: boolean;
+  line: Placed | null; // the first line that stands here
+}
+
+/** A text cut where a mark, a line or what is lit begins or ends; together the pieces are the text. */
+export function pieces(text: Text, spot: Spot | null): Piece[] {
+  const placed = text.blocks.flatMap((block) =>
+    block.lines.filter((line) => line.start >= 0).map((line) => ({ text, block, line })),
+  );
+  const lit = spot?.author === key(text.author) && spot.start !== undefined && spot.start >= 0 ? spot : null;
+  const ends = [0, text.text.length, ...(lit ? [lit.start!, lit.end!] : [])];
+  for (const { start, end } of [...text.marks, ...placed.map((p) => p.line)]) ends.push(start, end);
+  const cuts = [...new Set(ends)].filter((n) => n >= 0 && n <= text.text.length).sort((a, b) => a - b);
+  return cuts.slice(0, -1).map((start, i) => {
+    const within = (of: { start: number; end: number }): boolean => of.start <= start && start < of.end;
+    return {
+      text: text.text.slice(start, cuts[i + 1]),
+      start,
+      mark: text.marks.find(within) ?? null,
+      lit: lit !== null && within({ start: lit.start!, end: lit.end! }),
+      line: placed.find(({ line }) => within(line)) ?? null,
+    };
+  });
+}

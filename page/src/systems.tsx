@@ -1,0 +1,184 @@
+/** Systems: the leaderboard, one metric as a picture, and two systems document by document. */
+import { useMemo } from "preact/hooks";
+import type { SystemsInfo, TableInfo, TextsInfo } from "./contract";
+import { key } from "./address";
+import { Estimate, matrix, picked, Picks } from "./cells";
+import { range, type Table, tableOf } from "./data";
+import { capital, counted, label, shown } from "./format";
+import { sorted } from "./order";
+import { Axis, Dot, scaleOf } from "./plot";
+import { type Column, DataTable } from "./table";
+import { difference, type Measure, measures, versus } from "./texts";
+import { Failed, Select, t, usePage, Wait } from "./ui";
+
+export function Systems({ info }: { info: SystemsInfo }) {
+  const { head } = usePage();
+  const [board, groups] = [info.table, info.groups].map((name) => head.tables.find((table) => table.name === name));
+  const both = useMemo(() => board && Promise.all([tableOf(board), groups ? tableOf(groups) : null]), [board, groups]);
+  if (!board || !both) return <Failed error={`There is no table ${info.table}.`} />;
+  return (
+    <section class="systems">
+      <h1>{capital(info.noun)}s</h1>
+      <Wait promise={both}>
+        {([table, letters]) => <Board info={info} board={board} table={table} letters={letters} />}
+      </Wait>
+      {head.texts && head.texts.authors.length > 1 && <Versus texts={head.texts} info={info} />}
+    </section>
+  );
+}
+
+interface BoardProps {
+  info: SystemsInfo;
+  board: TableInfo;
+  table: Table;
+  letters: Table | null;
+}
+const ARROWS: Readonly<Record<string, string>> = { higher: " ↑", lower: " ↓" };
+
+function Board({ info, board, table, letters }: BoardProps) {
+  const { at, go, to } = usePage();
+  const { picks, rows } = useMemo(() => picked(board, table, at), [board, table, at]);
+  const named = (row: number) => metricOf(info, table, row);
+  const firsts = useMemo(() => new Map(rows.toReversed().map((row) => [named(row), row])), [rows]);
+  const metrics = useMemo(() => [...new Set(rows.map(named))], [rows]);
+  const metric = metrics.find((m) => key(m) === at.metric) ?? info.headline[0] ?? metrics[0] ?? "";
+  const better = (m: string) => table.text(info.better, firsts.get(m) ?? -1);
+  const shape = useMemo(() => {
+    const wanted = [...new Set([...info.headline, metric])];
+    const some = wanted.flatMap((m) => rows.filter((row) => named(row) === m));
+    const title = (m: string) => m + (ARROWS[better(m)] ?? "");
+    const shape = matrix({ table, rows: some, lead: [info.system], across: named, cell: info.cell, title });
+    return { ...shape, columns: shape.columns.map((column, i) => (i ? column : { ...column, title: info.noun })) };
+  }, [rows, metric]);
+  const best = `${better(metric) === "lower" ? "" : "-"}at.${metric}`;
+  const ofMetric = rows.filter((row) => named(row) === metric);
+  const options = metrics.map((m) => [key(m), m] as const);
+  return (
+    <>
+      <div class="fields">
+        <Picks picks={picks} />
+        <Select label="Metric" value={key(metric)} options={options} change={(m) => go({ metric: m, sort: null })} />
+      </div>
+      <DataTable label="Leaderboard" columns={shape.columns} rows={shape.rows} order={best} />
+      <Ranked info={info} table={table} rows={ofMetric} letters={letters} lower={better(metric) === "lower"} />
+      <p class="links">
+        <a href={to({ view: "evidence", table: board.name })}>The whole table</a>
+        {letters && <a href={to({ view: "evidence", table: info.groups })}>All groups</a>}
+      </p>
+    </>
+  );
+}
+
+function metricOf(info: SystemsInfo, table: Table, row: number): string {
+  const [metric = "", judge = ""] = info.metric;
+  return label(table.at(metric, row), table.at(judge, row));
+}
+
+interface RankedProps {
+  info: SystemsInfo;
+  table: Table;
+  rows: readonly number[]; // of one metric
+  letters: Table | null;
+  lower: boolean;
+}
+/** One metric, best system first; systems that share a letter cannot be told apart. */
+function Ranked({ info, table, rows, letters, lower }: RankedProps) {
+  const { cell } = info;
+  if (!rows.length) return null;
+  const order = sorted(rows, { v: (row) => table.at(cell.value, row) }, lower ? "v" : "-v");
+  const scale = scaleOf([cell.value, cell.low, cell.high].flatMap((c) => rows.map((row) => table.number(c, row))));
+  const letter = (row: number) => {
+    const names = [...info.metric, info.system].map((c) => [c, table.text(c, row)] as const);
+    return letters?.text("group", letters.where(Object.fromEntries(names))[0] ?? -1);
+  };
+  return (
+    <section class="picture">
+      <h2>{t(metricOf(info, table, rows[0]!))}</h2>
+      {letters && <p class="soft">{capital(info.noun)}s that share a letter cannot be told apart.</p>}
+      <Axis scale={scale} />
+      <ol class="metrics">
+        {order.map((row) => {
+          const ends = [table.number(cell.low, row), table.number(cell.high, row)];
+          return (
+            <li key={row} class="row">
+              <span class="name">{t(table.text(info.system, row))}</span>
+              <Dot scale={scale} value={table.number(cell.value, row)} ends={ends} state="plain" />
+              <Estimate table={table} row={row} cell={cell} />
+              <span class="letters">{letter(row)}</span>
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+/** Two systems, document by document. */
+function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
+  const { at, go } = usePage();
+  const all = measures(texts);
+  const measure = all.find((m) => m.key === (at.x ?? at.metric)) ?? all[0];
+  const names = texts.authors.map(({ name }) => [key(name), name] as const);
+  const author = (side: "a" | "b") => names.find(([name]) => name === at[side])?.[1];
+  const [a, b] = [author("a"), author("b")];
+  const field = (side: "a" | "b", title: string) => {
+    const change = (name: string) => go({ [side]: name });
+    return <Select label={title} value={at[side] ?? ""} any="choose" options={names} change={change} />;
+  };
+  const by = all.map((m) => [m.key, m.title] as const);
+  return (
+    <section>
+      <h2>{`Two ${info.noun}s, ${texts.noun} by ${texts.noun}`}</h2>
+      <div class="fields">
+        {field("a", "Compare")}
+        {field("b", "with")}
+        {measure && <Select label="by" value={measure.key} options={by} change={(x) => go({ x })} />}
+      </div>
+      {a !== undefined && b !== undefined && measure && (
+        <Wait promise={tableOf(texts.index)}>
+          {(index) => <Pairs index={index} a={a} b={b} measure={measure} noun={texts.noun} />}
+        </Wait>
+      )}
+    </section>
+  );
+}
+
+function Pairs({ index, a, b, measure, noun }: { index: Table; a: string; b: string; measure: Measure; noun: string }) {
+  const { to } = usePage();
+  const both = useMemo(() => versus(index, measure, a, b), [index, a, b, measure.key]);
+  const { pairs, wins, ties, losses } = both;
+  const { mean, n, missing } = both.difference;
+  const columns = useMemo((): Column[] => {
+    const document = (i: number) => index.text("document", pairs[i]!.row);
+    const opened = (i: number) =>
+      to({ view: "texts", doc: key(document(i)), text: key(a), beside: key(b), x: measure.key });
+    const number = (id: string, title: string, of: (i: number) => number | null): Column => ({
+      ...{ id, title, type: "number", value: of, show: (i) => shown(of(i)) },
+    });
+    return [
+      {
+        ...{ id: "document", title: noun, type: "text", lead: true, value: document },
+        show: (i) => <a href={opened(i)}>{t(document(i))}</a>,
+      },
+      number("a", a, (i) => pairs[i]!.a),
+      number("b", b, (i) => pairs[i]!.b),
+      number("difference", "difference", (i) => difference(pairs[i]!)),
+    ];
+  }, [both]);
+  const of = ` of ${counted(pairs.length, noun)}`;
+  return (
+    <>
+      <p class="summary">
+        <span>
+          {t(a)} is better in {wins}, {t(b)} in {losses}, equal in {ties}
+          {of}
+        </span>
+        <span>
+          mean difference <b>{shown(mean) || "undefined"}</b>
+          {` (n = ${n}${missing ? `, ${missing} without` : ""})`}
+        </span>
+      </p>
+      <DataTable label={`${a} and ${b}`} columns={columns} rows={range(pairs.length)} by="by" order="-difference" />
+    </>
+  );
+}

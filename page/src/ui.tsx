@@ -1,0 +1,120 @@
+/** Small parts that every view uses. */
+import { type ComponentChildren, createContext } from "preact";
+import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import type { Head } from "./contract";
+import type { At, Changes } from "./address";
+import { counted, visible } from "./format";
+
+export interface Page {
+  head: Head;
+  at: At;
+  to: (changes: Changes) => string; // an address
+  go: (changes: Changes, replace?: boolean) => void;
+}
+export const PageContext = createContext<Page | null>(null);
+export const usePage = (): Page => useContext(PageContext)!;
+
+/** A text of the data: it turns nothing round it, and hides no character. */
+export const t = (text: string) => <bdi>{visible(text)}</bdi>;
+
+const LONG = 20_000;
+/** As much of a text as a reader can want at once, the rest on demand. */
+export function Long({ text }: { text: string }) {
+  const [all, setAll] = useState(false);
+  if (all || text.length <= LONG) return t(text);
+  const rest = counted(text.length - LONG, "more character");
+  return (
+    <>
+      {t(text.slice(0, LONG))} <button onClick={() => setAll(true)}>… {rest}</button>
+    </>
+  );
+}
+
+interface Loaded<V> {
+  value?: V;
+  error?: Error;
+}
+/** What a promise brings, and nothing while it is under way. */
+export function useLoaded<V>(promise: Promise<V> | null): Loaded<V> {
+  const [state, setState] = useState<Loaded<V> & { of?: Promise<V> | null }>({});
+  const wanted = useRef(promise);
+  wanted.current = promise;
+  useEffect(() => {
+    const set = (brought: Loaded<V>) => wanted.current === promise && setState({ ...brought, of: promise });
+    promise?.then(
+      (value) => set({ value }),
+      (error: unknown) => set({ error: error as Error }),
+    );
+  }, [promise]);
+  return state.of === promise ? state : {};
+}
+
+export function Wait<V>(props: { promise: Promise<V>; children: (value: V) => ComponentChildren }) {
+  const { value, error } = useLoaded(props.promise);
+  if (error) return <Failed error={error.message} />;
+  return value === undefined ? <p class="wait">Loading…</p> : <>{props.children(value)}</>;
+}
+
+export function Failed({ error }: { error: string }) {
+  const lines = visible(error);
+  return <p class="failed" role="alert" children={lines} />;
+}
+
+export type Options = readonly (readonly [value: string, title: string])[];
+interface SelectProps {
+  label: string;
+  value: string;
+  options: Options;
+  any?: string; // title of the choice of none
+  change: (value: string) => void;
+}
+export function Select({ label, value, options, any, change }: SelectProps) {
+  const all = any === undefined ? options : ([["", any], ...options] as const);
+  return (
+    <label class="field">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => change(event.currentTarget.value)}>
+        {all.map(([key, title]) => (
+          <option key={key} value={key} children={visible(title)} />
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function Check({ label, on, change }: { label: string; on: boolean; change: (on: boolean) => void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={on} onChange={(event) => change(event.currentTarget.checked)} /> {label}
+    </label>
+  );
+}
+
+export interface Fact {
+  term: string;
+  says: ComponentChildren;
+  title?: string | undefined;
+}
+/** Terms with what is to say of each. */
+export function Facts({ facts, kind }: { facts: readonly Fact[]; kind?: string }) {
+  return (
+    <dl class={kind}>
+      {facts.map(({ term, says, title }) => (
+        <div key={term} title={title}>
+          <dt>{t(term)}</dt>
+          <dd>{says}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export const Paragraphs = ({ texts, kind }: { texts: readonly string[]; kind?: string }) => (
+  <>
+    {texts.map((text) => (
+      <p key={text} class={kind} children={t(text)} />
+    ))}
+  </>
+);
+
+export const classes = (...names: (string | false | null | undefined)[]) => names.filter(Boolean).join(" ");

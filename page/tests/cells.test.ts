@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import type { GridRow, Head, TableInfo, VerdictWord } from "../src/contract";
+import { matrix, picked, textsOf } from "../src/cells";
+import { fixedOrder, kindOf, selected } from "../src/grid";
+import { info, table } from "./data";
+
+const board = table({
+  part: ["full", "full", "full", "half"],
+  metric: ["m", "m", "n", "m"],
+  judge: ["none", "none", "none", "none"],
+  author: ["a", "b", "a", "a"],
+  value: [1, 2, 3, 4],
+});
+
+test("a row leads to the texts that it is about", () => {
+  expect(textsOf(info, board, 0)).toMatchObject({ view: "texts", author: "a", x: "m", sort: "m" });
+  expect(textsOf(info, board, 2)).toMatchObject({ author: "a", x: null });
+  expect(textsOf(info, board, 3)).toMatchObject({ author: "a", x: null, sort: null }); // m of another part
+  expect(textsOf(info, table({ part: ["part 10"], author: ["c"] }), 0)).toMatchObject({
+    part: "part 10",
+    author: null,
+  });
+  expect(textsOf(info, table({ judge: ["k"], statistic: ["f1"] }), 0)).toEqual({ view: "texts", judge: "k", split: 1 });
+  expect(textsOf(null, board, 0)).toBeNull();
+  expect(textsOf(info, table({ value: [1] }), 0)).toBeNull();
+  const people = table({ criterion: ["errors"], metric: ["m"], judge: ["none"], doc_id: ["d"] });
+  expect(textsOf(info, people, 0)).toMatchObject({ x: "m", y: "people: errors", doc: "d" });
+});
+
+test("a matrix has a row for each lead and a column for each value, and no number twice", () => {
+  const shape = matrix({
+    ...{ table: board, rows: [0, 1, 2], lead: ["author"], across: (row) => board.text("metric", row) },
+    cell: { value: "value", low: "", high: "", n: "", missing: "" },
+  });
+  expect(shape.columns.map((column) => column.title)).toEqual(["author", "m", "n"]);
+  expect(shape.rows.map((row) => shape.columns.map((column) => column.value(row)))).toEqual([
+    ["a", 1, 3],
+    ["b", 2, null],
+  ]);
+});
+
+test("what is picked is what the address has, where the table has it", () => {
+  const of = { columns: board.columns, pick: ["part", "metric"] } as unknown as TableInfo;
+  const pick = (at: Record<string, string>) => picked(of, board, at);
+  expect(pick({}).rows).toEqual([0, 1]);
+  expect(pick({ "is.metric": "n" }).rows).toEqual([2]);
+  expect(pick({ "is.part": "half", "is.metric": "n" }).rows).toEqual([3]); // half has no n
+  expect(pick({ "is.author": "b", "is.unknown": "x" }).rows).toEqual([1]);
+  expect(pick({}).picks.map(({ values }) => values)).toEqual([
+    ["full", "half"],
+    ["m", "n"],
+  ]);
+});
+
+test("metrics stand by their mean over everything, undefined ones last", () => {
+  const certificates = table({
+    metric: ["x", "x", "y", "y", "z", "w"],
+    judge: ["none", "none", "j", "j", "none", "none"],
+    value: [0.1, 0.3, 0.9, null, null, 0.2],
+  });
+  expect(fixedOrder(certificates)).toEqual(["y (j)", "w", "x", "z"]);
+});
+
+test("a verdict's kind is the longest that it begins with", () => {
+  const kinds = ["use", "explained by", "explained by words"].map((kind): VerdictWord => ({
+    ...{ kind, state: "no", means: "" },
+  }));
+  expect(kindOf("explained by words", kinds)?.kind).toBe("explained by words");
+  expect(kindOf("explained by length", kinds)?.kind).toBe("explained by");
+  expect(kindOf("weak", kinds)).toBeUndefined();
+});
+
+test("the grid's first cell is selected where the address has none that there is", () => {
+  const row = (criterion: string, part: string): GridRow => ({ study: "s", criterion, part, title: "", cells: [] });
+  const head = {
+    grid: [row("a", "full"), row("b", "full"), row("b", "half")],
+    decisions: [{ level: "document" }, { level: "system" }],
+  } as unknown as Head;
+  expect(selected(head, {})).toEqual({ row: head.grid[0], level: "document" });
+  expect(selected(head, { criterion: "b", part: "half", level: "system" })).toEqual({
+    row: head.grid[2],
+    level: "system",
+  });
+  expect(selected(head, { criterion: "c", level: "x" })?.row).toBe(head.grid[0]);
+  expect(selected({ ...head, grid: [] }, {})).toBeNull();
+});

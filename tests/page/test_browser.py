@@ -1,0 +1,276 @@
+"""The page in a real browser, opened from the disk."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Error, Page, expect
+
+from metassay.format.numbers import shown, shown_interval
+from metassay.reporting.contract import Block
+from speed.page import read, searches, seconds
+from tests.page.conftest import Watched
+from tests.page.invented import SCRIPT, Invented
+
+CLAIM = "#texts?doc=visit-3&line=claim_recall%3A0&text=system_2"
+VIEWS = {
+    "answer": "#answer?criterion=factual_recall&level=document&metric=rougeL_recall",
+    "problems": "#answer?problems=warning",
+    "systems": "#systems?a=system_1&b=system_3",
+    "texts": "#texts?x=rougeL_recall&y=people%3A+factual_recall&q=fever",
+    "document": CLAIM,
+    "passage": "#texts?doc=visit-3&passage=3",
+    "evidence": "#evidence?table=certificates",
+    "matrix": "#evidence?table=confounds",
+}
+
+
+def settled(page: Page) -> Page:
+    expect(page.locator(".wait")).to_have_count(0)
+    return page
+
+
+def test_from_the_disk_it_asks_no_network_and_reads_what_it_shows(tab: Watched) -> None:
+    page = settled(tab.open())
+    for first in (".answer", ".grid", ".data"):  # on the first screen
+        expect(page.locator(first)).to_be_in_viewport(ratio=0.98)
+    folder = tab.index.parent.as_uri()
+    first = [url.removeprefix(folder + "/") for url in tab.asked]
+    assert first == [
+        *("index.html", "page/app.css", "page/app.js", "page/data/head.js"),
+        "page/data/tables/certificates/0.js",
+    ]
+    for address in VIEWS.values():
+        settled(tab.open(address))
+    assert all(url.startswith((folder, "about:")) for url in tab.asked)
+
+
+def test_three_clicks_from_a_verdict_to_the_claim_that_counts_against_it(tab: Watched) -> None:
+    page = tab.open()
+    page.get_by_role("link", name=re.compile("to confirm claim_recall")).click()
+    page.get_by_role("link", name="with claims that count against them").click()
+    page.locator(".side.against").first.click()
+    claim = page.locator(".line.open")
+    expect(claim.locator(".side.against").first).to_be_visible()
+    expect(claim).to_be_in_viewport()
+    # What it was read against is lit, and leads back to it.
+    expect(page.locator(".source li.lit").first).to_be_visible()
+    page.locator(".source li.lit > a").first.click()
+    page.locator(".source .ref").first.click()
+    expect(page.locator(".line.open")).to_have_count(1)
+
+
+def test_an_address_is_a_state_and_back_and_forward_work(tab: Watched) -> None:
+    page = tab.open("#texts?author=system_2")
+    page.get_by_role("link", name="visit-3").click()
+    page.locator(".line .said").nth(2).click()
+    expect(page.locator(".line.open")).to_have_count(1)
+    address, text = page.evaluate("location.hash"), page.locator(".line.open").inner_text()
+    page.go_back()
+    expect(page.locator(".line.open")).to_have_count(0)
+    page.go_back()
+    expect(page.locator(".summary")).to_contain_text("12 of 84 texts")
+    page.go_forward()
+    page.go_forward()
+    expect(page.locator(".line.open")).to_have_text(re.compile(re.escape(text.split("\n")[0])))
+    assert tab.open(address).locator(".line.open").inner_text() == text
+
+
+def press_until(page: Page, key: str, focused: str) -> None:
+    """Press a key until what has the focus matches a selector."""
+    for _ in range(80):
+        page.keyboard.press(key)
+        if page.evaluate("s => document.activeElement.matches(s)", focused):
+            return
+    raise AssertionError(f"{key} never reaches {focused}")
+
+
+def test_the_keyboard_alone_suffices(tab: Watched) -> None:
+    page = tab.open()
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    press_until(page, "Tab", ".grid a")
+    page.keyboard.press("Enter")
+    expect(page.locator(".certificate")).to_be_visible()
+    press_until(page, "Tab", ".certificate a[href*='apart']")
+    page.keyboard.press("Enter")
+    page.keyboard.press("/")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("fever knee")
+    expect(page.locator(".summary")).not_to_contain_text("84 of 84")
+    press_until(page, "Tab", "tbody th a")
+    page.keyboard.press("Enter")
+    press_until(page, "Tab", ".said")
+    page.keyboard.press("Enter")
+    expect(page.locator(".line.open")).to_be_visible()
+    for gone in (".line.open", ".document"):
+        page.keyboard.press("Escape")
+        expect(page.locator(gone)).to_have_count(0)
+
+
+# In the dark only colours differ. Axe's `preload` fetches style sheets, which files may not.
+RULES = {"light": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "dark": ["color-contrast"]}
+
+
+@pytest.mark.parametrize("scheme", RULES)
+def test_no_width_scrolls_sideways_and_axe_finds_nothing_serious(
+    browser: Browser, invented: Path, scheme: str
+) -> None:
+    watched = Watched(browser, invented, color_scheme=scheme)
+    options = {"preload": False, "runOnly": RULES[scheme], "resultTypes": ["violations"]}
+    for address in list(VIEWS.values())[:: 2 if scheme == "dark" else 1]:
+        page = settled(watched.open(address))
+        for width in (1280, 768, 390):
+            page.set_viewport_size({"width": width, "height": 844})
+            wide = "document.documentElement.scrollWidth - innerWidth"
+            assert page.evaluate(wide) <= 0, (address, width)
+        bad = [
+            (v["id"], v["nodes"][0]["html"][:200])
+            for v in Axe().run(page, options=options).response["violations"]
+            if v["impact"] in ("serious", "critical")
+        ]
+        assert not bad, (address, scheme)
+    watched.close()
+
+
+def test_colours_are_the_readers_choice(tab: Watched) -> None:
+    def paper() -> str:
+        return str(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+
+    page = tab.open()
+    light = paper()
+    page.get_by_label("Colours").select_option("dark")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    dark = paper()
+    assert light != dark
+    page = tab.open()
+    assert paper() == dark
+
+
+def test_what_is_printed_has_no_controls(tab: Watched) -> None:
+    page = settled(tab.open(CLAIM))
+    page.emulate_media(media="print")
+    expect(page.locator("header")).to_be_hidden()
+    expect(page.locator(".line.open")).to_be_visible()
+    expect(page.locator(".source li").last).to_be_visible()
+
+
+def test_numbers_are_those_of_the_tables(tab: Watched) -> None:
+    board = pd.read_csv(tab.index.with_name("leaderboard.csv")).query("metric == 'error_count'")
+    certificates = pd.read_csv(tab.index.with_name("certificates.csv"))
+    page = settled(tab.open("#systems?metric=error_count"))
+    shown_rows = page.locator("table tbody tr").all_inner_texts()
+    in_order = board.sort_values("macro")["author"]  # fewer errors are better
+    assert [row.split()[0] for row in shown_rows] == list(in_order)
+    for author, macro, n, missing in board[["author", "macro", "n", "n_missing"]].itertuples(
+        index=False
+    ):
+        page = settled(tab.open(f"#texts?author={author}&x=error_count"))
+        rest = f", {missing} without" if missing else ""
+        expect(page.locator(".summary")).to_contain_text(
+            f"mean error_count {shown(macro)} (n = {n}{rest})"
+        )
+    first = certificates.query("criterion == 'hallucination' and level == 'system'").iloc[1]
+    page = settled(tab.open("#evidence?is.criterion=hallucination&is.level=system"))
+    expect(page.locator("table tbody tr").nth(1)).to_contain_text(
+        shown(first["value"]) + shown_interval(first["low"], first["high"])
+    )
+
+
+def test_two_systems_differ_by_the_mean_of_their_differences(tab: Watched) -> None:
+    page = settled(tab.open("#texts?x=bertscore_f1"))
+    values: dict[str, dict[str, float]] = {}
+    column = page.locator("thead th").all_inner_texts().index("bertscore_f1")
+    for row in page.locator("tbody tr").all():
+        cells = row.locator("th, td").all_inner_texts()
+        if cells[column]:
+            values.setdefault(cells[1], {})[cells[0]] = float(cells[column])
+    a, b = values["system_1"], values["system_2"]
+    both = [a[name] - b[name] for name in a if name in b]
+    page = settled(tab.open("#systems?a=system_1&b=system_2&x=bertscore_f1"))
+    told = page.locator(".summary").inner_text()
+    mean = float(re.search(r"mean difference ([−\d.]+)", told)[1].replace("−", "-"))  # type: ignore[index]
+    assert mean == pytest.approx(sum(both) / len(both), abs=0.0011)
+    wins = sum(d > 0 for d in both)
+    assert f"system_1 is better in {wins}," in told
+
+
+@pytest.fixture
+def evil(browser: Browser, hostile: Path) -> Iterator[Watched]:
+    watched = Watched(browser, hostile)
+    yield watched
+    watched.close()
+
+
+def test_hostile_texts_are_shown_as_text(evil: Watched) -> None:
+    page = evil.open()
+    assert SCRIPT in page.locator("h1").inner_text()
+    for address in VIEWS.values():
+        settled(evil.open(address.replace("system_2", "").replace("visit-3", "")))
+    page = settled(evil.open("#texts"))
+    page.locator("tbody tr th a").nth(1).click()
+    page.locator(".line .said").nth(3).click()
+    written = page.locator(".text .written").last.inner_text()
+    for text in (SCRIPT, "\\u202eright-to-left\\u202c", "NUL ␀ bell ␇", "lone \ud800 surrogate"):
+        assert text in written
+    assert "עברית" in written
+    assert page.evaluate("window.broken") is None
+    # What no code of the page does, no code can: text that becomes elements.
+    with pytest.raises(Error, match="TrustedHTML"):
+        page.evaluate("document.body.innerHTML = '<b>'")
+    evil.complaints.clear()
+
+
+def test_a_word_of_a_megabyte_opens(browser: Browser, tmp_path: Path) -> None:
+    class Long(Invented):
+        def _words(self, n: int) -> str:
+            return "a" * 1_000_000 if (self.random.random() < 0.01) else super()._words(n)
+
+    watched = Watched(browser, Long(2, 2).write(tmp_path / "page"))
+    page = settled(watched.open("#texts?doc=visit-1&text=system_1&show=0,1,2"))
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    watched.close()
+
+
+def test_a_missing_data_file_is_told(browser: Browser, tmp_path: Path) -> None:
+    index = Invented(2, 2).write(tmp_path / "page")
+    (tmp_path / "page/page/data/documents/0.js").unlink()
+    watched = Watched(browser, index)
+    page = watched.open("#texts")
+    page.locator("tbody tr th a").first.click()
+    expect(page.get_by_role("alert")).to_contain_text("page/data/documents/0.js is missing")
+    watched.complaints.clear()  # the browser says so too
+    watched.close()
+
+
+class Many(Invented):
+    """1,000 documents by 16 systems, without claims: as many rows as speed/page.py has."""
+
+    def _block(self, said: list[str], starts: list[int], skill: float) -> Block:
+        return Block("claim_recall", "Is each claim in the source?", "claim", [], [])
+
+
+def test_a_thousand_documents_by_sixteen_systems(browser: Browser, tmp_path: Path) -> None:
+    index = Many(1000, 16).write(tmp_path / "page")
+    assert all(file.stat().st_size < 2_000_000 for file in index.parent.rglob("*.js"))
+    watched = Watched(browser, index)
+    times = [seconds(watched.page, index.as_uri(), ".metrics .dot") for _ in range(3)]
+    assert min(times) < 1
+    assert read(index.parent, watched.asked) / len(times) < 1_000_000
+    page = settled(watched.open("#texts"))
+    assert min(searches(page)) < 100
+    page.locator("#q").fill("fever knee")
+    expect(page.locator(".summary")).to_contain_text("of 17,000 texts")
+    page.locator(".scroll").evaluate("box => (box.scrollTop = box.scrollHeight)")
+    expect(page.locator("tbody tr").last).to_contain_text("visit-1000")
+    assert page.locator("tbody tr").count() < 60
+    # Who comes back from a text finds the list as it was left.
+    page.locator("tbody tr").last.locator("th a").click()
+    expect(page.locator("h1")).to_have_text("visit-1000")
+    page.go_back()
+    expect(page.locator("tbody tr").last).to_contain_text("visit-1000")
+    watched.close()

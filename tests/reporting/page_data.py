@@ -1,0 +1,55 @@
+"""The data files of a page read as a browser would: their values, and tables as frames."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+
+def value(page: Path, name: str) -> Any:
+    """What page/data/NAME.js hands over, under its own name."""
+    text = (page / f"page/data/{name}.js").read_text(encoding="utf-8")
+    match = re.fullmatch(r"metassay\((\".*?\"),(.*)\)\n", text, re.DOTALL)
+    assert match, name
+    assert json.loads(match[1]) == name
+    return json.loads(match[2])
+
+
+def everything(page: Path) -> str:
+    """All data files as one text."""
+    files = sorted((page / "page/data").rglob("*.js"))
+    return "".join(file.read_text(encoding="utf-8") for file in files)
+
+
+def head(page: Path) -> Any:
+    """The first data file."""
+    return value(page, "head")
+
+
+def frame(page: Path, info: dict[str, Any]) -> pd.DataFrame:
+    """A table by its TableInfo, out of its shards."""
+    shards = [value(page, shard)["columns"] for shard in info["shards"]]
+    names = [column["name"] for column in info["columns"]]
+    columns = {name: [v for s in shards for v in _plain(s[n])] for n, name in enumerate(names)}
+    found = pd.DataFrame(columns)
+    assert len(found) == info["rows"]
+    return found
+
+
+def table(page: Path, name: str) -> pd.DataFrame:
+    """A table of the view Evidence."""
+    return frame(page, next(info for info in head(page)["tables"] if info["name"] == name))
+
+
+def _plain(column: Any) -> list[Any]:
+    if isinstance(column, list):
+        return column
+    return [None if code < 0 else column["values"][code] for code in column["codes"]]
+
+
+def documents(page: Path) -> list[Any]:
+    """All documents, in the order of their shards."""
+    shards = head(page)["texts"]["documents_in"]
+    return [document for shard in shards for document in value(page, shard)["documents"]]
