@@ -48,6 +48,8 @@ class Columns(NamedTuple):
 
     def option(self, name: str, what: str = "COLUMN") -> str:
         """How the caller says it: `--pass-from NUMBER` or `pass_from=NUMBER`."""
+        if self.mark and name in ("doc", "system", "rater"):
+            return f"--columns {name}={what}"
         plainly = {"pass": "passes"}.get(name, name.replace("-", "_"))
         return f"{self.mark}{name} {what}" if self.mark else f"{plainly}={what}"
 

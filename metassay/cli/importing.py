@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from metassay.cli.meta_eval_arguments import SEVERAL, roles_in
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
 from metassay.imports import MODULES, load_kind
@@ -32,9 +33,8 @@ def add_parser(commands: Any) -> None:
     sub.add_argument("files", nargs="+", type=Path, metavar="PATH", help=what)
     new = "a new or empty folder"
     sub.add_argument("--out", type=Path, required=True, metavar="DIR", help=new)
-    for option, word in (("--doc", "document"), ("--system", "system")):
-        help_ = f"the field that names the {word}, such as metadata.id (default: the tool's own)"
-        sub.add_argument(option, default="", metavar="FIELD", help=help_)
+    roles = "fields that name a record's doc and system: doc=metadata.id (default: the tool's)"
+    sub.add_argument("--columns", metavar="ROLE=COLUMN", **SEVERAL, help=roles)
     sub.set_defaults(command=import_files)
 
 
@@ -45,13 +45,14 @@ def import_files(chosen: argparse.Namespace) -> int:
     from metassay.imports.writing import Collected, write
 
     kind, problems, notes = load_kind(chosen.kind), Findings(), Findings()
+    roles = roles_in(chosen.columns, ("doc", "system"))
     with whole_folder(chosen.out, "--out") as folder:
         held = folder / "read.sqlite"
         found = Collected(held)
         for path, named in _files(chosen.files, kind.patterns):
             names, before = names_in(path), (found.records, problems.lines())
             right = chosen.kind in kinds_of(names)
-            task = Task(path, chosen.doc, chosen.system, problems, notes)
+            task = Task(path, roles.get("doc", ""), roles.get("system", ""), problems, notes)
             try:
                 for item in kind.read(task) if right or not names else ():
                     found.add(item, problems)

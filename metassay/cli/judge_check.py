@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from metassay.cli.meta_eval_arguments import SEVERAL
+from metassay.cli.meta_eval_arguments import SEVERAL, add_names, roles_in
+from metassay.core.exit_codes import DONE, WORSE
 
 ABOUT = """\
 Say whether a judge that passes or fails texts may be trusted, from one table with its verdicts and
@@ -14,7 +15,6 @@ their names leave one choice, and the guess is printed. A row without a label is
 counts for the corrected pass rate. docs/judge-check.md has an example and says what each number is.
 
 Exit code 4: a requirement is not met by the lower end of its interval."""
-NOT_MET = 4
 
 
 def add_arguments(sub: argparse.ArgumentParser) -> None:
@@ -24,10 +24,12 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     say("file", metavar="FILE", type=Path)
     say("--judge", metavar="COLUMN", **SEVERAL, help="verdicts; several judges stand side by side")
     say("--human", metavar="COLUMN", **SEVERAL, help="labels; several columns are several raters")
-    say("--doc", metavar="COLUMN", default="", help="what several rows are about: they are alike")
-    say("--system", metavar="COLUMN", default="", help="who wrote the text")
-    say("--rater", metavar="COLUMN", default="", help="who labelled it, if each rater has a row")
-    say("--by", metavar="COLUMN", **SEVERAL, help="slice the rows by this column")
+    roles = (
+        "doc, what several rows are about: they are alike; system, who wrote the text; rater, who"
+        " labelled it, if each rater has a row"
+    )
+    say("--columns", metavar="ROLE=COLUMN", **SEVERAL, help=roles)
+    add_names(say, ["by"])
     say("--pass", metavar="WORD", dest="passes", **SEVERAL, help="words that are a pass")
     number: dict[str, Any] = {"metavar": "NUMBER", "type": float}
     say("--pass-from", **number, help="the number from which on grades are a pass")
@@ -39,7 +41,7 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     say("--width", **number, default=0.1, help=width)
     say("--confidence", **number, default=0.95, help="of the intervals (default %(default)s)")
     say("--seed", metavar="NUMBER", type=int, default=0, help="of all random numbers (default 0)")
-    say("--out", type=Path, metavar="FOLDER", help="write all tables there")
+    say("--out", type=Path, metavar="DIR", help="write all tables there")
 
 
 def _required(word: str) -> tuple[str, float]:
@@ -64,8 +66,13 @@ def _judge_check(chosen: argparse.Namespace) -> int:
     if faults or sheet is None:
         raise BadInput(faults.lines())
     said = Columns(
-        *(tuple(chosen.judge), tuple(chosen.human), chosen.doc, chosen.system, chosen.rater),
-        *(tuple(chosen.by), tuple(chosen.passes), chosen.pass_from, "--"),
+        judge=tuple(chosen.judge),
+        human=tuple(chosen.human),
+        **roles_in(chosen.columns, ("doc", "system", "rater")),
+        by=tuple(chosen.by),
+        passes=tuple(chosen.passes),
+        pass_from=chosen.pass_from,
+        mark="--",
     )
     found = checked(
         sheet,
@@ -77,4 +84,4 @@ def _judge_check(chosen: argparse.Namespace) -> int:
         with whole_folder(chosen.out, "--out") as folder:
             found.write(folder)
         print(f"written to {chosen.out}: {', '.join(f'{name}.csv' for name in found.tables)}")
-    return NOT_MET if found.unmet else 0
+    return WORSE if found.unmet else DONE

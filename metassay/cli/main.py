@@ -414,7 +414,12 @@ def _add_study(commands: Any) -> None:
         "such as 'certificate claim_recall completeness system', 'judge-card METRIC CRITERION'"
     )
     say("--for", dest="decision", default="", metavar="DECISION", help=decision)
-    say("--seed", type=seed, metavar="S", help="draws the same sheets again (default: by chance)")
+    say(
+        "--seed",
+        type=seed,
+        metavar="NUMBER",
+        help="draws the same sheets again (default: by chance)",
+    )
     say("--rubric", default="", metavar="NAME", help="of rubric and facets: rubrics/NAME.yaml")
     say("--claims", choices=["reference", "output", "both"], default="reference", help="of claims")
     say("--shares", **FLAG, help="of pairs: ask how much each text covers, too")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, meant
 from metassay.core.options import SCALES
 from metassay.meta_evaluation.options import MetaOptions
 
@@ -97,6 +97,22 @@ def add_arguments(sub: argparse.ArgumentParser) -> None:
     say("--example", type=Path, metavar="DIR", help="write two files to start from")
 
 
+def roles_in(words: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
+    """What `--columns` says, by role; BadInput where a word is not ROLE=COLUMN of these roles."""
+    pairs = [word.partition("=") for word in words]
+    wrong = [
+        word
+        for word, (role, _, column) in zip(words, pairs, strict=True)
+        if role not in roles or not column
+    ]
+    if wrong:
+        raise BadInput(
+            f"--columns {wrong[0]}: write ROLE=COLUMN; roles are {', '.join(roles)}"
+            f"{meant(wrong[0].partition('=')[0], roles)}"
+        )
+    return {role: column for role, _, column in pairs}
+
+
 def add_names(say: Any, options: Sequence[str]) -> None:
     """Options that take names, with commas or blanks between them; see `spread`."""
     for name in options:
@@ -113,7 +129,7 @@ def spread(words: Sequence[str]) -> list[str]:
     behind the first name, a file that is there. `--lower=NAME` takes any name. Raises BadInput
     where a file stands in the place of a name.
     """
-    if words[:1] not in (["meta-eval"], ["init"]):
+    if words[:1] not in (["meta-eval"], ["init"], ["judge-check"]):
         return list(words)
     found: list[str] = []
     waiting = list(words)

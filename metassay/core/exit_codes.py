@@ -8,7 +8,7 @@ MEANINGS = {
     FAILED: "failed: what was to be made was not made; the output names it",
     REFUSED: "refused: the command, the configuration or the data must be corrected first",
     INCOMPLETE: "incomplete: answers, tables or checks are missing; the output names them",
-    WORSE: "worse: a score is worse than what it is compared with",
+    WORSE: "worse: a score is worse than what it is compared with, or than required",
     DRIFTED: "drifted: a watched judge answers differently, or its model is retired",
     INTERRUPTED: "interrupted: the next run goes on from there",
 }

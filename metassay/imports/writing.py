@@ -45,7 +45,7 @@ _JUDGMENTS = """SELECT item, doc, system, name, person, rater, value, label FROM
     JOIN items ON number = item ORDER BY item, person, name, rater"""
 _TEXTS = """SELECT doc, system, text, source, reference FROM items JOIN documents USING (doc)
     ORDER BY items.number"""
-_OTHER = "import these files one by one, or say --doc FIELD or --system FIELD to tell them apart"
+_OTHER = "import these files one by one, or tell them apart by --columns doc=FIELD or system=FIELD"
 _LETTERS = re.compile(r"[^A-Za-z0-9_-]+")
 
 _Row = Mapping[str, object]  # values by column
@@ -68,7 +68,7 @@ class Collected:
         for column, named in keys.items():
             if not named:
                 what = f"has nothing that names its {column.replace('doc', 'document')}"
-                problems.add(item.at, what, f"say --{column} FIELD, which every record has")
+                problems.add(item.at, what, f"say --columns {column}=FIELD, which every record has")
         if item.doc and item.system:
             passages = json.dumps(item.passages, ensure_ascii=False) if item.passages else None
             said = {"source": passages, "reference": item.reference}

@@ -223,7 +223,7 @@ def test_an_option_means_the_same_in_every_command() -> None:
         for option in action.option_strings:
             takes.setdefault(option, {})[command] = (type(action), action.metavar, action.nargs)
     several = {option: each for option, each in takes.items() if len(set(each.values())) > 1}
-    assert set(several) == {"--format"}, several  # of sheets one, of figures some
+    assert set(several) == {"--format", "--judge"}, several  # one, or several of the same
     assert not {"--benchmark", "--study", "--doc"} & set(takes)
 
 

@@ -71,9 +71,8 @@ def test_what_was_refused_is_taken(tmp_path, monkeypatch, capsys):
     assert main(["meta-eval", "plain.csv"]) == 2
     capsys.readouterr()
     assert main(["judge-check", "plain.csv"]) == 0
-    assert (
-        "60 rows, 60 labelled by 1 rater; each row by itself (--doc COLUMN"
-        in capsys.readouterr().out
+    assert "60 rows, 60 labelled by 1 rater; each row by itself (--columns doc=COLUMN" in " ".join(
+        capsys.readouterr().out.split()
     )
 
 

@@ -215,5 +215,5 @@ def test_mlflow_lists_of_parquet_are_read(importer, tmp_path) -> None:
     each = [one for one in TRACES[0]["assessments"] if "feedback" in one]
     frame = pd.DataFrame([{"trace_id": "t1", "assessments": each}])
     frame.to_parquet(tmp_path / "t.parquet")
-    done = importer("mlflow", tmp_path / "t.parquet", "--system", "trace_id")
+    done = importer("mlflow", tmp_path / "t.parquet", "--columns", "system=trace_id")
     assert done.column("verdicts.csv", "system", "ok", "ok_human_ann") == [("t1", "no", "yes")]

@@ -29,7 +29,7 @@ def spans(doc: int, system: str) -> list[dict[str, Any]]:
 
 def test_meta_eval_goes_on_from_scores_and_ratings(importer, tmp_path, capsys) -> None:
     rows = [one for doc in range(6) for system in ("a", "bb", "ccc") for one in spans(doc, system)]
-    done = importer("langfuse", write_lines(tmp_path / "s.jsonl", rows), "--system", "run")
+    done = importer("langfuse", write_lines(tmp_path / "s.jsonl", rows), "--columns", "system=run")
     data = done.folder / "data"
     words = ["--resamples", "20", "--permutations", "20"]
     assert main(["meta-eval", str(data / "scores.csv"), str(data / "ratings.csv"), *words]) == 0
@@ -65,11 +65,11 @@ def test_what_contradicts_itself_is_refused_whole_with_file_and_line(importer, t
     other = [line(0, acc=1, resps=[["Other."]]), line(1, acc=0, arguments=[["Why?"]], target="No.")]
     two = write_lines(tmp_path / "a/samples_t_2026-01-02T00-00-00.jsonl", other)
     said = importer.refused("lm-eval", one, two)
-    fix = "import these files one by one, or say --doc FIELD or --system FIELD to tell them apart"
+    fix = "import these files one by one, or tell them apart by --columns doc=FIELD or system=FIELD"
     name = two.name
     assert said == [
-        "samples_t.jsonl: line 3: has nothing that names its document; say --doc FIELD, which every"
-        " record has",
+        "samples_t.jsonl: line 3: has nothing that names its document; say --columns"
+        " doc=FIELD, which every record has",
         f"{name}: line 1: has another text than before (doc 't:0', system 'a'); {fix}",
         f"{name}: line 2: has another source than before (doc 't:1'); {fix}",
         f"{name}: line 2: has another reference than before (doc 't:1'); {fix}",
@@ -178,7 +178,7 @@ def test_a_folder_without_such_a_file_says_what_is_looked_for(importer, tmp_path
 def test_fields_that_name_documents_and_systems_can_be_said(importer, tmp_path) -> None:
     lines = [line(0, doc={"id": "n7"}, of={"model": "m1"}, metrics=["acc"], acc=1)]
     path = write_lines(tmp_path / "m/samples_t.jsonl", lines)
-    done = importer("lm-eval", path, "--doc", "doc.id", "--system", "of.model")
+    done = importer("lm-eval", path, "--columns", "doc=doc.id", "system=of.model")
     assert done.column("scores.csv", "doc_id", "author") == [("n7", "m1")]
-    (said,) = importer.refused("lm-eval", path, "--doc", "doc.name")
-    assert "has nothing that names its document; say --doc FIELD" in said
+    (said,) = importer.refused("lm-eval", path, "--columns", "doc=doc.name")
+    assert "has nothing that names its document; say --columns doc=FIELD" in said

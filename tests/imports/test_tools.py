@@ -237,7 +237,7 @@ def test_langfuse_annotations_are_peoples(importer, tmp_path, shape) -> None:
         path = write_json(
             tmp_path / "s.json", rows if shape == "list" else {"data": rows, "meta": {}}
         )
-    done = importer("langfuse", path, "--system", "metadata.model")
+    done = importer("langfuse", path, "--columns", "system=metadata.model")
     assert done.said[0] == "4 records, 2 scorers, 0 corrected by people, 0 failed"
     assert done.said[1].startswith(
         "3 texts, of which people rated 1; judges' values that are missing: 1"
