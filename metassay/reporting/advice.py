@@ -32,12 +32,13 @@ def advice(found: Iterable[tuple[str, str, Best]], confidence: float) -> Iterato
 def by_criterion(found: Iterable[tuple[str, str, Best]], confidence: float) -> list[str]:
     """A sentence for each criterion: what to use for which decision, and what lacks for the others.
 
-    Criteria that have a metric to use come first.
+    Criteria that have a metric to use come first; those without any that lack the same share one.
     """
     every: dict[str, list[tuple[str, Best]]] = {}
     for criterion, level, best in found:
         every.setdefault(criterion, []).append((DECISIONS[level], best))
-    said: dict[bool, list[str]] = {True: [], False: []}
+    said: list[str] = []
+    nothing: dict[str, list[str]] = {}
     for criterion, mine in every.items():
         used: dict[str, list[str]] = {}
         lacks: dict[str, list[str]] = {}
@@ -46,12 +47,14 @@ def by_criterion(found: Iterable[tuple[str, str, Best]], confidence: float) -> l
                 used.setdefault(best.metric, []).append(f"{decision}{_r(best.row)}")
             else:
                 lacks.setdefault(_lacks(best, confidence), []).append(decision)
-        parts = [f"Use {one} for {criterion} between {_listed(of)}" for one, of in used.items()]
-        for why, of in lacks.items():
-            nothing = "nothing yet" if parts else f"Nothing can be trusted yet for {criterion}"
-            parts.append(f"{nothing} between {_listed(of)}: {why}")
-        said[bool(used)].append(f"{'; '.join(parts)}.")
-    return said[True] + said[False]
+        uses = [f"Use {one} for {criterion} between {_listed(of)}" for one, of in used.items()]
+        rest = [f"between {_listed(of)}: {why}" for why, of in lacks.items()]
+        if uses:
+            said.append(f"{'; '.join([*uses, *(f'nothing yet {one}' for one in rest)])}.")
+        else:
+            nothing.setdefault("; ".join(rest), []).append(criterion)
+    lines = (f"Nothing can be trusted yet for {_listed(of)} {why}." for why, of in nothing.items())
+    return [*said, *lines]
 
 
 def _lacks(best: Best, confidence: float) -> str:

@@ -4,7 +4,7 @@ import type { GridCell, GridRow, Problem } from "./contract";
 import { Certificate } from "./certificate";
 import { type Table, tableOf } from "./data";
 import { counted, interval, label, short } from "./format";
-import { certificates, fixedOrder, kindOf, ofRow, selected, SIGNS, STATES } from "./grid";
+import { certificates, fixedOrder, kindOf, ofRow, selected, SIGNS } from "./grid";
 import { Axis, Dot, type Scale, scaleOf } from "./plot";
 import { Facts, Paragraphs, Select, t, usePage, Wait } from "./ui";
 
@@ -71,8 +71,10 @@ function Cell({ row, level, cell }: { row: GridRow; level: string; cell: GridCel
   if (!cell) return <span class="untested">not tested</span>;
   return (
     <a class={cell.state} href={to({ view: "answer", ...ofRow(row), level, metric: cell.metric })}>
-      <b class={`state ${cell.state}`}>{`${SIGNS[cell.state]} ${STATES[cell.state]}`}</b> {t(cell.metric)}{" "}
-      <span class="numbers">{`${short(cell.value)} ${interval(cell.low, cell.high, short)}`}</span>
+      <b class={`state ${cell.state}`}>
+        {SIGNS[cell.state]} {t(cell.verdict)}
+      </b>{" "}
+      {t(cell.metric)} <span class="numbers">{`${short(cell.value)} ${interval(cell.low, cell.high, short)}`}</span>
       <small>{t(cell.says)}</small>
     </a>
   );

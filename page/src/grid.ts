@@ -6,7 +6,6 @@ import { label } from "./format";
 import { mean } from "./order";
 
 export const SIGNS = { use: "✓", confirm: "◐", no: "✗" } as const;
-export const STATES = { use: "use", confirm: "to confirm", no: "none" } as const;
 
 /** The verdict's kind: it or what it begins with ("explained by words"). */
 export function kindOf(verdict: string, kinds: readonly VerdictWord[]): VerdictWord | undefined {

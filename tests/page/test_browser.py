@@ -50,7 +50,7 @@ def test_from_the_disk_it_asks_no_network_and_reads_what_it_shows(tab: Watched) 
 
 def test_three_clicks_from_a_verdict_to_the_claim_that_counts_against_it(tab: Watched) -> None:
     page = tab.open()
-    page.get_by_role("link", name=re.compile("to confirm claim_recall")).click()
+    page.get_by_role("link", name=re.compile("promising claim_recall")).click()
     page.get_by_role("link", name="with claims that count against them").click()
     page.locator(".side.against").first.click()
     claim = page.locator(".line.open")
