@@ -23,11 +23,10 @@ from metassay.reporting.contract_page import TABLES
 from metassay.reporting.names import criterion_rank, sorted_authors, sorted_metrics, sorted_parts
 from metassay.reporting.page import LISTS
 from metassay.reporting.shell import PageFolder
-from metassay.reporting.specs import texts
+from metassay.reporting.specs import Block, texts
 from metassay.tables.columns import SHARED
 from metassay.tables.summaries import SUMMARIES
 
-Block = Mapping[str, Any]
 _DEFAULTS = {
     "pick": "study criterion part level coefficient",
     "lead": "metric judge",
