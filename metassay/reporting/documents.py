@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -11,7 +11,7 @@ from metassay.core.errors import BadInput
 from metassay.core.errors import shown as shown_key
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
-from metassay.reporting.answers import AGAINST, FOR, Judgments, blocks, judgments
+from metassay.reporting.answers import AGAINST, FOR, Judgments, Rated, blocks, judgments
 from metassay.reporting.contract import (
     Block,
     CriterionInfo,
@@ -199,10 +199,19 @@ def _text(key: _Text, known: _Tables) -> Text:
     return Text(
         *(key[1], problems, text),
         [Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
-        rated.get(("text", 0), []),
+        [*rated.get(("text", 0), []), *_of_no_line(rated, found)],
         [(metric_label(*metric), scores[metric]) for metric in known.metrics if metric in scores],
         found,
     )
+
+
+def _of_no_line(rated: Rated, found: Sequence[Block]) -> Iterator[Rating]:
+    """Ratings of claims and statements that the text has not, as its units are known."""
+    there = {block.id: len(block.lines) for block in found}
+    for (block, number), ratings in rated.items():
+        if block != "text" and number >= there.get(block, 0):
+            for one in ratings:
+                yield replace(one, criterion=f"{one.criterion} ({block}, {number})")
 
 
 def _place(text: str, part: Facet | None, start: int | None, end: int | None) -> tuple[int, int]:

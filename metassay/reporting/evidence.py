@@ -15,19 +15,20 @@ import pandas as pd
 
 from metassay.format import glossary
 from metassay.format.frames import rows
-from metassay.format.terms import LEVELS
+from metassay.format.terms import COEFFICIENTS, LEVELS
 from metassay.meta_evaluation.evaluate import ANALYSES
+from metassay.meta_evaluation.options import ANY_SHAPE
 from metassay.meta_evaluation.verdicts import CANNOT_TELL, PROMISING, TRUSTED, VERDICTS
 from metassay.reporting.contract import CellInfo, FigureInfo, TableInfo, Term, VerdictWord
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.names import criterion_rank, sorted_authors, sorted_metrics, sorted_parts
 from metassay.reporting.page import LISTS
 from metassay.reporting.shell import PageFolder
-from metassay.reporting.specs import texts
+from metassay.reporting.specs import Block, texts
 from metassay.tables.columns import SHARED
+from metassay.tables.judge_cards import CARD_STATISTICS
 from metassay.tables.summaries import SUMMARIES
 
-Block = Mapping[str, Any]
 _DEFAULTS = {
     "pick": "study criterion part level coefficient",
     "lead": "metric judge",
@@ -138,15 +139,26 @@ def _cell(frame: pd.DataFrame, block: Block) -> CellInfo | None:
 
 
 # In which order rows stand: columns, and what puts their values in order.
-_Order = tuple[tuple[str, ...], Callable[[Iterable[Any]], Sequence[Any]]]
+_Sort = Callable[[Iterable[Any]], Sequence[Any]]
+_Order = tuple[tuple[str, ...], _Sort]
+
+
+def _first(*names: str) -> _Sort:
+    """These names first and in this order, then others by name."""
+    rank = {name: place for place, name in enumerate(names)}
+    return lambda found: sorted(found, key=lambda name: (rank.get(name, len(rank)), name))
+
+
 _ORDERS: tuple[_Order, ...] = (
     (("rubric", "position"), sorted),
     (("study",), sorted),
     (("criterion",), lambda found: sorted(found, key=criterion_rank)),
     (("part",), sorted_parts),
-    (("level",), lambda found: sorted(found, key=[*LEVELS, *found].index)),
+    (("level",), _first(*LEVELS)),
     (("metric", "judge"), sorted_metrics),
     (("author",), sorted_authors),
+    (("coefficient",), _first(*COEFFICIENTS)),
+    (("statistic",), _first(ANY_SHAPE, *CARD_STATISTICS)),
 )
 
 

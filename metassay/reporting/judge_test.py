@@ -12,7 +12,6 @@ from metassay.format.numbers import counted
 from metassay.labelled.results import cards_of, kinds_table, with_right_answers
 from metassay.reporting.answers import answers_table
 from metassay.reporting.contract import CellInfo, SystemsInfo
-from metassay.reporting.evidence import Block
 from metassay.reporting.figures.tests import draw_judge_kinds, draw_reliability
 from metassay.reporting.judge_answer import BALANCED, FIRST, NUMBERS, kinds_verdict, verdict
 from metassay.reporting.judge_items import put_items
@@ -21,6 +20,7 @@ from metassay.reporting.page import Drawing, Report, filled, put_figures, write_
 from metassay.reporting.pages import finish_test, in_order
 from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
 from metassay.reporting.shell import PageFolder
+from metassay.reporting.specs import Block
 from metassay.reporting.specs import texts as words
 from metassay.tables.names import FULL
 

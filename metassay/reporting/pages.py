@@ -6,10 +6,10 @@ from typing import Any
 import pandas as pd
 
 from metassay.reporting.contract import FigureInfo, TableInfo, Term
-from metassay.reporting.evidence import Block, put_tables
+from metassay.reporting.evidence import put_tables
 from metassay.reporting.page import Report
 from metassay.reporting.shell import PageFolder
-from metassay.reporting.specs import texts
+from metassay.reporting.specs import Block, texts
 
 Figures = Mapping[str, Sequence[FigureInfo]]
 

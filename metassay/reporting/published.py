@@ -16,10 +16,9 @@ from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted
 from metassay.reporting.cells import AUTHORS, SECTIONS, Ours, read_printed
-from metassay.reporting.evidence import Block
 from metassay.reporting.published_judges import ClaimScores, compare_claims
 from metassay.reporting.section import Row
-from metassay.reporting.specs import texts
+from metassay.reporting.specs import Block, texts
 from metassay.tables.names import FULL, NO_JUDGE
 
 SCHOLARSUM_STUDY = "scholarsum_arxiv"

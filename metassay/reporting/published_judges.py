@@ -18,8 +18,7 @@ from metassay.format.frames import rows
 from metassay.format.numbers import counted, probability
 from metassay.labelled.results import Cards
 from metassay.reporting.cells import AUTHORS, SECTIONS, read_printed
-from metassay.reporting.evidence import Block
-from metassay.reporting.specs import texts
+from metassay.reporting.specs import Block, texts
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import NO_JUDGE
 

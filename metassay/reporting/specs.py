@@ -1,10 +1,13 @@
 """Words of pages, as files of this folder."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from metassay.core import strict_yaml
+
+Block = Mapping[str, Any]
 
 
 @cache

@@ -162,7 +162,8 @@ def test_a_text_has_all_that_was_said_of_it(texts):
     rater = f"rater {SCRIPT}"
     rated = [{"criterion": "completeness", "rater": rater, "value": 80, "of": ""}]
     rated += [{"criterion": "preference", "rater": rater, "value": None, "of": "plain"}]
-    assert text["ratings"] == rated
+    lost = {"criterion": "coverage (statements, 2)", "rater": rater, "value": 0.5, "of": ""}
+    assert text["ratings"] == [*rated, lost]  # it has two statements
     blocks = {block["id"]: block for block in text["blocks"]}
     assert list(blocks) == ["claim_recall", "claim_precision", "statements"]
     first, second = blocks["statements"]["lines"]
@@ -176,6 +177,15 @@ def test_a_text_has_all_that_was_said_of_it(texts):
     failed = texts["doc-2", "plain"]
     assert failed["problems"] == ["no text: truncated"]
     assert failed["blocks"][0]["note"].startswith("All 2 questions failed, because there is no")
+
+
+def test_every_rating_stands_on_the_page_once(texts, frames):
+    shown = sum(
+        len(text["ratings"])
+        + sum(len(line["people"]) for b in text["blocks"] for line in b["lines"])
+        for text in texts.values()
+    )
+    assert shown == len(frames["ratings"])
 
 
 def test_sources_are_whole(written):
