@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metassay import __version__
 from metassay.api.judge_tables import (
     AC1,
     REQUIRED,
@@ -26,11 +27,23 @@ from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records, to_csv
 from metassay.format.numbers import counted, short, short_interval
+from metassay.reporting.contract import CellInfo, Head, Link, Problem, SystemsInfo
+from metassay.reporting.shell import PageFolder
 from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.shares import WIDTH
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
+_SYSTEMS = SystemsInfo(
+    noun="judge",
+    table="card",
+    system="judge",
+    metric=["statistic"],
+    cell=CellInfo("value", "low", "high", "n"),
+    better="",
+    groups="",
+    headline=["sensitivity", "specificity", "cohen_kappa", AC1],
+)
 LINES, WIDE = 20, 80  # the first screen
 JUDGES = 3  # on the first screen
 FEW_DOCUMENTS = 5  # with a fail, or a pass
@@ -93,7 +106,7 @@ class JudgeCheck:
         return f"<pre>{escape(repr(self))}</pre>"
 
     def save(self, folder: str | Path) -> None:
-        """Write every table as CSV, `answer.txt`, `choices.json` and `notes.txt`.
+        """Write a page, every table as CSV, `answer.txt`, `choices.json` and `notes.txt`.
 
         The folder must be new or empty, and appears whole or not at all; else BadInput. Tables have
         all their digits; a missing number is an empty cell.
@@ -109,6 +122,42 @@ class JudgeCheck:
         contents["notes.txt"] = "".join(f"{line}\n" for line in self.notes)
         for name, text in contents.items():
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        self._write_page(folder)
+
+    def _cards(self) -> Iterator[str]:
+        """What stands on the first screen of the terminal beside the answer, as sentences."""
+        card = records(self.tables["card"])
+        for judge in dict.fromkeys(row["judge"] for row in card):
+            mine = {
+                row["statistic"]: row
+                for row in card
+                if (row["judge"], row["slice"]) == (judge, WHOLE)
+            }
+            numbers = ", ".join(f"{name} {_cell(mine[key])}" for key, name in _BOARD.items())
+            rates = {row["method"]: row for row in _rows(self.tables, "pass_rates", judge)}
+            each = ", ".join(f"{_cell(row)} {method}" for method, row in rates.items())
+            yield f"{judge}: {numbers}. Pass rate: {each}."
+
+    def _write_page(self, folder: Path) -> None:
+        """Write index.html, which shows the answer and all tables."""
+        from metassay.reporting.pages import put_evidence, words_of  # slow; the screen needs none
+
+        kind, name = "judge check", str(self.choices["file"])
+        page = PageFolder(folder)
+        command = f"metassay judge-check {name} --out FOLDER"
+        page.finish(
+            Head(
+                kind=kind,
+                name=name,
+                about=words_of(kind)["about"],
+                made=f"Metassay {__version__}",
+                answer=[*self.unmet, *self._cards(), *self.answer],
+                problems=[Problem("warning", line) for line in self.notes],
+                tables=put_evidence(page, self.tables, kind, command),
+                systems=_SYSTEMS,
+                links=[Link("choices.json", "Columns, words and options")],
+            )
+        )
 
 
 def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on the command line
@@ -335,7 +384,7 @@ def _may_replace(shown: Sequence[Shown], chosen: Choices) -> str:
         old = sum(contest.wins_published for contest in test.contests)
         told = np.isfinite(test.winning_rate_published) and old != wins
         published = f", {old} by the published test" if told else ""
-        said = f"{'yes' if test.passes else 'not shown'}, holds against {wins} of {raters}"
+        said = f"{'yes' if test.passes else 'not shown'}, as good as {wins} of {raters}"
         parts.append(f"{_shorter(judge)}: {said}{published}, advantage {short(test.advantage)}")
     guess = " So may one that knows only the base rate." if shown[0].base_rate_test.passes else ""
     few = " Two raters are few." if raters == 2 else ""

@@ -61,13 +61,11 @@ class ReportInput(Report):
 def write_report(report: ReportInput, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html; those of TABLES, facets, profile, rating_violins, ranks, rubric_grades,
-    rubric_levels and rubric_agreement (where there is something in them), answers (where there is a
-    judge), criteria (where there is a rubric), language_models (where any was asked), notes (where
-    there is any) and the tables of each comparison, each as .csv (all digits) and .md;
-    figures/<name>.svg and .png where there is something to draw. Raises BadInput if `out` holds
-    anything, for a comparison that is unknown or lacks its table, and for a system that is shown
-    under another author's name; then nothing is written.
+    Files: index.html and page/, which it shows; those of TABLES, and where they have a row those of
+    `tables.summaries`, criteria, notes and the tables of each comparison, each as .csv (all digits)
+    and .md; figures/<name>.svg and .png where there is something to draw. Raises BadInput if `out`
+    holds anything, for a comparison that is unknown or lacks its table, and for a system that is
+    shown under another author's name; then nothing is written.
     """
     tables, criteria = report.tables, report.tables["criteria"]
     ours = Ours(*(tables[name] for name in Ours._fields))
@@ -145,7 +143,6 @@ def _write_page(
         figures=figures,
         blocks={name: block for one in compared for name, block in one.blocks.items()},
     )
-    headline = headline_metrics(better)
     head = report.head(
         "benchmark",
         "How systems score on every metric, and how well every metric agrees with people.",
@@ -155,7 +152,7 @@ def _write_page(
         banners=[_LEXICAL.format(judge=judge) for judge in lexical],
         tables=evidence,
         figures=[one for drawn in figures.values() for one in drawn],
-        systems=None if board.empty else _systems(headline, "system_groups" in tables),
+        systems=None if board.empty else _systems(board, "system_groups" in tables),
         texts=texts,
     )
     page.finish(head)
@@ -181,7 +178,7 @@ def _shown_metrics(board: pd.DataFrame, grid: Sequence[GridRow]) -> dict[Metric,
     return {metric: better[metric] for metric in sorted_metrics(chosen)}
 
 
-def _systems(headline: Sequence[Metric], groups: bool) -> SystemsInfo:
+def _systems(board: pd.DataFrame, groups: bool) -> SystemsInfo:
     return SystemsInfo(
         noun="system",
         table="leaderboard",
@@ -190,7 +187,7 @@ def _systems(headline: Sequence[Metric], groups: bool) -> SystemsInfo:
         cell=CellInfo("macro", "low", "high", "n_documents", "n_failed"),
         better="better",
         groups="system_groups" if groups else "",
-        headline=[metric_label(*metric) for metric in headline],
+        headline=[metric_label(*metric) for metric in headline_metrics(_directions(board))],
     )
 
 

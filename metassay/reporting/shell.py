@@ -11,10 +11,11 @@ import math
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from metassay.core.visible import visible
@@ -150,11 +151,15 @@ def _type(column: "pd.Series[Any]") -> str:
 def _shards(frame: pd.DataFrame) -> Iterator[list[object]]:
     """The columns of consecutive rows, of about LARGEST bytes; one shard where there is no row."""
     names = list(map(str, frame.columns))
-    sample = frame.iloc[:: max(1, len(frame) // 200)]
-    each = max(1, len(encode(list(rows(sample, *names)))) // max(1, len(sample)))
-    step = max(1, LARGEST // each)
-    for first in range(0, max(1, len(frame)), step):
-        cut = frame.iloc[first : first + step]
+    sizes = np.zeros(len(frame), dtype=np.int64)
+    for name in names:
+        if _type(frame[name]) == "text":
+            sizes += np.array([len(encode(str(v))) for v in frame[name]], dtype=np.int64)
+        else:
+            sizes += 20
+    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // LARGEST)) + 1
+    for first, end in pairwise([0, *cuts, len(frame)]):
+        cut = frame.iloc[first:end]
         yield [_coded([value for (value,) in rows(cut, name)]) for name in names]
 
 
@@ -177,8 +182,9 @@ def _plain(value: Any) -> Any:
         return visible(value)
     if value is None or isinstance(value, int):
         return value
-    if is_dataclass(value):
-        return {of.name: _plain(getattr(value, of.name)) for of in fields(value)}
+    names = getattr(value, "__dataclass_fields__", None)
+    if names is not None:
+        return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, dict):
         return {key: _plain(of) for key, of in value.items()}
     return [_plain(of) for of in value]

@@ -180,7 +180,7 @@ def test_several_columns_and_a_column_of_raters_say_the_same():
         pd.testing.assert_frame_equal(a.table(name), b.table(name))
     assert "rater=rater" in b.notes[1]
     assert bool(a.replacement["passes"][0])
-    assert any(line.startswith("May it replace a rater? judge: yes, holds against 3 of 3")
+    assert any(line.startswith("May it replace a rater? judge: yes, as good as 3 of 3")
                for line in a.answer)  # fmt: skip
     assert {*a.latent["identified"]} == {"by three verdicts an item"}
 
@@ -260,13 +260,24 @@ def test_slices_and_systems():
 
 
 def test_equal_tables_give_equal_files(tmp_path):
-    judge_check(sixty()).save(tmp_path / "a")
-    judge_check(sixty()).save(tmp_path / "b")
-    names = sorted(one.name for one in (tmp_path / "a").iterdir())
-    assert {"card.csv", "pass_rates.csv", "labels.csv", "disagreements.csv"} <= {*names}
-    for name in names:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    assert json.loads((tmp_path / "a/choices.json").read_text("utf-8"))["doc"] == "doc_id"
+    contents = []
+    for place in ("a/out", "b/out"):
+        judge_check(sixty()).save(tmp_path / place)
+        files = [one for one in (tmp_path / place).rglob("*") if one.is_file()]
+        contents.append({str(f.relative_to(tmp_path / place)): f.read_bytes() for f in files})
+    assert contents[0] == contents[1]
+    assert {"card.csv", "pass_rates.csv", "labels.csv", "disagreements.csv"} <= {*contents[0]}
+    assert json.loads(contents[0]["choices.json"])["doc"] == "doc_id"
+
+
+def test_the_page_has_the_card_in_words_and_every_table(tmp_path):
+    found = judge_check(sixty())
+    found.save(tmp_path / "out")
+    (call,) = (tmp_path / "out/page/data/head.js").read_text("utf-8").splitlines()
+    head = json.loads(call.removeprefix('metassay("head",').removesuffix(")"))
+    (card,) = [row for row in head["answer"] if row.startswith("judge: sensitivity ")]
+    assert f" {value(found, 'specificity'):.2f}".replace("0.", ".") in card
+    assert {table["name"] for table in head["tables"]} == {*found.tables}
 
 
 def test_a_table_that_is_not_there_is_named():
