@@ -21,7 +21,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.cli.project import refresh_code
+from metassay.cli.init import update_code
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.llm.needs import PromptFile
@@ -438,12 +438,12 @@ def test_the_command_says_what_has_changed(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(project)
-    assert refresh_code(None) == 0  # type: ignore[arg-type]
+    assert update_code() == 0
     capsys.readouterr()
-    assert refresh_code(None) == 0  # type: ignore[arg-type]
+    assert update_code() == 0
     assert capsys.readouterr().out == "code.yaml is up to date\n"
     (project / "metassay/metrics/counts.py").write_text("MOST = 3\n")
-    refresh_code(None)  # type: ignore[arg-type]
+    update_code()
     said = "code.yaml was updated; commit it. Changed: metrics.bleu, metrics_of.one\n"
     assert capsys.readouterr().out == said
 

@@ -65,6 +65,11 @@ def _update_own() -> int:
     """Of Metassay's own repository, the dvc.yaml files and code.yaml."""
     dags = [str(file) for file, text in own_dags(Path()).items() if put(Path(file), text)]
     print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
+    return update_code()
+
+
+def update_code() -> int:
+    """Write code.yaml where it isn't true any more, and say what has changed."""
     before = _entries()
     if not refresh(Path()):
         print(f"{CODE} is up to date")

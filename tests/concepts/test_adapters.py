@@ -196,7 +196,7 @@ def test_quickumls_gives_all_concepts_of_a_candidate(
     assert Matcher.calls[0][1]["accepted_semtypes"] == {"T033", "T184"}
     files = linkers.files(linker(**block))
     assert [one.path.name for one in files] == ["database_backend.flag"]
-    with pytest.raises(BadInput, match="nowhere is no folder; run: pip install quickumls"):
+    with pytest.raises(BadInput, match="nowhere is not a folder; run: pip install quickumls"):
         linkers.load(linker(kind="quickumls", index="nowhere"))
 
 

@@ -29,12 +29,12 @@ COMPUTING = {
                 for name in ("vectors", "bs_topk", "bs_gain", "rouge_topk")
             ),
         ),
-        (1, "d9e0a4a22e1afe56"),
+        (1, "ce47668a9d184e73"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "d3e9d2d9c9e9078b"),
+        (2, "8e7bd4e642a3b3c0"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -42,12 +42,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "92fa24747fb7c3f0"),
+        (1, "5b08cfd048e78684"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "4dccf0c89de932b1"),
+        (1, "a72b01e5fdb1ed08"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -55,12 +55,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "328c5e10ed526e7c"),
+        (1, "5e56ed27ce953095"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "013eff2f22a26fa2"),
+        (2, "a245c6f40f1f5bab"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -69,12 +69,12 @@ COMPUTING = {
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
             *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
         ),
-        (1, "5d43d976996e9ee9"),
+        (1, "7e77afc2ab342d89"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "1aba3b109cf237c4"),
+        (1, "3ae8f36c9ad7905f"),
     ),
     "redress": (
         redress.METHOD,
@@ -82,7 +82,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "831d41833cf6f916"),
+        (1, "fc93b0e5d9a9a96c"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -98,7 +98,7 @@ COMPUTING = {
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "493c9c81d00fc0dd"),
+        (5, "ee295f26868c2db3"),
     ),
 }
 
