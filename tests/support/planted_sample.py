@@ -135,7 +135,7 @@ def make_text(
     rates = dict(zip(RATES, SYSTEMS[system], strict=True))
     passages = [one["text"] if isinstance(one, dict) else one for one in source["passages"]]
     written, planted, copied = list[str](), list[dict[str, Any]](), set[int]()
-    padding = draws.some(more["padding"], len(more["padding"]))
+    padding = list(more["padding"])
     for line in lines:
         if line.startswith(">"):
             written.append(line)
@@ -161,7 +161,7 @@ def make_text(
         else:
             text = said(wording, fault, draws)
             written.append(cited(ended(text, tail) if fault == "invention" else text, cites))
-        written += [padding.pop()] if pads else []
+        written += [padding.pop(draws.one(range(len(padding))))] if pads else []
         fits = " ".join(slots(wording))
         row = {"claim": len(planted), "fault": fault, "words": words, "slots": fits}
         planted.append(row | {"padded": int(pads), "citation": how})
