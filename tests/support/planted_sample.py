@@ -49,7 +49,7 @@ FEWEST = 8  # words that are worth none
 NOISE = 10  # the largest deviation from the points of a text
 ABSTAINED = 0.01
 COMPARED = 3  # of so many documents, the texts of one are compared
-FEWER = 5.0  # what all right, beside all wrong, adds to the odds (logarithm) of being preferred
+FEWER = 2.0  # what all right, beside all wrong, adds to the odds (logarithm) of being preferred
 TIES = 0.1
 
 
