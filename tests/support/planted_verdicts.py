@@ -32,7 +32,7 @@ def check_verdicts(data: Path, tables: Path) -> None:
     scores = scores[(scores["part"] == "full") & scores["author"].isin(list(rates["systems"]))]
     by_text = scores.pivot_table(index=KEY, columns=METRIC, values="value")
     certificates = read(CERTIFICATES, tables / "certificates.parquet")
-    given = certificates.set_index(["criterion", "level", *METRIC])["verdict"]
+    given = certificates.set_index(["criterion", "level", *METRIC])["verdict"].sort_index()
 
     faults = planted.groupby(KEY)["fault"]
     covered = faults.agg(lambda each: each.isin(["", "invention"]).mean())
