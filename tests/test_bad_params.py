@@ -194,8 +194,8 @@ def test_params_are_refused_with_the_line(
 
 
 OWN = [
-    ("criteria > coverage > low", "!.nan", FINITE),
-    ("criteria > coverage > high", "!.inf", FINITE),
+    ("criteria > completeness > low", "!.nan", FINITE),
+    ("criteria > completeness > high", "!.inf", FINITE),
     ("segmentation", ["soap"], "Input should be a valid string"),
     ("systems", "lead", "Input should be a valid list"),
     ("judges", [["lexical"]], "Input should be a valid string"),

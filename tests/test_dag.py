@@ -47,7 +47,7 @@ RAW = {
     "notes": ("sources.jsonl", "texts.jsonl", "ratings.csv"),
     "ward/dev": ("sources.jsonl", "texts.jsonl"),
 }
-CRITERION = "completeness"
+CRITERION = "usefulness"
 COMMIT = "0" * 40
 ONE = {
     "name": "one",

@@ -60,7 +60,7 @@ def test_names_that_lead_nowhere_are_told_with_what_is_known(tmp_path: Path) -> 
         "benchmarks/sample/params.yaml > segmentation: 'nope' is not in params.yaml >"
         f" segmentations; known: {sorted(load(ROOT).segmentations)}",
         "benchmarks/sample/params.yaml > judges: 'gpt' is not in params.yaml > judges; known:"
-        " ['lexical', 'semantic']",
+        " ['lexical', 'lexical_strict', 'semantic']",
     ]
 
 
@@ -109,7 +109,7 @@ def test_a_folder_with_a_test_is_checked_as_a_test_of_judges(tmp_path: Path) -> 
 def test_what_choices_saw_is_said_of_judges_that_are_tried(tmp_path: Path) -> None:
     said = {"lexical": "fitted: half of it", "semantic": "looked at"}
     where = "benchmarks/sample/params.yaml > seen"
-    assert problems(project(tmp_path, seen=said)) == [
+    assert problems(project(tmp_path, seen=said, judges=["lexical"])) == [
         f"{where}: 'semantic' is not among what it tries: ['lexical']; remove it, or correct its"
         " name"
     ]
@@ -153,7 +153,7 @@ def test_names_of_every_block_follow_one_rule(tmp_path: Path) -> None:
         "endpoints": {" x": {}},
     }
     form = "use letters, digits, _ and - of ASCII alone, first a letter or digit"
-    found = problems(project(tmp_path, shared=changed))
+    found = problems(project(tmp_path, shared=changed, judges=["lexical"]))
     assert sorted(found) == [
         f"params.yaml > endpoints >  x: {form}",
         "params.yaml > judges > Given: the name is taken; choose another",

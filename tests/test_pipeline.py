@@ -21,6 +21,7 @@ from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import read
 from tests.stage_setup import take_from_run_cache
 from tests.studies.round_trip import study_to_certificate
+from tests.support.planted_verdicts import check_verdicts
 from tests.test_core import PROJECT, closure, plain
 
 ROOT = Path(__file__).parent.parent
@@ -116,15 +117,23 @@ def test_make_run_in_a_fresh_clone_with_an_empty_home(made: Made) -> None:
     assert status.stdout == "", "a run leaves nothing for git to see"
     assert (project / "reports/sample/index.html").is_file()
     assert "reports/sample/index.html" in done.stdout
+    assert "Use claim_recall (lexical) to compare two systems by completeness" in " ".join(
+        done.stdout.split()
+    )
     assert "closest: " in done.stdout
     board = read(LEADERBOARD, project / "data/tables/sample/leaderboard.parquet")
     recall = board[(board["metric"] == "claim_recall") & (board["part"] == "full")]
-    by_author = recall.set_index("author")["macro"]
-    assert by_author["faithful"] > by_author["omitting"]
+    by_author = recall[recall["judge"] == "lexical"].set_index("author")["macro"]
+    assert by_author["careful"] > by_author["brief"]
     built = {path.stem for path in (project / "data/tables/sample").iterdir()}
     others = OF_JUDGE_TESTS | OF_SEGMENT_TESTS | OF_COMMANDS | OF_TRAINING
     assert built == set(TABLES) - others
     assert table_problems(project / "data/tables") == []
+
+
+@pytest.mark.slow
+def test_the_verdicts_recover_what_was_planted(made: Made) -> None:
+    check_verdicts(made.project / "data/sample", made.project / "data/tables/sample")
 
 
 @pytest.mark.slow

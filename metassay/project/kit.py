@@ -94,7 +94,7 @@ def _root() -> Path:
 
 
 def _in_folder(root: Path, folder: str, pattern: str) -> dict[str, bytes]:
-    found = sorted((root / folder).glob(pattern))
+    found = sorted(path for path in (root / folder).glob(pattern) if path.is_file())
     return {f"{folder}/{path.name}": path.read_bytes() for path in found}
 
 

@@ -25,11 +25,12 @@ from metassay.versions.code_yaml import refresh
 
 _BESIDE = ".new"
 _KEY = re.compile(r"^(\w+):", re.MULTILINE)
-# Older params.yaml in benchmarks/ lack them, and what our example has changes no number.
+# Older params.yaml in benchmarks/ lack them; what is added changes no number.
 _NEW_KEYS, _NEW_KEYS_OF_TESTS = (
     ("design", "seen", "statement_metrics", *TUNED, "combinations"),
     ("seen",),
 )
+_DESIGN = re.compile(r"^design: \{.*\}.*$", re.MULTILINE)  # the example's own
 _OLD_ALIGNMENT = re.compile(r"^alignment: *([\w-]+)", re.MULTILINE)  # of which there was one
 
 
@@ -142,7 +143,8 @@ def _add_keys(root: Path, done: Changes) -> None:
         own = strict_yaml.load(root / file)
         if isinstance(own, dict):
             keys = _NEW_KEYS_OF_TESTS if "test" in own else _NEW_KEYS
-            _add_to(root, file, keys, kit.example_params(), done)
+            ours = _DESIGN.sub("design: {}", kit.example_params())
+            _add_to(root, file, keys, ours, done)
 
 
 def _add_to(root: Path, file: Path, needed: Sequence[str], ours: str, done: Changes) -> None:

@@ -79,7 +79,7 @@ def test_the_messages_on_the_page_are_the_real_ones(tmp_path: Path) -> None:
     (folder / "ratings.csv").write_text("\n".join(lines), encoding="utf-8")
     criteria = load(ROOT).benchmarks["sample"].criteria
     with pytest.raises(BadInput) as caught:
-        ingest("files", folder, {"usefulness": criteria["completeness"]})
+        ingest("files", folder, {"usefulness": criteria["usefulness"]})
     assert block("", 0).splitlines() == list(caught.value.problems)
 
 

@@ -48,22 +48,6 @@ def problems(folder: Path, judges: list[str] | None = None) -> list[str]:
     return list(caught.value.problems)
 
 
-def test_the_sample_has_thirty_claims_and_one_tie() -> None:
-    made = ingested(SAMPLE, judges=["lexical"])
-    assert [len(each) for each in (made.pairs, made.gold, made.ratings, made.verdicts)] == [
-        *(30, 30, 90, 60)
-    ]
-    gold = made.gold.set_index("item")
-    assert gold["cluster"].nunique() == 9
-    assert gold["label"].value_counts().to_dict() == {"entailed": 16, "not_entailed": 13}
-    assert gold.loc["claim_30", "unlabelled"] == "split"  # one yes, one no, one abstention
-    assert "1 of 30 items have no gold label, because half" in made.warnings[0]
-    verdicts = made.verdicts.set_index(["judge", "item"])
-    assert verdicts.loc[("credulous", "claim_17"), "status"] == "unparsed"
-    assert verdicts.loc["careful"]["probability"].notna().all()
-    assert verdicts.loc["credulous"]["probability"].isna().all()
-
-
 def test_texts_may_be_left_out_where_no_judge_reads_them(tmp_path: Path) -> None:
     folder = put(
         tmp_path / "mine",

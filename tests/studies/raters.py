@@ -8,7 +8,8 @@ from pathlib import Path
 from metassay.studies import key
 
 # What the careful rater would say of the sample's systems on 1 to 4, give or take one.
-WORTH = {"faithful": 4, "omitting": 3, "hallucinating": 2, "lead": 2, "longest_turn": 1}
+WORTH = {"careful": 4, "copying": 4, "inventive": 3, "mirrored": 3, "miscounting": 3}
+WORTH |= {"negating": 2, "rambling": 2, "brief": 2, "lead": 2, "longest_turn": 1}
 
 
 def fill_in(study: Path, column: str, raters: dict[str, str], seed: int = 1) -> list[Path]:
