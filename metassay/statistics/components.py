@@ -210,5 +210,23 @@ def variance_components(scores: ArrayLike) -> VarianceComponents:
             [n - k_rows, n - k_columns, n - 1.0],
         ]
     )
-    found = np.linalg.lstsq(expected, np.array([of_rows, of_columns, total]), rcond=None)[0]
-    return VarianceComponents(*(float(value) for value in found))
+    return VarianceComponents(*_solve(np.column_stack((expected, [of_rows, of_columns, total]))))
+
+
+def _solve(equations: Array) -> list[float]:
+    """The unknowns of as many equations, (n, n + 1); NaN where they do not tell.
+
+    By elimination, as LAPACK rounds in an order that depends on the processor and its threads.
+    """
+    left = equations.copy()
+    n = len(left)
+    for column in range(n):
+        pivot = column + int(np.argmax(np.abs(left[column:, column])))
+        left[[column, pivot]] = left[[pivot, column]]
+        if np.abs(left[column, column]) <= NOISE * np.max(np.abs(equations[:, :n])):
+            return [np.nan] * n
+        left[column] /= left[column, column]
+        for row in range(n):
+            if row != column:
+                left[row] -= left[row, column] * left[column]
+    return [float(value) for value in left[:, n]]

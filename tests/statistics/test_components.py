@@ -108,7 +108,7 @@ def test_undefined_and_counted():
     some = np.array([[1.0, NAN, 3], [2, 2, NAN]])
     for component in COMPONENTS:
         assert correlate_at(some, np.ones((2, 3)), component, "pearson").n_missing == 2
-    with pytest.raises(ValueError, match="shapes"):
+    with pytest.raises(ValueError, match="want one shape"):
         correlate_at(one, one.T, "within", "pearson")
 
 
