@@ -13,20 +13,10 @@ from metassay.reporting.contract import Mark
 from metassay.reporting.names import sorted_authors, sorted_parts
 from metassay.statistics.document_means import Reals, Resampling, means
 from metassay.tables.names import FULL
+from metassay.tables.summaries import framed
 from metassay.text.spans import Span
 
 NO_FACET = "(in none)"  # the row of the words that no facet holds; brackets are in no facet's name
-
-_COUNTS = (
-    *("n_texts", "n_present", "n_absent", "n_wholly_made_up", "n_unknown", "n_undivided"),
-    *("n_segments", "n_made_up", "n_shares"),
-)
-_COLUMNS = {
-    **{"author": "object", "facet": "object"},
-    **dict.fromkeys(_COUNTS, "int64"),
-    **dict.fromkeys(("share", "low", "high"), "float64"),
-}
-
 
 UNDIVIDED = "undivided"  # status of a text in which no section was found
 
@@ -103,16 +93,10 @@ def divided(parts: pd.DataFrame, declared: Sequence[str]) -> dict[tuple[str, str
 def facets_table(parts: pd.DataFrame, declared: Sequence[str], how: Resampling) -> pd.DataFrame:
     """One row per author and facet, and one (NO_FACET) for words in none; empty without facets.
 
-    n_texts: texts of the author. n_present, n_absent, n_unknown: how many of them have the facet,
-    lack it, and have a failed answer or failed themselves; n_undivided: in how many no section was
-    found at all. n_wholly_made_up: of the absent, those
-    for which a model returned only what is not in the text. n_segments: stretches returned as this
-    facet, of which n_made_up are not in the text.
-
     share: mean over texts of the facet's share of the text's words (split on white space; a word in
     two facets counts half in each), from `n_shares` texts: those with words, and of which every
     facet is known and has its place. An absent facet has share 0. The shares of an author add up to
-    1. low, high: bootstrap over documents.
+    1. low, high: bootstrap over documents. Columns: `tables.summaries`.
     """
     names, texts = facet_names(parts, declared), divided(parts, declared)
     made: list[tuple[object, ...]] = []
@@ -125,7 +109,7 @@ def facets_table(parts: pd.DataFrame, declared: Sequence[str], how: Resampling) 
         for place, name in enumerate([*names, NO_FACET]):
             ends = (mean.mean[place], mean.low[place], mean.high[place])
             made.append((author, name, *_counts(mine, name), known, *ends))
-    return pd.DataFrame(made, columns=list(_COLUMNS)).astype(_COLUMNS)
+    return framed("facets", made)
 
 
 def _counts(texts: Sequence[Divided | None], name: str) -> tuple[int, ...]:

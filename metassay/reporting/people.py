@@ -14,6 +14,7 @@ from metassay.reporting.names import sorted_authors
 from metassay.reporting.section import metric_name
 from metassay.statistics.document_means import Resampling, means
 from metassay.tables.names import FULL, is_reference
+from metassay.tables.summaries import types
 
 
 def standing_out(agreement: pd.DataFrame) -> list[str]:
@@ -32,8 +33,6 @@ def standing_out(agreement: pd.DataFrame) -> list[str]:
 # What each system's texts were given, and the mean of it, on one scale for all.
 
 _KEY = ["study", "criterion", "part"]
-_NUMBERS = ("mean", "low", "high", "p25", "median", "p75")
-_COLUMNS = (*_KEY, "author", *_NUMBERS, "n", "n_documents", "all_ratings")
 
 
 def violins(
@@ -57,7 +56,8 @@ def violins(
         share = (mine["value"] - of.low) / (of.high - of.low)
         scaled = mine.assign(value=share if of.better == "higher" else 1 - share)
         made += [(study, criterion, part, *row) for row in _of_systems(scaled, how)]
-    return pd.DataFrame(made, columns=list(_COLUMNS)).astype(dict.fromkeys(_NUMBERS, "float64"))
+    every = {**types("rating_violins"), "all_ratings": "object"}
+    return pd.DataFrame(made, columns=list(every)).astype(every)
 
 
 def _of_systems(mine: pd.DataFrame, how: Resampling) -> list[tuple[object, ...]]:
@@ -86,11 +86,6 @@ def _of_systems(mine: pd.DataFrame, how: Resampling) -> list[tuple[object, ...]]
 
 METRIC, PEOPLE = "metric", "people"
 
-_TYPES = {
-    **dict.fromkeys(("scorer_is", "scorer", "study", "part", "metric", "judge"), "object"),
-    **{"author": "object", "value": "float64", "low": "float64", "high": "float64"},
-    **{"better": "object", "rank": "Int64", "n_ranked": "int64"},
-}
 _DIGITS = 12  # what tables keep: what differs behind them is a tie
 
 
@@ -116,7 +111,7 @@ def ranks_table(
         | {"better": criteria[row["criterion"]].better}
         for row in records(summaries[summaries["of"] == "author"])
     ]
-    ranks = pd.DataFrame(made, columns=list(_TYPES)).astype({"value": "float64"})
+    ranks = pd.DataFrame(made, columns=list(types("ranks"))).astype({"value": "float64"})
     ranks = ranks[~ranks["author"].map(is_reference).astype(bool)].reset_index(drop=True)
     if ranks["author"].nunique() < 2:
         ranks = ranks[:0]
@@ -124,4 +119,4 @@ def ranks_table(
     scorer = [ranks[name] for name in ("scorer_is", "scorer", "study", "part")]
     ordered = rounded.where(ranks["better"] != "higher", -rounded).groupby(scorer, sort=False)
     ranks = ranks.assign(rank=ordered.rank(method="min"), n_ranked=ordered.transform("count"))
-    return ranks.astype(_TYPES)
+    return ranks.astype(types("ranks"))

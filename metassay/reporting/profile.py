@@ -11,6 +11,7 @@ from metassay.format.frames import rows
 from metassay.reporting.names import sorted_authors
 from metassay.statistics.document_means import Reals, Resampling, means
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, is_reference
+from metassay.tables.summaries import framed
 from metassay.text.citations import strip_citations
 from metassay.text.tokens import content_tokens
 
@@ -18,10 +19,6 @@ MEASURED = ("words", "numbers")  # metrics of table scores
 POPULARITY = "popularity"
 QUANTILES = {"p10": 0.1, "p25": 0.25, "median": 0.5, "p75": 0.75, "p90": 0.9}
 
-_COLUMNS = (
-    *("quantity", "author", "n", "n_missing", "mean", "low", "high", *QUANTILES),
-    *("difference", "difference_low", "difference_high", "n_difference"),
-)
 _PER = 1e6  # words
 
 Text = tuple[str, str]  # doc_id, author
@@ -32,11 +29,9 @@ def profile_table(
 ) -> pd.DataFrame:
     """One row per quantity and author: its distribution over whole texts, and beside the reference.
 
-    Quantities: the metrics words and numbers, where they were measured, and `popularity`. mean,
-    low, high: mean over texts and its bootstrap interval over documents; p10 to p90: quantiles of
-    the texts. difference: mean over documents of the author's value less the reference's, of
-    documents that have both (n_difference), with its interval; null without such a document, and
-    for the reference. n: texts with a value; n_missing: texts without (failed, or without words).
+    Quantities: the metrics words and numbers, where they were measured, and `popularity`. Intervals
+    are of a bootstrap over documents. The difference to the reference is of documents that have
+    both; null without such a document, and for the reference. Columns: `tables.summaries`.
     """
     found = {
         **{name: _measured(scores, name) for name in MEASURED},
@@ -46,8 +41,7 @@ def profile_table(
     for quantity, values in found.items():
         if any(value is not None for value in values.values()):
             made += [(quantity, *row) for row in _of_authors(values, how)]
-    numbers = {name: "float64" for name in _COLUMNS[2:] if not name.startswith("n")}
-    return pd.DataFrame(made, columns=list(_COLUMNS)).astype(numbers)
+    return framed("profile", made)
 
 
 def popularity(sources: pd.DataFrame, parts: pd.DataFrame) -> dict[Text, float | None]:

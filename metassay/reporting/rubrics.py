@@ -9,10 +9,8 @@ import pandas as pd
 from metassay.format.frames import records
 from metassay.reporting.names import sorted_authors
 from metassay.tables.names import FULL
+from metassay.tables.summaries import framed
 
-_KEY = ("rubric", "criterion", "judge", "author")
-_GRADES = (*_KEY, "mean", "sd", "n", "n_missing", "n_unscored")
-_LEVELS = (*_KEY, "grade", "low", "high", "better", "n", "share")
 _ROUNDED = 9  # decimals: value x high is the level again
 
 
@@ -50,11 +48,7 @@ def rubric_tables(criteria: pd.DataFrame, scores: pd.DataFrame) -> RubricTables:
                 if one["kind"] in ("scale", "penalties"):
                     found = sorted(Counter(given).items())
                     levels += [(*key, grade, *ends, n, n / len(given)) for grade, n in found]
-    numbers = dict.fromkeys(("grade", "low", "high", "share"), "float64")
-    return RubricTables(
-        pd.DataFrame(grades, columns=list(_GRADES)).astype({"mean": "float64", "sd": "float64"}),
-        pd.DataFrame(levels, columns=list(_LEVELS)).astype(numbers),
-    )
+    return RubricTables(framed("rubric_grades", grades), framed("rubric_levels", levels))
 
 
 def _mean_and_sd(given: list[float]) -> tuple[float | None, float | None]:

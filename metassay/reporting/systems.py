@@ -10,12 +10,7 @@ from metassay.reporting.names import Metric, sorted_authors, sorted_metrics
 from metassay.statistics.best import apart, compact_letters, places
 from metassay.statistics.document_means import Reals, Resampling, mean_draws
 from metassay.tables.names import FULL, SIGNS, is_reference
-
-GROUPS = {
-    **dict.fromkeys(("metric", "judge", "author"), "object"),
-    **{"value": "float64", "place": "int64", "group": "object"},
-    **dict.fromkeys(("n_documents", "n_missing"), "int64"),
-}
+from metassay.tables.summaries import framed
 
 
 def system_groups(
@@ -53,7 +48,7 @@ def system_groups(
             strict=True,
         ):
             made.append((*metric, author, float(mean), int(place), letter, there, lacking))
-    return pd.DataFrame(made, columns=list(GROUPS)).astype(GROUPS)
+    return framed("system_groups", made)
 
 
 def _apart(values: Reals, how: Resampling) -> NDArray[np.bool_]:

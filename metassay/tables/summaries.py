@@ -1,5 +1,10 @@
 """Tables that reports and `meta-eval` make for their readers, beside those of stages: CSV alone."""
 
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+import pyarrow as pa
+
 from metassay.tables.columns import columns, table
 from metassay.tables.parquet import Table
 
@@ -71,7 +76,7 @@ _ALL = (
         study part metric judge author
         value real?: the system’s mean
         low high better
-        rank integer: 1 is the best
+        rank integer?: 1 is the best, equal values share one; null without a value
         n_ranked integer: how many systems have a value
         """,
     ),
@@ -245,3 +250,19 @@ _ALL = (
     ),
 )
 SUMMARIES: dict[str, Table] = {one.name: one for one in _ALL}
+
+_PANDAS = {pa.float64(): "float64", pa.int64(): "int64"}
+
+
+def types(name: str) -> dict[str, str]:
+    """The columns of such a table in order, and their types in pandas."""
+    columns = SUMMARIES[name].columns.items()
+    return {
+        column: "Int64" if one.null and one.type == pa.int64() else _PANDAS.get(one.type, "object")
+        for column, one in columns
+    }
+
+
+def framed(name: str, made: Iterable[Sequence[object]]) -> pd.DataFrame:
+    """These rows as such a table."""
+    return pd.DataFrame(list(made), columns=list(types(name))).astype(types(name))
