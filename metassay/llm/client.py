@@ -45,6 +45,8 @@ POLL_SECONDS = 0.2  # between two looks at what others have under way
 FIRST_ONES = 3  # with a block that never had an answer: given up on, all of it is
 DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
 
+IN_BATCH = "in_batch"  # the question is in a batch (module `batches`) that has not ended
+
 _NOT_THE_BLOCKS = ("context_length", "over_budget")  # errors that say nothing of the parameters
 _REMEDIES = {
     401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
@@ -189,6 +191,9 @@ class Asking:
         self.budget.note_hits(found.values())
         self._replies |= {key: entry.reply() for key, entry in found.items()}
         rest = [key for key in self._with_others if key not in found]
+        batched = self.ledger.in_batches(rest)
+        self._replies |= {key: failure(key, IN_BATCH) for key in batched}
+        rest = [key for key in rest if key not in batched]
         theirs = self.ledger.claimed(rest)
         self._with_others = [key for key in rest if key in theirs]
         self._queue.extend(key for key in rest if key not in theirs)
@@ -241,7 +246,7 @@ class Asking:
     def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
         """Write down what came, the answer before anything else; both or neither are written."""
         if outcome.stop:
-            self._stop(self._dead_end_of(outcome))
+            self._stop(dead_end(self.endpoint, self.model, self.ledger, outcome))
         with self.ledger.database.transaction():
             if outcome.entry is None:
                 self.budget.settle(number, outcome.code, outcome.billed)
@@ -331,18 +336,23 @@ class Asking:
             self.ledger.renew(self._owner, self.policy.lease)
             self.ledger.database.checkpoint()
 
-    def _dead_end_of(self, outcome: "Outcome") -> BadInput:
-        name, options = self.endpoint.name, self.endpoint.options
-        if outcome.retired:
-            known = self.ledger.model_answers(self.model.model)
-            return Retired(retired_message(name, options.base_url, self.model.model, *known))
-        status = int(outcome.code.removeprefix("http_"))
-        remedy = _REMEDIES.get(status, _REMEDIES[429])
-        if status == 401 and options.key_env is None:
-            remedy = _NO_KEY
-        remedy = remedy.format(name=name, key_env=options.key_env)
-        why = f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {remedy}; then run again"
-        return BadInput(why)
+
+def dead_end(
+    endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: "Outcome"
+) -> BadInput:
+    """Why no request can succeed, as an outcome with `stop` says it, and what to do."""
+    name, options = endpoint.name, endpoint.options
+    if outcome.retired:
+        known = ledger.model_answers(model.model)
+        return Retired(retired_message(name, options.base_url, model.model, *known))
+    status = int(outcome.code.removeprefix("http_"))
+    remedy = _REMEDIES.get(status, _REMEDIES[429])
+    if status == 401 and options.key_env is None:
+        remedy = _NO_KEY
+    remedy = remedy.format(name=name, key_env=options.key_env)
+    return BadInput(
+        f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {remedy}; then run again"
+    )
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -379,17 +389,22 @@ def asker(
         replies = {key: entry.reply() for key, entry in found.items()}
         missing = {key: request for key, request in distinct.items() if key not in found}
         if missing:
-            try:
-                secrets = secrets_of(endpoint)
-            except BadInput as error:
-                said = f"{len(missing)} of {len(distinct)} answers are not in the ledger, and"
-                raise BadInput(f"{said} {problem}" for problem in error.problems) from None
+            secrets = secrets_for(endpoint, len(missing), len(distinct))
             patience = policy or Policy()
             work = Asking(endpoint, model, ledger, budget, patience, missing, len(distinct))
-            replies |= _finish(work.run(secrets))
+            replies |= finish(work.run(secrets))
         return [replies[key] for key in keys]
 
     return ask
+
+
+def secrets_for(endpoint: Cleared, missing: int, total: int) -> Secrets:
+    """The endpoint's secrets; BadInput says of how many questions the answers are missing."""
+    try:
+        return secrets_of(endpoint)
+    except BadInput as error:
+        said = f"{missing} of {total} answers are not in the ledger, and"
+        raise BadInput(f"{said} {problem}" for problem in error.problems) from None
 
 
 def replayer(ledger: Ledger) -> Ask:
@@ -408,7 +423,8 @@ def replayer(ledger: Ledger) -> Ask:
 Result = TypeVar("Result")
 
 
-def _finish(work: Coroutine[Any, Any, Result]) -> Result:
+def finish(work: Coroutine[Any, Any, Result]) -> Result:
+    """What the work comes to, whether or not a loop is running in this thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -43,6 +43,11 @@ _OWN_MEMBERS = {
     **dict.fromkeys(("stream", "n"), "one whole answer is read"),
 }
 
+_NO_BATCHES = (
+    "kind azure is not asked in batches; remove it, or use kind openai with the resource's"
+    " /openai/v1 as base_url"
+)
+
 
 def _form(value: object) -> object:
     """Older files say true or false."""
@@ -79,6 +84,7 @@ class EndpointOptions(Options):
     `sends` names the access classes beyond `public` whose text may go there. `structured`: how the
     server is told the form of an answer. `timeout` is for one whole answer, in seconds. `headers`
     go with every request, as do those of `header_env`, whose values are environment variables.
+    `batch`: its models are asked in batches, for which a stage waits `wait_s` seconds in all.
     """
 
     kind: Literal["openai", "azure"]
@@ -93,6 +99,8 @@ class EndpointOptions(Options):
     timeout: Annotated[float, Field(gt=0, le=86_400)] = 120.0
     structured: Form = "none"
     sends: list[Literal["credentialed", "private"]] = Field(default_factory=list)
+    batch: bool = False
+    wait_s: Annotated[float, Field(ge=0, le=1_000_000)] = 3600.0
     # The environment's proxies are ignored: text goes where this says.
     proxy: Annotated[str, Field(pattern=r"^https?://[^\s/?#]+/?$")] | None = None
 
@@ -110,12 +118,13 @@ def _day(text: object) -> datetime.date:
 
 
 class Prices(Options):
-    """What a million tokens cost on `date`."""
+    """What a million tokens cost on `date`; in a batch less by the share `batch_discount`."""
 
     date: Annotated[datetime.date, BeforeValidator(_day)]
     input_per_million: Price
     output_per_million: Price
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
+    batch_discount: Annotated[float, Field(ge=0, le=1)] = 0.5
 
 
 class ModelOptions(Options):
@@ -124,8 +133,8 @@ class ModelOptions(Options):
     `model` is the provider's identifier (on Azure the deployment). `tokenizer` is a local folder
     with the model's tokenizer.json, for exact estimates. `temperature: null` leaves it out, for
     models that refuse it; OpenAI's reasoning models want `limit: max_completion_tokens`, too.
-    `structured` is said here where the model is unlike its endpoint. `extra_body` has what else
-    goes into a request.
+    `structured` and `mode` are said here where the model is unlike its endpoint. `extra_body` has
+    what else goes into a request.
     """
 
     endpoint: str
@@ -137,6 +146,7 @@ class ModelOptions(Options):
     max_tokens: Length
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     structured: Form | None = None
+    mode: Literal["single", "batch"] | None = None
     chat_template_kwargs: Members = Field(default_factory=dict)
     extra_body: Members = Field(default_factory=dict)
     prices: Prices | None = None
@@ -172,6 +182,8 @@ def parse_models(
         with collect_problems(problems):
             found.endpoints[name] = parse(EndpointOptions, block, where=at)
             problems += _problems(found.endpoints[name], at)
+            if found.endpoints[name].kind == "azure" and found.endpoints[name].batch:
+                problems.append(f"{at} > batch: {_NO_BATCHES}")
     for name, block in models.items():
         at = f"{where} > models > {name}"
         try:
@@ -189,6 +201,8 @@ def parse_models(
             for member in model.extra_body
             if member in _OWN_MEMBERS
         ]
+        if endpoint and model.mode == "batch" and endpoint.kind == "azure":
+            problems.append(f"{at} > mode: {_NO_BATCHES}")
         if model.endpoint not in endpoints:
             known = sorted(endpoints)
             problems.append(
@@ -209,6 +223,23 @@ def find_model(models: Models, name: str) -> ModelOptions:
 def sends_schemas(endpoint: EndpointOptions, model: ModelOptions) -> bool:
     """Whether the answer's JSON schema goes along with a question that has one."""
     return (model.structured or endpoint.structured) == "json_schema"
+
+
+def asked_in_batches(endpoint: EndpointOptions, model: ModelOptions) -> bool:
+    """Whether a run asks the model in batches."""
+    return endpoint.batch if model.mode is None else model.mode == "batch"
+
+
+def at_batch_prices(model: ModelOptions) -> ModelOptions:
+    """The model at the prices of batches."""
+    prices = model.prices
+    if prices is None:
+        return model
+    share = 1 - prices.batch_discount
+    reduced = {
+        name: getattr(prices, name) * share for name in ("input_per_million", "output_per_million")
+    }
+    return model.model_copy(update={"prices": prices.model_copy(update=reduced)})
 
 
 def variables(endpoint: EndpointOptions) -> dict[str, str]:

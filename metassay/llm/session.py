@@ -16,11 +16,21 @@ import pandas as pd
 from metassay.core.errors import BadInput, Unfinished, collect_problems
 from metassay.core.kinds import Chosen
 from metassay.core.params import MaxCost
+from metassay.llm.batches import batch_asker
 from metassay.llm.budget import Spending, booked, open_budget, spending
-from metassay.llm.client import asker, failure, replayer
+from metassay.llm.client import IN_BATCH, asker, failure, replayer
 from metassay.llm.egress import Cleared, can_ask, check_all
-from metassay.llm.endpoints import EndpointOptions, ModelOptions, Models, find_model, sends_schemas
+from metassay.llm.endpoints import (
+    EndpointOptions,
+    ModelOptions,
+    Models,
+    asked_in_batches,
+    at_batch_prices,
+    find_model,
+    sends_schemas,
+)
 from metassay.llm.estimate import Estimate, estimate
+from metassay.llm.journal import in_progress
 from metassay.llm.ledger import Failure, Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Reply
@@ -55,7 +65,7 @@ class Session:
     asked on ACCOUNT is part of a run: `max_missing` is the share of the questions that may stay
     without an answer that asking again might get. On other accounts, a question without an answer
     is its reply's status and nothing else. `dry`: nobody is asked, and what the ledger does not
-    have is `not_in_ledger`.
+    have is `not_in_ledger`. `alone`: no question goes into a batch, nor does any on other accounts.
 
     `repeat` is added to that of each question. With a number that no question had before, the
     ledger has no answer: each is fresh, and is kept all the same. Its replies have the keys of the
@@ -74,6 +84,7 @@ class Session:
     ledger: Path = LEDGER
     policy: Policy | None = None
     repeat: int = 0
+    alone: bool = False
 
     def __post_init__(self) -> None:
         self._opened: Ledger | None = None
@@ -126,6 +137,8 @@ class Session:
     def estimate(self, use: Use, asked: Requests, lengths: Sequence[float]) -> Estimate:
         """What is still to be asked, and its cost; `lengths`: tokens of each answer's subject."""
         model = find_model(self.models, use.model)
+        if asked_in_batches(self.models.endpoints[model.endpoint], model):
+            model = at_batch_prices(model)
         mean = sum(lengths) / len(lengths) if lengths else 0.0
         return estimate(
             asked.requests,
@@ -141,7 +154,8 @@ class Session:
         """All that was asked, once nothing more is to be; empty if nobody was.
 
         A question without an answer is a row of status `error`, and noted in the ledger. Raises
-        Unfinished, and notes nothing, where more answers are missing than `max_missing` allows.
+        Unfinished, and notes nothing, where more answers are missing than `max_missing` allows, or
+        any is in a batch that has not ended.
         Where nobody can be asked (egress.can_ask), what is missing of a finished run stays missing.
         """
         if not self._asked:
@@ -149,6 +163,10 @@ class Session:
         codes = {key: failure.code for key, failure in self._failed.items()}
         found = missing(self._asked, codes)
         open_ = {key for key, code in codes.items() if mendable(code)}
+        batched = [key for key, code in codes.items() if code == IN_BATCH]
+        if batched:
+            said = in_progress(self._ledger, batched)
+            raise Unfinished(said or unfinished_message(found, self.max_missing))
         if open_ - self._repeated and len(open_) / len(self._asked) > self.max_missing:
             raise Unfinished(unfinished_message(found, self.max_missing))
         self._ledger.note_failures(self._failed.values())
@@ -168,7 +186,9 @@ class Session:
         where = f"params.yaml > models > {name}"
         cap = cap_of(self.max_cost, model, where)
         budget = open_budget(self._ledger, self.account, model, cap, where=where)
-        ask = partial(self._ask_anew, asker(cleared, model, self._ledger, budget, self.policy))
+        by_mode = self.account == ACCOUNT and not self.alone
+        make = batch_asker if by_mode else asker
+        ask = partial(self._ask_anew, make(cleared, model, self._ledger, budget, self.policy))
         if self.account != ACCOUNT:
             return ask
         return partial(self._ask_in_run, ask, name, cleared.options)
