@@ -7,23 +7,15 @@ leaves this file, for it can quote a prompt: what failed is `Trouble`, with a sh
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import httpx2
 import openai
 
+from metassay.llm import http
 from metassay.llm.endpoints import EndpointOptions
-from metassay.llm.http import (
-    NO_QUOTA,
-    RETRIED,
-    STOPPING,
-    Outcome,
-    TooLarge,
-    answer,
-    body,
-    failed,
-)
+from metassay.llm.http import Outcome
 from metassay.llm.limits import retry_after
 from metassay.llm.messages import ChatRequest
 
@@ -31,11 +23,12 @@ NAME = "metassay"  # the key of a batch's metadata under which its name in the l
 MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000  # of one file; what OpenAI takes
 LARGEST_FILE = 2**31  # bytes of answers that are read
 
-_ENDED = ("completed", "failed", "expired", "cancelled")
-_URL = "/v1/chat/completions"
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _PAGE = 100  # batches that are listed at once; the most
 _CLOCKS = 3600.0  # seconds by which a server's clock may be behind ours
+_BAD_LINE = Outcome(error="bad_reply", again=True, billed="perhaps")
+
+Result = TypeVar("Result")
 
 
 class Trouble(Exception):  # noqa: N818 - it may pass
@@ -47,9 +40,9 @@ class Trouble(Exception):  # noqa: N818 - it may pass
 
 
 class State(NamedTuple):
-    """A batch as its endpoint tells of it; `number` is its id there, `files` have its lines.
+    """A batch as its endpoint tells of it: its id there, requests `done` (failed ones, too) of all.
 
-    `codes` say why it failed as a whole.
+    `lacking` is what came of a request of which no line of the `files` tells.
     """
 
     number: str
@@ -57,199 +50,150 @@ class State(NamedTuple):
     done: int
     total: int
     files: tuple[str, ...]
-    codes: tuple[str, ...]
+    lacking: Outcome
 
     @property
     def ended(self) -> bool:
         """Whether nothing more will come."""
-        return self.status in _ENDED
+        return self.status in ("completed", "failed", "expired", "cancelled")
 
 
 def line(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
     """One request as a line of the file; its `custom_id` is the key of the question."""
-    said = body(request, endpoint, limit)
-    head = f'{{"custom_id":"{request.key}","method":"POST","url":"{_URL}","body":'
-    return head.encode() + said + b"}\n"
+    head = f'{{"custom_id":"{request.key}","method":"POST","url":"/v1/chat/completions","body":'
+    return head.encode() + http.body(request, endpoint, limit) + b"}\n"
 
 
 async def upload(client: openai.AsyncOpenAI, name: str, content: bytes) -> str:
     """Upload a file of lines; returns its id."""
     file = (f"{NAME}-{name}.jsonl", content, "application/jsonl")
-    return _id(await _call(client.files.create(file=file, purpose="batch")))
+    return await _call(client.files.create(file=file, purpose="batch"), _id)
 
 
 async def create(client: openai.AsyncOpenAI, file: str, name: str) -> State:
     """Have an uploaded file answered: from here on it costs money."""
-    made = client.batches.create(
+    creating = client.batches.create(
         input_file_id=file,
         endpoint="/v1/chat/completions",
         completion_window="24h",
         metadata={NAME: name},
     )
-    return _state(await _call(made))
+    return await _call(creating, _state)
 
 
 async def retrieve(client: openai.AsyncOpenAI, number: str) -> State:
     """How a batch stands."""
-    return _state(await _call(client.batches.retrieve(number)))
+    return await _call(client.batches.retrieve(number), _state)
 
 
 async def find(client: openai.AsyncOpenAI, name: str, since: float) -> State | None:
     """The batch of this name that was created at `since` (Unix time) or later; None: no such."""
-    async for batch in _listed(client, since - _CLOCKS):
-        if (getattr(batch, "metadata", None) or {}).get(NAME) == name:
-            return _state(batch)
-    return None
+    after: str | openai.Omit = openai.omit
+    while True:  # the latest come first
+        listing = client.batches.list(limit=_PAGE, after=after)
+        page, more = await _call(listing, lambda page: (list(page.data), bool(page.has_more)))
+        for batch in page:
+            if (batch.metadata or {}).get(NAME) == name:
+                return _state(batch)
+        if not (page and more and page[-1].created_at > since - _CLOCKS):
+            return None
+        after = _id(page[-1])
 
 
-async def lines_of(client: openai.AsyncOpenAI, state: State) -> list[dict[str, Any]]:
-    """The lines of all its files, answers first; what is no line of one is left out."""
-    found = []
-    for file in state.files:
-        content = getattr(await _call(client.files.content(file)), "content", b"")
-        for said in content.split(b"\n"):
-            try:
-                # As floats, numbers never have too many digits.
-                value = json.loads(said.decode("utf-8-sig", "surrogateescape"), parse_int=float)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict) and isinstance(value.get("custom_id"), str):
-                found.append(value)
-    return found
-
-
-def outcomes(
-    lines: Iterable[dict[str, Any]],
+async def outcomes(
+    client: openai.AsyncOpenAI,
+    state: State,
     requests: Mapping[str, ChatRequest],
     endpoint: EndpointOptions,
     limit: str,
-    secrets: list[str],
 ) -> dict[str, Outcome]:
-    """What came of the requests by key: of several lines of one, the first that is an answer."""
+    """What came of these requests by key, as the files tell.
+
+    Of several lines of one request the first counts, answers before errors; what is no line of one
+    is left out.
+    """
+    secrets = [client.api_key, *map(str, client.default_headers.values())]
     found: dict[str, Outcome] = {}
-    for said in lines:
-        key = said["custom_id"]
-        known = found.get(key)
-        if key in requests and (known is None or known.entry is None):
-            outcome = _outcome(said, requests[key], endpoint, limit, secrets)
-            if known is None or outcome.entry is not None:
-                found[key] = outcome
+    for file in state.files:
+        content = await _call(client.files.content(file), lambda response: response.content)
+        for line in content.split(b"\n"):
+            try:
+                # As floats, numbers never have too many digits.
+                said = json.loads(line.decode("utf-8-sig", "surrogateescape"), parse_int=float)
+                request = requests[said["custom_id"]]
+            except (ValueError, LookupError, TypeError, RecursionError):
+                continue
+            sent = http.body(request, endpoint, limit)
+            outcome = _outcome(said, request, sent, secrets)
+            known = found.setdefault(request.key, outcome)
+            if known.entry is None and outcome.entry is not None:
+                found[request.key] = outcome
     return found
 
 
-def without_line(state: State) -> Outcome:
-    """What came of a request of which no line tells."""
-    if state.status == "failed":  # it was never begun
-        code = next((f"batch_{code}" for code in state.codes), "batch_failed")
-        return Outcome(error=code, again=True)
-    if state.status in ("expired", "cancelled"):
-        return Outcome(error=f"batch_{state.status}", again=state.status == "expired")
-    return Outcome(error="batch_lacks_it", again=True, billed="perhaps")
-
-
 def _outcome(
-    said: dict[str, Any],
-    request: ChatRequest,
-    endpoint: EndpointOptions,
-    limit: str,
-    secrets: list[str],
+    said: dict[str, Any], request: ChatRequest, sent: bytes, secrets: list[str]
 ) -> Outcome:
     response = said.get("response")
     if not isinstance(response, dict):
-        code = _word(said.get("error"))
+        error = said.get("error")
+        code = _word(error.get("code") if isinstance(error, dict) else None)
         if code in ("batch_expired", "batch_cancelled"):
             return Outcome(error=code, again=code == "batch_expired")
         return Outcome(error=code or "batch_error", again=True, billed="perhaps")
     status, content = response.get("status_code"), response.get("body")
     if status == 200:
-        entry = answer(json.dumps(content).encode(), request, request.key)
-        if entry is None:
-            return Outcome(error="bad_reply", again=True, billed="perhaps")
-        return Outcome(entry=entry, billed="yes")
-    if not (isinstance(status, float) and status.is_integer() and 300 <= status < 600):
-        return Outcome(error="bad_reply", again=True, billed="perhaps")
+        entry = http.answer(json.dumps(content).encode(), request, request.key)
+        return _BAD_LINE if entry is None else Outcome(entry=entry, billed="yes")
+    if not (isinstance(status, float) and 300 <= status < 600):
+        return _BAD_LINE
     inner = content.get("error") if isinstance(content, dict) else None
     # As if it had been asked alone: what a failed status means is said in one place.
-    error = openai.APIStatusError(
-        "",
-        response=httpx2.Response(int(status), request=httpx2.Request("POST", endpoint.base_url)),
-        body=inner if isinstance(inner, dict) else content,
-    )
-    return failed(error, request, request.key, body(request, endpoint, limit), secrets)
+    back = httpx2.Response(int(status), request=httpx2.Request("POST", "http://batch"))
+    known = inner if isinstance(inner, dict) else content
+    error = openai.APIStatusError("", response=back, body=known)
+    return http.failed(error, request, request.key, sent, secrets)
 
 
-async def _call(sent: Awaitable[Any]) -> Any:
+async def _call(sent: Awaitable[Any], read: Callable[[Any], Result]) -> Result:
     try:
-        return await sent
-    except (TimeoutError, openai.APITimeoutError):
-        raise Trouble(Outcome(error="timeout", again=True)) from None
-    except openai.APIConnectionError as error:
-        large = isinstance(error.__cause__, TooLarge)
-        code = "too_large" if large else "connection"
-        raise Trouble(Outcome(error=code, again=not large)) from None
+        return read(await sent)
+    except openai.APIConnectionError:  # among them timeouts
+        outcome = Outcome(error="connection", again=True)
     except openai.APIStatusError as error:
-        status = error.status_code
-        stop = STOPPING.get(status) if status != 404 else None
-        if error.code in NO_QUOTA:
-            stop = "the account has no quota left"
-        again = not stop and (status in RETRIED or status >= 500)
+        status, stop = error.status_code, None
+        if status in (401, 402) or error.code in http.NO_QUOTA:
+            stop = http.STOPPING.get(status, "the account has no quota left")
+        again = not stop and (status in http.RETRIED or status >= 500)
         wait = retry_after(error.response.headers)
-        raise Trouble(Outcome(error=f"http_{status}", again=again, stop=stop, wait=wait)) from None
+        outcome = Outcome(error=f"http_{status}", again=again, stop=stop, wait=wait)
     except (openai.OpenAIError, ValueError, TypeError, AttributeError):
-        raise Trouble(_NO_REPLY) from None
+        outcome = Outcome(error="bad_reply", again=True)
+    raise Trouble(outcome)
 
 
-_NO_REPLY = Outcome(error="bad_reply", again=True)
-
-
-async def _listed(client: openai.AsyncOpenAI, since: float) -> AsyncIterator[Any]:
-    """Batches, the latest first."""
-    after: str | None = None
-    while True:
-        more = openai.omit if after is None else after
-        page = await _call(client.batches.list(limit=_PAGE, after=more))
-        batches = getattr(page, "data", None)
-        if not isinstance(batches, list):
-            raise Trouble(_NO_REPLY)
-        for batch in batches:
-            yield batch
-        last = batches[-1] if batches else None
-        created = getattr(last, "created_at", None)
-        old = isinstance(created, int | float) and created < since
-        if last is None or old or not getattr(page, "has_more", False):
-            return
-        after = _id(last)
+# What the package makes of a reply is not checked: what it lacks is an AttributeError.
 
 
 def _id(said: Any) -> str:
-    number = getattr(said, "id", None)
-    if not isinstance(number, str) or not re.fullmatch(r"[\w.:-]{1,200}", number, re.ASCII):
-        raise Trouble(_NO_REPLY)
-    return number
+    if not re.fullmatch(r"[\w.:-]{1,200}", said.id, re.ASCII):
+        raise ValueError("no id")
+    return str(said.id)
 
 
 def _state(batch: Any) -> State:
-    status, counts = getattr(batch, "status", None), getattr(batch, "request_counts", None)
-    if not isinstance(status, str):
-        raise Trouble(_NO_REPLY)
-    done, failed_, total = (
-        count if isinstance(count := getattr(counts, name, None), int) else 0
-        for name in ("completed", "failed", "total")
-    )
-    files = (getattr(batch, name, None) for name in ("output_file_id", "error_file_id"))
-    errors = getattr(getattr(batch, "errors", None), "data", None) or ()
-    codes = [_word({"code": getattr(error, "code", None)}) for error in errors]
-    return State(
-        _id(batch),
-        status,
-        done + failed_,
-        total,
-        tuple(file for file in files if isinstance(file, str) and file),
-        tuple(code for code in codes if code),
-    )
+    status, counts, errors = str(batch.status), batch.request_counts, batch.errors
+    done, total = (counts.completed + counts.failed, counts.total) if counts else (0, 0)
+    files = tuple(file for file in (batch.output_file_id, batch.error_file_id) if file)
+    lacking = Outcome(error="batch_lacks_it", again=True, billed="perhaps")
+    if status == "failed":  # as a whole, before any was asked
+        codes = [code for error in (errors and errors.data) or () if (code := _word(error.code))]
+        lacking = Outcome(error=f"batch_{codes[0] if codes else status}", again=True)
+    elif status in ("expired", "cancelled"):
+        lacking = Outcome(error=f"batch_{status}", again=status == "expired")
+    return State(_id(batch), status, done, total, files, lacking)
 
 
-def _word(error: object) -> str | None:
+def _word(code: object) -> str | None:
     """The code of an error, if it is one: it goes into tables and messages."""
-    code = error.get("code") if isinstance(error, Mapping) else None
     return code if isinstance(code, str) and _WORD.fullmatch(code) else None

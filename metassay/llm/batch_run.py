@@ -7,14 +7,14 @@ batch of that name, none was made, and its questions go into a new one.
 
 import asyncio
 import fcntl
-import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from itertools import count
+from typing import TypeVar
 
 import numpy as np
 import openai
@@ -30,47 +30,35 @@ from metassay.llm.client import IN_A_ROW, IN_BATCH, dead_end, failure
 from metassay.llm.egress import Cleared, Secrets
 from metassay.llm.endpoints import ModelOptions
 from metassay.llm.http import Outcome
-from metassay.llm.journal import Batch, Line
+from metassay.llm.journal import Batch
 from metassay.llm.ledger import Failure, Ledger
-from metassay.llm.limits import Patience, Policy
+from metassay.llm.limits import Policy
 from metassay.llm.messages import ChatRequest, Reply, read_request
 
-log = logging.getLogger("metassay.llm")
-
-NOT_SENT = "not_sent"
-UPLOADS = 2  # of one file: a server may have lost it
 WHOLE_TRIES = 2  # of a batch that fails as a whole
+_NEVER_SENT = Outcome(error="not_sent")
 _UNKNOWN = Outcome(error="batch_unknown", again=True, billed="perhaps")
-_NEVER_SENT = Outcome(error=NOT_SENT)
 
 Result = TypeVar("Result")
 
 
-class Bar:
-    """How many requests of the batches are done, as the endpoint counts them; on a terminal."""
-
-    def __init__(self) -> None:
-        console = Console(stderr=True)
-        columns = (TextColumn("batches"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        off = not console.is_terminal
-        self._bars = Progress(*columns, console=console, transient=True, disable=off)
-        self._task = self._bars.add_task("batches", total=None)
-        self._bars.start()
-
-    def show(self, done: int, total: int) -> None:
-        """Show so many of so many requests; 0 of 0 while nobody has counted them."""
-        self._bars.update(self._task, completed=done, total=total or None)
-
-    def close(self) -> None:
-        """Take the bar away."""
-        self._bars.stop()
+@contextmanager
+def _bar() -> Iterator[Callable[[int, int], None]]:
+    """Shows how many of how many requests are done, if stderr is a terminal."""
+    console = Console(stderr=True)
+    columns = (TextColumn("batches"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    off = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=off) as bars:
+        task = bars.add_task("batches", total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total or None)
 
 
 @dataclass(eq=False)
 class BatchRun:
     """Questions that batches hold or shall hold, and their replies so far.
 
-    `anew`: what is in no batch is put into one; else it is left without a reply.
+    It waits `until` then, by the monotonic clock. `anew`: what is in no batch is put into one; else
+    it is left without a reply.
     """
 
     endpoint: Cleared
@@ -78,7 +66,7 @@ class BatchRun:
     ledger: Ledger
     budget: Budget
     policy: Policy
-    patience: Patience
+    until: float
     requests: Mapping[str, ChatRequest]
     anew: bool
 
@@ -87,43 +75,36 @@ class BatchRun:
         self._generator = np.random.default_rng(self.policy.seed)
         self._replies: dict[str, Reply] = {}
         self._tries: dict[str, int] = {}  # of what was collected here
-        self._uncounted = 0
-        self._secrets: list[str] = []
+        self._lost = False
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Send, wait and collect; BadInput if the endpoint can answer nobody, or takes no batch."""
-        options = self.endpoint.options
+        code, options = str(_NEVER_SENT.error), self.endpoint.options
         async with http.clients(options, secrets, largest=batch_http.LARGEST_FILE) as clients:
-            client = clients[0]
-            self._secrets = [client.api_key, *map(str, client.default_headers.values())]
-            code = NOT_SENT
-            with closing(Bar()) as bar:
-                try:
-                    await self._go_on(client, bar)
-                except Trouble as trouble:
-                    if trouble.outcome.stop or not trouble.outcome.again:
-                        raise self._refused(trouble.outcome) from None
-                    code = trouble.outcome.code
-        self.ledger.database.checkpoint()
-        if self._uncounted and self.model.prices is not None:
-            log.warning("%d answers of batches came without a count of tokens", self._uncounted)
+            try:
+                with _bar() as show:
+                    await self._go_on(clients[0], show)
+            except Trouble as trouble:
+                code = trouble.outcome.code
+                if not trouble.outcome.again:
+                    raise self._refused(trouble.outcome) from None
         left = self._open()
         batched = self.ledger.in_batches(left)
-        left_codes = {key: IN_BATCH if key in batched else code for key in left}
-        return self._replies | {key: failure(key, why) for key, why in left_codes.items()}
+        return self._replies | {
+            key: failure(key, IN_BATCH if key in batched else code) for key in left
+        }
 
-    async def _go_on(self, client: openai.AsyncOpenAI, bar: Bar) -> None:
+    async def _go_on(self, client: openai.AsyncOpenAI, show: Callable[[int, int], None]) -> None:
         turn = 0
         while self._open():
             sent = await self._send_all(client)
-            if await self._look(client, bar) or sent:
+            if await self._look(client, show) or sent:
                 turn = 0
-            elif self.patience.left() <= 0:
+            elif (left := self.until - time.monotonic()) <= 0:
                 return
             else:
                 turn += 1
-                wait = self.policy.wait(turn, None, self._generator)
-                await asyncio.sleep(min(wait, self.patience.left()))
+                await asyncio.sleep(min(self.policy.wait(turn, None, self._generator), left))
 
     def _open(self) -> list[str]:
         """The questions without a reply, once what the ledger has is taken from it."""
@@ -131,11 +112,8 @@ class BatchRun:
         found = self.ledger.lookup(left)
         self.budget.note_hits(entry for key, entry in found.items() if key not in self._tries)
         self._replies |= {k: entry.reply(self._tries.get(k, 0)) for k, entry in found.items()}
-        left = [key for key in left if key not in found]
-        if not self.anew:
-            batched = self.ledger.in_batches(left)
-            left = [key for key in left if key in batched]
-        return left
+        batched = set(left) if self.anew else self.ledger.in_batches(left)
+        return [key for key in left if key in batched and key not in found]
 
     async def _send_all(self, client: openai.AsyncOpenAI) -> bool:
         """Find what dead processes sent, and send what is in no batch; whether there was any."""
@@ -157,11 +135,12 @@ class BatchRun:
         """Learn the id of a batch that a dead process may have created, or strike it off."""
         state = None
         if batch.sent is not None:
-            state = await self._find(client, batch.name, batch.sent)
+            find = partial(batch_http.find, client, batch.name, batch.sent)
+            state = await self._patiently(find)
             rest = batch.sent + self.policy.longest_wait - time.time()
             if state is None and rest > 0:  # it may still be on its way
                 await asyncio.sleep(rest)
-                state = await self._find(client, batch.name, batch.sent)
+                state = await self._patiently(find)
         if state is None:
             self._book(batch.name, {}, _NEVER_SENT)
         else:
@@ -172,18 +151,15 @@ class BatchRun:
 
         None if there is nothing to send, or no money for it at the moment.
         """
-        name, content, count = uuid.uuid4().hex, bytearray(), 0
+        name, content, lines = uuid.uuid4().hex, bytearray(), 0
         with self.ledger.database.transaction():
             left = self._open()
             elsewhere = self.ledger.in_batches(left) | self.ledger.claimed(left)
-            journal.begin(self.ledger, name, self._url)
-            for key in left:
-                if key in elsewhere:
-                    continue
+            for key in [key for key in left if key not in elsewhere]:
                 request = self.requests[key]
                 line = batch_http.line(request, self.endpoint.options, self.model.limit)
                 too_long = len(content) + len(line) > batch_http.MOST_BYTES
-                if count == batch_http.MOST_REQUESTS or too_long:
+                if lines == batch_http.MOST_REQUESTS or too_long:
                     break
                 attempt = self.budget.reserve(request, key, name)
                 if attempt == "wait":
@@ -193,104 +169,89 @@ class BatchRun:
                     continue
                 journal.add(self.ledger, name, key, attempt, request.canonical)
                 content += line
-                count += 1
-            if not count:
-                journal.strike_off(self.ledger, name, ())
-        return (name, bytes(content)) if count else None
+                lines += 1
+            if not lines:
+                return None
+            journal.begin(self.ledger, name, self._url)
+        return name, bytes(content)
 
     async def _send(self, client: openai.AsyncOpenAI, name: str, content: bytes) -> None:
         """Upload a batch and have it created; what fails before that leaves no trace."""
+        since, calls, file = time.time(), count(), ""
 
-        async def upload() -> str:
-            try:
-                return await self._patiently(partial(batch_http.upload, client, name, content))
-            except Trouble:
+        async def create() -> State:
+            # It may have been created, though nobody said so.
+            known = await batch_http.find(client, name, since) if next(calls) else None
+            return known or await batch_http.create(client, file, name)
+
+        try:
+            file = await self._patiently(partial(batch_http.upload, client, name, content))
+            journal.note_sent(self.ledger, name)
+            state = await self._patiently(create, self.policy.longest_wait)
+        except Trouble as trouble:
+            if not (trouble.outcome.again and file):
                 self._book(name, {}, _NEVER_SENT)
+            if trouble.outcome.code not in ("http_400", "http_404") or self._lost or not file:
                 raise
-
-        file, uploads, attempt, since = await upload(), 1, 1, time.time()
-        journal.note_sent(self.ledger, name)
-        state = None
-        while state is None:
-            try:
-                state = await batch_http.create(client, file, name)
-            except Trouble as trouble:
-                outcome = trouble.outcome
-                if outcome.code in ("http_400", "http_404") and uploads < UPLOADS:
-                    file, uploads = await upload(), uploads + 1
-                    continue
-                if not outcome.again:
-                    self._book(name, {}, _NEVER_SENT)
-                if not outcome.again or attempt == self.policy.attempts:
-                    raise
-                await self._pause(attempt, outcome)
-                attempt += 1
-                state = await self._find(client, name, since)
+            self._lost = True  # the file, it seems: it is sent once more
+            return
         journal.note_sent(self.ledger, name, state.number)
 
-    async def _look(self, client: openai.AsyncOpenAI, bar: Bar) -> bool:
+    async def _look(self, client: openai.AsyncOpenAI, show: Callable[[int, int], None]) -> bool:
         """Collect the batches that have ended; whether any had."""
-        ended, done, total = False, 0, 0
+        ended, counts = False, []
         for batch in journal.holding(self.ledger, self._open()):
-            number, old = batch.number, time.time() - batch.started > journal.ABANDONED
-            if batch.endpoint == self._url and number is not None:
+            old = time.time() - batch.started > journal.ABANDONED
+            if batch.endpoint == self._url and batch.number is not None:
                 try:
-                    state = await self._patiently(partial(batch_http.retrieve, client, number))
+                    retrieve = partial(batch_http.retrieve, client, batch.number)
+                    state = await self._patiently(retrieve)
+                    counts.append((state.done, state.total))
                     if state.ended:
-                        get = partial(batch_http.lines_of, client, state)
-                        lines = await self._patiently(get)
-                        self._collect(batch, state, lines)
+                        await self._collect(client, batch.name, state)
                         ended = True
-                    done, total = done + state.done, total + state.total
                     continue
                 except Trouble as trouble:
                     if trouble.outcome.code != "http_404":
                         raise
                     if not old:
-                        raise self._unknown(batch) from None
+                        raise self._refused(trouble.outcome, batch.number) from None
             if old:
                 self._book(batch.name, {}, _UNKNOWN, self.policy.attempts)
                 ended = True
-        bar.show(done, total)
+        show(sum(done for done, _ in counts), sum(total for _, total in counts))
         return ended
 
-    def _collect(self, batch: Batch, state: State, lines: list[dict[str, Any]]) -> None:
+    async def _collect(self, client: openai.AsyncOpenAI, name: str, state: State) -> None:
         """Book a batch that has ended; BadInput if the endpoint can answer nobody."""
-        sent = journal.lines(self.ledger, batch.name)
+        sent = journal.lines(self.ledger, name)
         asked = {
-            key: self.requests.get(key) or read_request(request, key) for key, _, _, request in sent
+            key: request
+            for key, _, _, said in sent
+            if (request := self.requests.get(key) or read_request(said, key)) is not None
         }
-        found = batch_http.outcomes(
-            lines,
-            {key: request for key, request in asked.items() if request is not None},
-            *(self.endpoint.options, self.model.limit, self._secrets),
-        )
-        default = batch_http.without_line(state)
-        whole = state.status == "failed"
-        self._book(batch.name, found, default, WHOLE_TRIES if whole else self.policy.attempts)
+        how = (self.endpoint.options, self.model.limit)
+        get = partial(batch_http.outcomes, client, state, asked, *how)
+        found = await self._patiently(get)
+        tries = WHOLE_TRIES if state.status == "failed" else self.policy.attempts
+        self._book(name, found, state.lacking, tries)
         for outcome in found.values():
             if outcome.stop:
                 raise dead_end(self.endpoint, self.model, self.ledger, outcome)
-        self._check_refusals(state, {line: found.get(line.key, default) for line in sent})
-
-    def _check_refusals(self, state: State, every: Mapping[Line, Outcome]) -> None:
-        """BadInput if all of a batch is refused, unless it is few questions, or no news."""
         news = [
-            Failure(line.key, outcome.code, line.request)
-            for line, outcome in every.items()
-            if outcome.said is not None
+            Failure(key, one.code, said)
+            for key, _, _, said in sent
+            if (one := found.get(key, state.lacking)).said is not None
         ]
-        answered = self.ledger.model_answers(self.model.model)[0]
+        few = len(sent) < IN_A_ROW and self.ledger.model_answers(self.model.model)[0]
         known = self.ledger.failures(failed.key for failed in news)
-        old = all(known.get(failed.key) == failed for failed in news)
-        if len(news) == len(every) > 0 and not old and (len(news) >= IN_A_ROW or not answered):
-            self.ledger.note_failures(news)
-            first = next(iter(every.values()))
+        if len(news) == len(sent) and not few and any(known.get(one.key) != one for one in news):
+            self.ledger.note_failures(news)  # should they be refused again, they are no news
             raise BadInput(
                 f"{self.budget.where}: endpoint {self.endpoint.name!r} ({self._url}) refuses all"
-                f" {len(every):,} questions of batch {state.number}, the first with HTTP"
-                f" {first.code.removeprefix('http_')}, and says {first.said}. Correct the block, or"
-                " its endpoint's, then run again"
+                f" {len(sent):,} questions of batch {state.number}, the first with {news[0].code},"
+                f" and says {found[news[0].key].said}. Correct the block, or its endpoint's, then"
+                " run again"
             )
 
     def _book(
@@ -301,61 +262,41 @@ class BatchRun:
         `default` is what came of a question that `found` lacks. What may succeed another time waits
         for another batch, unless it was sent `tries` times.
         """
-        replies: dict[str, Reply] = {}
-        again, uncounted, kind = [], 0, self.endpoint.options.kind
+        again, kind = [], self.endpoint.options.kind
         with self.ledger.database.transaction():
             for key, attempt, sent, request in journal.lines(self.ledger, name):
                 outcome = found.get(key, default)
-                entry = outcome.entry
                 counts: tuple[int | None, int | None] = (None, None)
-                if entry is not None:
+                if (entry := outcome.entry) is not None:
                     counts = (entry.prompt_tokens, entry.completion_tokens)
                     self.ledger.store(request, entry, model=self.model.model, endpoint_kind=kind)
                     self._tries[key] = sent
-                    uncounted += outcome.billed == "yes" and None in counts
-                elif outcome.again and sent < tries and self.anew:
+                elif self.anew and outcome.again and sent < tries:
                     again.append(key)
-                elif key in self.requests and outcome is not _NEVER_SENT and self.anew:
-                    replies[key] = failure(key, outcome.code, attempts=sent)
+                elif self.anew and outcome is not _NEVER_SENT and key in self.requests:
+                    self._replies[key] = failure(key, outcome.code, attempts=sent)
                 self.budget.settle(attempt, outcome.code, outcome.billed, *counts)
             journal.strike_off(self.ledger, name, again)
-        self._replies |= replies
-        self._uncounted += uncounted
 
-    async def _find(self, client: openai.AsyncOpenAI, name: str, since: float) -> State | None:
-        return await self._patiently(partial(batch_http.find, client, name, since))
-
-    async def _patiently(self, call: Callable[[], Awaitable[Result]]) -> Result:
-        """What a call that may be repeated comes to; Trouble if it never comes to anything."""
-        attempt = 1
-        while True:
+    async def _patiently(self, call: Callable[[], Awaitable[Result]], least: float = 0.0) -> Result:
+        """What a call comes to that may be repeated, `least` seconds later; else Trouble."""
+        for attempt in range(1, self.policy.attempts):
             try:
                 return await call()
             except Trouble as trouble:
-                if not trouble.outcome.again or attempt == self.policy.attempts:
+                if not trouble.outcome.again:
                     raise
-                await self._pause(attempt, trouble.outcome)
-            attempt += 1
+                wait = self.policy.wait(attempt, trouble.outcome.wait, self._generator)
+            await asyncio.sleep(max(wait, least))
+        return await call()
 
-    async def _pause(self, attempt: int, outcome: Outcome) -> None:
-        await asyncio.sleep(self.policy.wait(attempt, outcome.wait, self._generator))
-
-    def _refused(self, outcome: Outcome) -> BadInput:
+    def _refused(self, outcome: Outcome, number: str | None = None) -> BadInput:
+        """Why no batch can be sent, or the one of this number is not known."""
         if outcome.stop:
             return dead_end(self.endpoint, self.model, self.ledger, outcome)
-        name = self.endpoint.name
-        return BadInput(
-            f"{self.budget.where}: endpoint {name!r} ({self._url}) does not take a batch, or gives"
-            f" no answer of one ({outcome.code}); if it knows no batches, write mode: single here,"
-            f" or remove params.yaml > endpoints > {name} > batch; then run again"
-        )
-
-    def _unknown(self, batch: Batch) -> BadInput:
-        name = self.endpoint.name
-        hours = round(journal.ABANDONED / 3600)
-        return BadInput(
-            f"{self.budget.where}: endpoint {name!r} ({self._url}) does not know batch"
-            f" {batch.number}, which was sent and may have to be paid for. Set the key of the"
-            " project that sent it, then run again; what the endpoint does not know"
-            f" {hours} hours after it was sent is asked anew"
-        )
+        said = f"does not take a batch ({outcome.code}); if it knows none, write mode: single here"
+        if number is not None:
+            hours = f"{journal.ABANDONED / 3600:.0f} hours after it was sent it is asked anew"
+            said = f"does not know batch {number}; set the key that sent it: {hours}"
+        here = f"{self.budget.where}: endpoint {self.endpoint.name!r} ({self._url})"
+        return BadInput(f"{here} {said}; then run again")

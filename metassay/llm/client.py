@@ -15,10 +15,11 @@ import concurrent.futures
 import contextlib
 import json
 import logging
+import time
 import uuid
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -45,8 +46,7 @@ POLL_SECONDS = 0.2  # between two looks at what others have under way
 FIRST_ONES = 3  # with a block that never had an answer: given up on, all of it is
 DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
 
-IN_BATCH = "in_batch"  # the question is in a batch (module `batches`) that has not ended
-
+IN_BATCH = "in_batch"  # the question is in a batch that has not ended (module `batch_run`)
 _NOT_THE_BLOCKS = ("context_length", "over_budget")  # errors that say nothing of the parameters
 _REMEDIES = {
     401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
@@ -367,6 +367,8 @@ def asker(
     ledger: Ledger,
     budget: Budget,
     policy: Policy | None = None,
+    *,
+    batches: bool = False,
 ) -> Ask:
     """A function that asks one model, from any thread and whether or not a loop is running there.
 
@@ -376,9 +378,19 @@ def asker(
     kept, so the next run asks again. It raises BadInput, once what was under way is in the ledger,
     if the endpoint cannot answer anybody: key missing or not accepted (401), path or model unknown
     (404), quota used up.
+
+    With `batches` it asks in batches, if the model's mode is that, for half of the budget's prices;
+    and whatever its mode, what is in a batch is collected and not asked beside it. A question whose
+    batch has not ended `wait_s` after the first was asked has the code `in_batch`; one that waits
+    for money or another process, `not_sent`.
     """
+    reduced = replace(budget, prices=model.prices and model.prices.in_batches)
+    by_batch = batches and model.asked_in_batches(endpoint.options)
+    budget = reduced if by_batch else budget
+    until: float | None = None
 
     def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
+        nonlocal until
         strangers = {request.model for request in requests} - {model.model}
         if strangers:  # a bug of the caller: they would be asked and priced as another model
             raise ValueError(f"asked for {sorted(strangers)} where {model.model!r} answers")
@@ -389,22 +401,29 @@ def asker(
         replies = {key: entry.reply() for key, entry in found.items()}
         missing = {key: request for key, request in distinct.items() if key not in found}
         if missing:
-            secrets = secrets_for(endpoint, len(missing), len(distinct))
+            try:
+                secrets = secrets_of(endpoint)
+            except BadInput as error:
+                said = f"{len(missing)} of {len(distinct)} answers are not in the ledger, and"
+                raise BadInput(f"{said} {problem}" for problem in error.problems) from None
             patience = policy or Policy()
+            in_batch = missing.keys() if by_batch else ledger.in_batches(missing)
+            if batches and in_batch:
+                from metassay.llm.batch_run import BatchRun  # with the openai package
+
+                until = until or time.monotonic() + endpoint.options.wait_s
+                asked = {key: request for key, request in missing.items() if key in in_batch}
+                run = BatchRun(
+                    *(endpoint, model, ledger, reduced, patience, until, asked, by_batch)
+                )
+                replies |= finish(run.run(secrets))
+                missing = {key: one for key, one in missing.items() if key not in replies}
+        if missing:
             work = Asking(endpoint, model, ledger, budget, patience, missing, len(distinct))
             replies |= finish(work.run(secrets))
         return [replies[key] for key in keys]
 
     return ask
-
-
-def secrets_for(endpoint: Cleared, missing: int, total: int) -> Secrets:
-    """The endpoint's secrets; BadInput says of how many questions the answers are missing."""
-    try:
-        return secrets_of(endpoint)
-    except BadInput as error:
-        said = f"{missing} of {total} answers are not in the ledger, and"
-        raise BadInput(f"{said} {problem}" for problem in error.problems) from None
 
 
 def replayer(ledger: Ledger) -> Ask:

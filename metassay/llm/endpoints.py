@@ -126,6 +126,13 @@ class Prices(Options):
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
     batch_discount: Annotated[float, Field(ge=0, le=1)] = 0.5
 
+    @property
+    def in_batches(self) -> "Prices":
+        """What they cost in a batch."""
+        names = ("input_per_million", "output_per_million")
+        share = 1 - self.batch_discount
+        return self.model_copy(update={name: share * getattr(self, name) for name in names})
+
 
 class ModelOptions(Options):
     """A model at an endpoint, and how it is asked.
@@ -162,6 +169,10 @@ class ModelOptions(Options):
         }
         said = {name: value for name, value in own.items() if value is not None} | self.extra_body
         return _json(said) if said else None
+
+    def asked_in_batches(self, endpoint: EndpointOptions) -> bool:
+        """Whether a run asks the model in batches."""
+        return endpoint.batch if self.mode is None else self.mode == "batch"
 
 
 class Models(NamedTuple):
@@ -223,23 +234,6 @@ def find_model(models: Models, name: str) -> ModelOptions:
 def sends_schemas(endpoint: EndpointOptions, model: ModelOptions) -> bool:
     """Whether the answer's JSON schema goes along with a question that has one."""
     return (model.structured or endpoint.structured) == "json_schema"
-
-
-def asked_in_batches(endpoint: EndpointOptions, model: ModelOptions) -> bool:
-    """Whether a run asks the model in batches."""
-    return endpoint.batch if model.mode is None else model.mode == "batch"
-
-
-def at_batch_prices(model: ModelOptions) -> ModelOptions:
-    """The model at the prices of batches."""
-    prices = model.prices
-    if prices is None:
-        return model
-    share = 1 - prices.batch_discount
-    reduced = {
-        name: getattr(prices, name) * share for name in ("input_per_million", "output_per_million")
-    }
-    return model.model_copy(update={"prices": prices.model_copy(update=reduced)})
 
 
 def variables(endpoint: EndpointOptions) -> dict[str, str]:

@@ -253,7 +253,7 @@ async def send(
     except (TimeoutError, openai.APITimeoutError) as error:
         return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
     except openai.APIConnectionError as error:
-        large = isinstance(error.__cause__, TooLarge)
+        large = isinstance(error.__cause__, _TooLarge)
         code = "too_large" if large else "connection"
         return Outcome(error=code, again=not large, billed=_if_it_went_out(error))
     except openai.APIStatusError as error:
@@ -294,7 +294,7 @@ def _client(endpoint: EndpointOptions, secrets: Secrets, largest: int) -> openai
     return openai.AsyncOpenAI(base_url=endpoint.base_url, **common)
 
 
-class TooLarge(httpx2.RequestError):
+class _TooLarge(httpx2.RequestError):
     """A body that no answer is as long as."""
 
 
@@ -329,7 +329,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
             async for part in response.aiter_raw():
                 body += part
                 if len(body) > self._largest:
-                    raise TooLarge("the body is too large")
+                    raise _TooLarge("the body is too large")
         finally:
             await response.aclose()
         said = response.headers.get("content-encoding", "")
@@ -372,7 +372,7 @@ def _inflated(body: bytes, form: int, largest: int) -> bytes:
             unpacking = unpacking or zlib.decompressobj(form)
             content += unpacking.decompress(piece, largest + 1 - len(content))
             if len(content) > largest:
-                raise TooLarge("the body is too large")
+                raise _TooLarge("the body is too large")
             piece = unpacking.unused_data
             unpacking = None if unpacking.eof else unpacking
     return bytes(content)

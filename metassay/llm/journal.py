@@ -7,7 +7,7 @@ sent, by the batch's own name. A line without a batch waits to be sent again.
 
 import datetime
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from metassay.llm.ledger import Ledger
@@ -16,10 +16,8 @@ ABANDONED = 48 * 3600.0  # seconds after which no batch is answered any more: tw
 
 
 class Batch(NamedTuple):
-    """A batch: its own name, the endpoint's base_url, and when it was begun (Unix time).
-
-    `sent`: when its creation was asked for, None before that; `number`: its id at the endpoint,
-    None until that is known.
+    """A batch: its own name, its endpoint's base_url, when it was begun (Unix time), when its
+    creation was asked for, and its id at the endpoint; the last two None until then.
     """
 
     name: str
@@ -30,7 +28,7 @@ class Batch(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A question of a batch: how often it was sent, its attempt in the budget, canonical JSON."""
+    """A question of a batch: its attempt in the budget, how often it was sent, canonical JSON."""
 
     key: str
     attempt: int
@@ -70,11 +68,10 @@ def unnumbered(ledger: Ledger, endpoint: str) -> list[Batch]:
 
 
 def holding(ledger: Ledger, keys: Iterable[str]) -> list[Batch]:
-    """The batches that hold any of these questions."""
-    query = "SELECT DISTINCT batch FROM batch_lines WHERE batch IS NOT NULL AND key"
-    names = {row[0] for row in ledger.among(query, keys)}
-    rows = ledger.among("SELECT * FROM batches WHERE name", sorted(names))
-    return sorted((Batch(*row) for row in rows), key=lambda batch: batch.started)
+    """The batches that hold any of these questions, the oldest first."""
+    query = "SELECT DISTINCT batches.* FROM batches JOIN batch_lines ON name = batch WHERE key"
+    found = {Batch(*row) for row in ledger.among(query, keys)}
+    return sorted(found, key=lambda batch: batch.started)
 
 
 def lines(ledger: Ledger, name: str) -> list[Line]:
@@ -83,20 +80,18 @@ def lines(ledger: Ledger, name: str) -> list[Line]:
     return [Line(*row) for row in ledger.select(query, name)]
 
 
-def strike_off(ledger: Ledger, name: str, again: Collection[str]) -> None:
+def strike_off(ledger: Ledger, name: str, again: Iterable[str] = ()) -> None:
     """Forget a batch whose lines are booked; the questions of `again` wait for another one."""
     with ledger.database.transaction() as connection:
-        waiting = [(key,) for key in again]
         change = "UPDATE batch_lines SET batch = NULL, attempt = NULL WHERE key = ?"
-        connection.executemany(change, waiting)
+        connection.executemany(change, [(key,) for key in again])
         connection.execute("DELETE FROM batch_lines WHERE batch = ?", (name,))
         connection.execute("DELETE FROM batches WHERE name = ?", (name,))
 
 
 def in_progress(ledger: Ledger, keys: Iterable[str]) -> str | None:
     """What is said of the batches that hold any of these questions; None if none does."""
-    found = holding(ledger, keys)
-    if not found:
+    if not (found := holding(ledger, keys)):
         return None
     count = sum(len(lines(ledger, batch.name)) for batch in found)
     since = datetime.datetime.fromtimestamp(found[0].started, datetime.UTC)

@@ -199,16 +199,10 @@ class Ledger:
         return {row[0]: Entry._make(row) for row in self.rows(columns, sorted(set(keys)))}
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
-        """Take a question for `owner`, LONGEST_LEASE at most.
-
-        Not if it is answered, in a batch, or taken.
-        """
+        """Take a question for `owner`, LONGEST_LEASE at most, unless it is answered or taken."""
         with self.database.transaction() as connection:
-            settled = (
-                "SELECT 1 FROM answers WHERE key = :key"
-                " UNION ALL SELECT 1 FROM batch_lines WHERE key = :key AND batch IS NOT NULL"
-            )
-            if connection.execute(settled, {"key": key}).fetchone():
+            answered = "SELECT 1 FROM answers WHERE key = ?"
+            if connection.execute(answered, (key,)).fetchone() or self.in_batches([key]):
                 return False
             taken = connection.execute(
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"

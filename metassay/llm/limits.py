@@ -37,20 +37,6 @@ class Policy:
         return min(self.first_wait * 2.0 ** (attempt - 1), self.longest_wait) * (0.5 + draw / 2)
 
 
-@dataclass(eq=False)
-class Patience:
-    """How long a stage waits for its batches: so many seconds in all, from the first look on."""
-
-    seconds: float
-    until: float | None = None
-
-    def left(self) -> float:
-        """Seconds that are left; 0 or less if none are."""
-        if self.until is None:
-            self.until = time.monotonic() + self.seconds
-        return self.until - time.monotonic()
-
-
 class Bucket:
     """A token bucket: in no minute does more than `per_minute` go out.
 

@@ -16,19 +16,10 @@ import pandas as pd
 from metassay.core.errors import BadInput, Unfinished, collect_problems
 from metassay.core.kinds import Chosen
 from metassay.core.params import MaxCost
-from metassay.llm.batches import batch_asker
 from metassay.llm.budget import Spending, booked, open_budget, spending
 from metassay.llm.client import IN_BATCH, asker, failure, replayer
 from metassay.llm.egress import Cleared, can_ask, check_all
-from metassay.llm.endpoints import (
-    EndpointOptions,
-    ModelOptions,
-    Models,
-    asked_in_batches,
-    at_batch_prices,
-    find_model,
-    sends_schemas,
-)
+from metassay.llm.endpoints import EndpointOptions, ModelOptions, Models, find_model, sends_schemas
 from metassay.llm.estimate import Estimate, estimate
 from metassay.llm.journal import in_progress
 from metassay.llm.ledger import Failure, Ledger
@@ -137,8 +128,8 @@ class Session:
     def estimate(self, use: Use, asked: Requests, lengths: Sequence[float]) -> Estimate:
         """What is still to be asked, and its cost; `lengths`: tokens of each answer's subject."""
         model = find_model(self.models, use.model)
-        if asked_in_batches(self.models.endpoints[model.endpoint], model):
-            model = at_batch_prices(model)
+        if model.prices and model.asked_in_batches(self.models.endpoints[model.endpoint]):
+            model = model.model_copy(update={"prices": model.prices.in_batches})
         mean = sum(lengths) / len(lengths) if lengths else 0.0
         return estimate(
             asked.requests,
@@ -186,9 +177,9 @@ class Session:
         where = f"params.yaml > models > {name}"
         cap = cap_of(self.max_cost, model, where)
         budget = open_budget(self._ledger, self.account, model, cap, where=where)
-        by_mode = self.account == ACCOUNT and not self.alone
-        make = batch_asker if by_mode else asker
-        ask = partial(self._ask_anew, make(cleared, model, self._ledger, budget, self.policy))
+        batches = self.account == ACCOUNT and not self.alone
+        asking = asker(cleared, model, self._ledger, budget, self.policy, batches=batches)
+        ask = partial(self._ask_anew, asking)
         if self.account != ACCOUNT:
             return ask
         return partial(self._ask_in_run, ask, name, cleared.options)

@@ -1,4 +1,4 @@
-"""batches.py: one charge per request, whatever happens to the batch or to who sent it.
+"""batch_run.py: one charge per request, whatever happens to the batch or to who sent it.
 
 The server counts what it charges by itself (tests/llm/batch_server.py). Costs are computed by hand
 from its token counts: 10 read and 4 written each, at half of 2.5 and 10 USD per million.
@@ -292,7 +292,7 @@ def test_a_batch_that_its_endpoint_does_not_know(batches, tmp_path, monkeypatch)
 
 
 def test_a_missing_key_is_named(batches, tmp_path) -> None:
-    with pytest.raises(BadInput, match=r"2 of 2 answers are not in the ledger.*NO_SUCH_KEY"):
+    with pytest.raises(BadInput, match=r"NO_SUCH_KEY .params.yaml > endpoints > here"):
         ask(batches, tmp_path, requests(2), key_env="NO_SUCH_KEY")
     assert not batches.steps
 
