@@ -24,7 +24,6 @@ MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000  # of one file; what OpenAI take
 LARGEST_FILE = 2**31  # bytes of answers that are read
 
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,40}")
-_PAGE = 100  # batches that are listed at once; the most
 _CLOCKS = 3600.0  # seconds by which a server's clock may be behind ours
 _BAD_LINE = Outcome(error="bad_reply", again=True, billed="perhaps")
 
@@ -70,15 +69,15 @@ async def upload(client: openai.AsyncOpenAI, name: str, content: bytes) -> str:
     return await _call(client.files.create(file=file, purpose="batch"), _id)
 
 
-async def create(client: openai.AsyncOpenAI, file: str, name: str) -> State:
-    """Have an uploaded file answered: from here on it costs money."""
+async def create(client: openai.AsyncOpenAI, file: str, name: str) -> str:
+    """Have an uploaded file answered: from here on it costs money. Returns the batch's id."""
     creating = client.batches.create(
         input_file_id=file,
         endpoint="/v1/chat/completions",
         completion_window="24h",
         metadata={NAME: name},
     )
-    return await _call(creating, _state)
+    return await _call(creating, _id)
 
 
 async def retrieve(client: openai.AsyncOpenAI, number: str) -> State:
@@ -86,18 +85,17 @@ async def retrieve(client: openai.AsyncOpenAI, number: str) -> State:
     return await _call(client.batches.retrieve(number), _state)
 
 
-async def find(client: openai.AsyncOpenAI, name: str, since: float) -> State | None:
-    """The batch of this name that was created at `since` (Unix time) or later; None: no such."""
+async def find(client: openai.AsyncOpenAI, name: str, since: float) -> str | None:
+    """The id of the batch of this name, created at `since` (Unix time) or later; None: no such."""
     after: str | openai.Omit = openai.omit
     while True:  # the latest come first
-        listing = client.batches.list(limit=_PAGE, after=after)
-        page, more = await _call(listing, lambda page: (list(page.data), bool(page.has_more)))
-        for batch in page:
-            if (batch.metadata or {}).get(NAME) == name:
-                return _state(batch)
-        if not (page and more and page[-1].created_at > since - _CLOCKS):
+        page, more = await _call(client.batches.list(limit=100, after=after), _page)
+        for number, named, _ in page:
+            if named == name:
+                return number
+        if not (page and more and page[-1][2] > since - _CLOCKS):
             return None
-        after = _id(page[-1])
+        after = page[-1][0]
 
 
 async def outcomes(
@@ -107,11 +105,7 @@ async def outcomes(
     endpoint: EndpointOptions,
     limit: str,
 ) -> dict[str, Outcome]:
-    """What came of these requests by key, as the files tell.
-
-    Of several lines of one request the first counts, answers before errors; what is no line of one
-    is left out.
-    """
+    """What came of these requests by key: of several lines of one, the first, answers first."""
     secrets = [client.api_key, *map(str, client.default_headers.values())]
     found: dict[str, Outcome] = {}
     for file in state.files:
@@ -179,6 +173,14 @@ def _id(said: Any) -> str:
     if not re.fullmatch(r"[\w.:-]{1,200}", said.id, re.ASCII):
         raise ValueError("no id")
     return str(said.id)
+
+
+def _page(page: Any) -> tuple[list[tuple[str, str | None, float]], bool]:
+    """Ids, names and times of creation of the batches on a page; whether there are more pages."""
+    batches = [
+        (_id(one), (one.metadata or {}).get(NAME), float(one.created_at)) for one in page.data
+    ]
+    return batches, bool(page.has_more)
 
 
 def _state(batch: Any) -> State:

@@ -133,18 +133,16 @@ class BatchRun:
 
     async def _recover(self, client: openai.AsyncOpenAI, batch: Batch) -> None:
         """Learn the id of a batch that a dead process may have created, or strike it off."""
-        state = None
+        number = None
         if batch.sent is not None:
-            find = partial(batch_http.find, client, batch.name, batch.sent)
-            state = await self._patiently(find)
             rest = batch.sent + self.policy.longest_wait - time.time()
-            if state is None and rest > 0:  # it may still be on its way
-                await asyncio.sleep(rest)
-                state = await self._patiently(find)
-        if state is None:
+            await asyncio.sleep(max(rest, 0.0))  # it may still be on its way
+            find = partial(batch_http.find, client, batch.name, batch.sent)
+            number = await self._patiently(find)
+        if number is None:
             self._book(batch.name, {}, _NEVER_SENT)
         else:
-            journal.note_sent(self.ledger, batch.name, state.number)
+            journal.note_sent(self.ledger, batch.name, number)
 
     def _begin(self) -> tuple[str, bytes] | None:
         """Reserve the cost of as many questions as a batch takes, and note it; its file's content.
@@ -179,7 +177,7 @@ class BatchRun:
         """Upload a batch and have it created; what fails before that leaves no trace."""
         since, calls, file = time.time(), count(), ""
 
-        async def create() -> State:
+        async def create() -> str:
             # It may have been created, though nobody said so.
             known = await batch_http.find(client, name, since) if next(calls) else None
             return known or await batch_http.create(client, file, name)
@@ -187,7 +185,7 @@ class BatchRun:
         try:
             file = await self._patiently(partial(batch_http.upload, client, name, content))
             journal.note_sent(self.ledger, name)
-            state = await self._patiently(create, self.policy.longest_wait)
+            number = await self._patiently(create, self.policy.longest_wait)
         except Trouble as trouble:
             if not (trouble.outcome.again and file):
                 self._book(name, {}, _NEVER_SENT)
@@ -195,7 +193,7 @@ class BatchRun:
                 raise
             self._lost = True  # the file, it seems: it is sent once more
             return
-        journal.note_sent(self.ledger, name, state.number)
+        journal.note_sent(self.ledger, name, number)
 
     async def _look(self, client: openai.AsyncOpenAI, show: Callable[[int, int], None]) -> bool:
         """Collect the batches that have ended; whether any had."""

@@ -379,10 +379,9 @@ def asker(
     if the endpoint cannot answer anybody: key missing or not accepted (401), path or model unknown
     (404), quota used up.
 
-    With `batches` it asks in batches, if the model's mode is that, for half of the budget's prices;
-    and whatever its mode, what is in a batch is collected and not asked beside it. A question whose
-    batch has not ended `wait_s` after the first was asked has the code `in_batch`; one that waits
-    for money or another process, `not_sent`.
+    With `batches` it asks in batches if the model's mode is that, at their prices; and whatever its
+    mode, what is in a batch is collected, not asked beside it. A question whose batch has not ended
+    after `wait_s` has the code `in_batch`, one that waits for money or another process `not_sent`.
     """
     reduced = replace(budget, prices=model.prices and model.prices.in_batches)
     by_batch = batches and model.asked_in_batches(endpoint.options)

@@ -43,11 +43,6 @@ _OWN_MEMBERS = {
     **dict.fromkeys(("stream", "n"), "one whole answer is read"),
 }
 
-_NO_BATCHES = (
-    "kind azure is not asked in batches; remove it, or use kind openai with the resource's"
-    " /openai/v1 as base_url"
-)
-
 
 def _form(value: object) -> object:
     """Older files say true or false."""
@@ -193,8 +188,6 @@ def parse_models(
         with collect_problems(problems):
             found.endpoints[name] = parse(EndpointOptions, block, where=at)
             problems += _problems(found.endpoints[name], at)
-            if found.endpoints[name].kind == "azure" and found.endpoints[name].batch:
-                problems.append(f"{at} > batch: {_NO_BATCHES}")
     for name, block in models.items():
         at = f"{where} > models > {name}"
         try:
@@ -212,8 +205,9 @@ def parse_models(
             for member in model.extra_body
             if member in _OWN_MEMBERS
         ]
-        if endpoint and model.mode == "batch" and endpoint.kind == "azure":
-            problems.append(f"{at} > mode: {_NO_BATCHES}")
+        if endpoint and endpoint.kind == "azure" and model.asked_in_batches(endpoint):
+            remedy = "write single, or take kind openai and the resource's /openai/v1 as base_url"
+            problems.append(f"{at} > mode: kind azure takes no batches; {remedy}")
         if model.endpoint not in endpoints:
             known = sorted(endpoints)
             problems.append(

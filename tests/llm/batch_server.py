@@ -8,6 +8,7 @@ created, and is told of as in progress for as many looks as `looks` says.
 import contextlib
 import json
 import os
+import re
 import signal
 import threading
 from collections import Counter
@@ -84,10 +85,12 @@ class BatchServer:
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         size = int(handler.headers.get("Content-Length") or 0)
         body = handler.rfile.read(size)
-        path = handler.path.partition("?")[0].removeprefix("/v1")
+        path, _, query = handler.path.removeprefix("/v1").partition("?")
         with self._lock:
             self.received.append(body)
-            status, content = self._step(handler.command, path, handler.headers, body)
+            status, content = self._step(
+                handler.command, path, handler.headers, body or query.encode()
+            )
         with contextlib.suppress(OSError):  # who asked may be dead
             handler.send_response(status)
             handler.send_header("Content-Length", str(len(content)))
@@ -186,7 +189,11 @@ class BatchServer:
             out += {"missing": [], "garbled": [good[:-9]], "twice": [good, good]}.get(fate, [good])
 
     def _list(self, path: str, headers: Any, body: bytes) -> Any:
-        return {"data": list(reversed(self.batches.values())), "has_more": False}
+        query = body.decode()
+        batches = list(reversed(self.batches.values()))
+        after = re.search(r"after=(\w+)", query)
+        start = 1 + [one["id"] for one in batches].index(after[1]) if after else 0
+        return {"data": batches[start : start + 2], "has_more": start + 2 < len(batches)}
 
     def _look(self, path: str, headers: Any, body: bytes) -> Any:
         batch = self.batches.get(path.rpartition("/")[2])

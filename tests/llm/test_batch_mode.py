@@ -315,7 +315,7 @@ def test_the_estimate_is_halved(tmp_path) -> None:
         ({"wait_s": -1.0}, {}, "endpoints > here > wait_s"),
         ({}, {"mode": "bulk"}, "models > m > mode"),
         ({}, {"prices": PRICES | {"batch_discount": 2.0}}, "models > m > prices > batch_discount"),
-        ({"kind": "azure", "api_version": "1", "batch": True}, {}, "here > batch: kind azure"),
+        ({"kind": "azure", "api_version": "1", "batch": True}, {}, "m > mode: kind azure"),
         ({"kind": "azure", "api_version": "1"}, {"mode": "batch"}, "m > mode: kind azure"),
     ],
 )
@@ -393,13 +393,20 @@ def test_killed_while_answers_are_kept(batches, tmp_path, killable, stores: int)
 
 def test_killed_while_a_batch_is_looked_for(batches, tmp_path, killable) -> None:
     settings = {"url": batches.base_url, "folder": str(tmp_path), "count": 3, "stores": 0}
-    for step in ("create", "list"):
+    for step in ("create", "list"):  # on a second page of the list
         batches.killed = (child(killable, **settings, begin=True), step, False)
         assert killable.stdin is not None
         killable.stdin.write("go\n")
         killable.stdin.flush()
         assert result(killable) is None
+        for other in ("x", "y", "z"):
+            batches.batches[step + other] = {
+                "id": step + other,
+                "metadata": None,
+                "created_at": 1 << 40,
+            }
     assert missing(ask(batches, tmp_path, requests(3))) == {}
+    assert batches.steps["list"] >= 1 + 4
     assert set(batches.charges.values()) == {1}
 
 
