@@ -6,6 +6,7 @@ from its token counts: 10 read and 4 written each, at half of 2.5 and 10 USD per
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -20,15 +21,19 @@ from metassay.core.errors import BadInput, Unfinished
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
 from metassay.core.params import MaxCost
-from metassay.llm import batch_http, journal
+from metassay.llm import batch_http, client, journal
 from metassay.llm.endpoints import parse_models
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Reply
 from metassay.llm.needs import Needs, Requests, Use
 from metassay.llm.session import Session
+from metassay.tables.parquet import read
+from metassay.tables.responses import RESPONSES
+from stages.doorway import UNFINISHED
 from tests.llm.batch_server import BatchServer
 from tests.llm.batch_setup import ROOT, missing, request, requests
+from tests.stage_setup import KEY, run_stage, tiny_project
 
 EACH = (10 * 2.5 + 4 * 10.0) / 1e6 / 2
 PRICES = {
@@ -203,6 +208,36 @@ def test_patience_ends_and_the_next_run_collects(batches, tmp_path) -> None:
         assert len(opened.finish().responses) == 3
     assert batches.steps["create"] == 2
     assert set(batches.charges.values()) == {1}
+
+
+def test_a_stage_ends_unfinished_and_the_next_run_goes_on(
+    batches, tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.setenv(KEY, "k")
+    monkeypatch.setattr(client, "Policy", lambda: QUICK)
+    batches.looks = 3
+    passages = ["The knee hurts.", "The hip hurts."]
+    endpoint = {"batch": True, "wait_s": 0.0}
+    root = tiny_project(tmp_path, batches.base_url, passages, endpoint=endpoint, max_missing=1)
+    assert run_stage(monkeypatch, root, "generate", "writer") == UNFINISHED
+    said = capsys.readouterr().err.strip()
+    assert re.fullmatch(r"batch batch_0 of 2 requests is in progress since .*", said)
+    assert not list((root / "data/tables/one").glob("texts/*"))
+    batches.looks = batches.batches["batch_0"]["looks"] = 0
+    assert run_stage(monkeypatch, root, "generate", "writer") == 0
+    table = read(RESPONSES, root / "data/tables/one/responses/generate-writer.parquet")
+    assert table["status"].tolist() == ["ok", "ok"]
+    assert list(batches.charges.values()) == [1, 1]
+
+
+def test_the_bar_shows_what_the_endpoint_counts(batches, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    batches.looks = 3
+    batches.fate = lambda key, time: 413 if key == request(0).key else "ok"
+    ask(batches, tmp_path, requests(3))
+    assert re.search(r"batches .*\b3/3\b", capsys.readouterr().err)
 
 
 def test_a_mode_may_change_while_a_batch_is_in_progress(batches, tmp_path) -> None:
