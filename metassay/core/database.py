@@ -61,7 +61,7 @@ class Database:
         self._depth = 0
         self._open = contextlib.ExitStack()
         _check_place(path)
-        with self._open as opened, _locked(path, "opening", fcntl.LOCK_EX), _explained(path, form):
+        with self._open as opened, locked(path, "opening", fcntl.LOCK_EX), _explained(path, form):
             try:
                 _inspect(path, form)
             except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -69,7 +69,7 @@ class Database:
                     raise
                 _make_place(path, error)
             if form.spare:
-                opened.enter_context(_locked(path, "in-use", fcntl.LOCK_SH))
+                opened.enter_context(locked(path, "in-use", fcntl.LOCK_SH))
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -139,7 +139,7 @@ def _nowhere(path: Path, error: OSError) -> BadInput:
 
 
 @contextlib.contextmanager
-def _locked(path: Path, name: str, how: int) -> Iterator[None]:
+def locked(path: Path, name: str, how: int) -> Iterator[None]:
     """Hold a lock of this name beside the file; BlockingIOError if it must not be waited for.
 
     `opening`: nobody else opens the file meanwhile, since SQLite does not wait while another turns
@@ -190,7 +190,7 @@ def _make_place(path: Path, error: Exception) -> None:
     aside = path.with_name(f"{path.name}-damaged")
     try:
         # Who has it open would take the new file's log for its own, and delete it.
-        with _locked(path, "in-use", fcntl.LOCK_EX | fcntl.LOCK_NB):
+        with locked(path, "in-use", fcntl.LOCK_EX | fcntl.LOCK_NB):
             for end in ("", "-wal", "-shm"):
                 with contextlib.suppress(FileNotFoundError):
                     Path(f"{path}{end}").replace(f"{aside}{end}")

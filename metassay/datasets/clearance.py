@@ -64,4 +64,5 @@ def probe_session(shared: Shared) -> Session:
     """A session for one public question, asked once, and for the datasets that its judge shows."""
     access = {name: one.access for name, one in load_registry().items()} | {_PROBE: PUBLIC}
     models = parse_models(shared.endpoints, shared.models)
-    return Session(models, shared.max_cost, access, [_PROBE], policy=Policy(attempts=1))
+    policy = Policy(attempts=1)
+    return Session(models, shared.max_cost, access, [_PROBE], policy=policy, alone=True)

@@ -132,7 +132,9 @@ class Budget:
             lost = connection.execute(
                 "SELECT id, cost FROM attempts WHERE account = ? AND outcome IS NULL"
                 " AND NOT EXISTS (SELECT 1 FROM claims WHERE claims.key = attempts.key"
-                f" AND claims.owner = attempts.owner AND {LIVING})",
+                f" AND claims.owner = attempts.owner AND {LIVING})"
+                " AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.key = attempts.key"
+                " AND batch_lines.attempt = attempts.id)",
                 (self.account, *alive()),
             ).fetchall()
             cost = min(sum(row[1] for row in lost), _MOST)

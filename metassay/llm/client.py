@@ -15,10 +15,11 @@ import concurrent.futures
 import contextlib
 import json
 import logging
+import time
 import uuid
 from collections import deque
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -45,6 +46,7 @@ POLL_SECONDS = 0.2  # between two looks at what others have under way
 FIRST_ONES = 3  # with a block that never had an answer: given up on, all of it is
 DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
 
+IN_BATCH = "in_batch"  # the question is in a batch that has not ended (module `batch_run`)
 _NOT_THE_BLOCKS = ("context_length", "over_budget")  # errors that say nothing of the parameters
 _REMEDIES = {
     401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
@@ -189,6 +191,9 @@ class Asking:
         self.budget.note_hits(found.values())
         self._replies |= {key: entry.reply() for key, entry in found.items()}
         rest = [key for key in self._with_others if key not in found]
+        batched = self.ledger.in_batches(rest)
+        self._replies |= {key: failure(key, IN_BATCH) for key in batched}
+        rest = [key for key in rest if key not in batched]
         theirs = self.ledger.claimed(rest)
         self._with_others = [key for key in rest if key in theirs]
         self._queue.extend(key for key in rest if key not in theirs)
@@ -241,7 +246,7 @@ class Asking:
     def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
         """Write down what came, the answer before anything else; both or neither are written."""
         if outcome.stop:
-            self._stop(self._dead_end_of(outcome))
+            self._stop(dead_end(self.endpoint, self.model, self.ledger, outcome))
         with self.ledger.database.transaction():
             if outcome.entry is None:
                 self.budget.settle(number, outcome.code, outcome.billed)
@@ -331,18 +336,23 @@ class Asking:
             self.ledger.renew(self._owner, self.policy.lease)
             self.ledger.database.checkpoint()
 
-    def _dead_end_of(self, outcome: "Outcome") -> BadInput:
-        name, options = self.endpoint.name, self.endpoint.options
-        if outcome.retired:
-            known = self.ledger.model_answers(self.model.model)
-            return Retired(retired_message(name, options.base_url, self.model.model, *known))
-        status = int(outcome.code.removeprefix("http_"))
-        remedy = _REMEDIES.get(status, _REMEDIES[429])
-        if status == 401 and options.key_env is None:
-            remedy = _NO_KEY
-        remedy = remedy.format(name=name, key_env=options.key_env)
-        why = f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {remedy}; then run again"
-        return BadInput(why)
+
+def dead_end(
+    endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: "Outcome"
+) -> BadInput:
+    """Why no request can succeed, as an outcome with `stop` says it, and what to do."""
+    name, options = endpoint.name, endpoint.options
+    if outcome.retired:
+        known = ledger.model_answers(model.model)
+        return Retired(retired_message(name, options.base_url, model.model, *known))
+    status = int(outcome.code.removeprefix("http_"))
+    remedy = _REMEDIES.get(status, _REMEDIES[429])
+    if status == 401 and options.key_env is None:
+        remedy = _NO_KEY
+    remedy = remedy.format(name=name, key_env=options.key_env)
+    return BadInput(
+        f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {remedy}; then run again"
+    )
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
@@ -357,6 +367,8 @@ def asker(
     ledger: Ledger,
     budget: Budget,
     policy: Policy | None = None,
+    *,
+    batches: bool = False,
 ) -> Ask:
     """A function that asks one model, from any thread and whether or not a loop is running there.
 
@@ -366,9 +378,18 @@ def asker(
     kept, so the next run asks again. It raises BadInput, once what was under way is in the ledger,
     if the endpoint cannot answer anybody: key missing or not accepted (401), path or model unknown
     (404), quota used up.
+
+    With `batches` it asks in batches if the model's mode is that, at their prices; and whatever its
+    mode, what is in a batch is collected, not asked beside it. A question whose batch has not ended
+    after `wait_s` has the code `in_batch`, one that waits for money or another process `not_sent`.
     """
+    reduced = replace(budget, prices=model.prices and model.prices.in_batches)
+    by_batch = batches and model.asked_in_batches(endpoint.options)
+    budget = reduced if by_batch else budget
+    until: float | None = None
 
     def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
+        nonlocal until
         strangers = {request.model for request in requests} - {model.model}
         if strangers:  # a bug of the caller: they would be asked and priced as another model
             raise ValueError(f"asked for {sorted(strangers)} where {model.model!r} answers")
@@ -385,8 +406,20 @@ def asker(
                 said = f"{len(missing)} of {len(distinct)} answers are not in the ledger, and"
                 raise BadInput(f"{said} {problem}" for problem in error.problems) from None
             patience = policy or Policy()
+            in_batch = missing.keys() if by_batch else ledger.in_batches(missing)
+            if batches and in_batch:
+                from metassay.llm.batch_run import BatchRun  # with the openai package
+
+                until = until or time.monotonic() + endpoint.options.wait_s
+                asked = {key: request for key, request in missing.items() if key in in_batch}
+                run = BatchRun(
+                    *(endpoint, model, ledger, reduced, patience, until, asked, by_batch)
+                )
+                replies |= finish(run.run(secrets))
+                missing = {key: one for key, one in missing.items() if key not in replies}
+        if missing:
             work = Asking(endpoint, model, ledger, budget, patience, missing, len(distinct))
-            replies |= _finish(work.run(secrets))
+            replies |= finish(work.run(secrets))
         return [replies[key] for key in keys]
 
     return ask
@@ -408,7 +441,8 @@ def replayer(ledger: Ledger) -> Ask:
 Result = TypeVar("Result")
 
 
-def _finish(work: Coroutine[Any, Any, Result]) -> Result:
+def finish(work: Coroutine[Any, Any, Result]) -> Result:
+    """What the work comes to, whether or not a loop is running in this thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -79,6 +79,7 @@ class EndpointOptions(Options):
     `sends` names the access classes beyond `public` whose text may go there. `structured`: how the
     server is told the form of an answer. `timeout` is for one whole answer, in seconds. `headers`
     go with every request, as do those of `header_env`, whose values are environment variables.
+    `batch`: its models are asked in batches, for which a stage waits `wait_s` seconds in all.
     """
 
     kind: Literal["openai", "azure"]
@@ -93,6 +94,8 @@ class EndpointOptions(Options):
     timeout: Annotated[float, Field(gt=0, le=86_400)] = 120.0
     structured: Form = "none"
     sends: list[Literal["credentialed", "private"]] = Field(default_factory=list)
+    batch: bool = False
+    wait_s: Annotated[float, Field(ge=0, le=1_000_000)] = 3600.0
     # The environment's proxies are ignored: text goes where this says.
     proxy: Annotated[str, Field(pattern=r"^https?://[^\s/?#]+/?$")] | None = None
 
@@ -110,12 +113,20 @@ def _day(text: object) -> datetime.date:
 
 
 class Prices(Options):
-    """What a million tokens cost on `date`."""
+    """What a million tokens cost on `date`; in a batch less by the share `batch_discount`."""
 
     date: Annotated[datetime.date, BeforeValidator(_day)]
     input_per_million: Price
     output_per_million: Price
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
+    batch_discount: Annotated[float, Field(ge=0, le=1)] = 0.5
+
+    @property
+    def in_batches(self) -> "Prices":
+        """What they cost in a batch."""
+        names = ("input_per_million", "output_per_million")
+        share = 1 - self.batch_discount
+        return self.model_copy(update={name: share * getattr(self, name) for name in names})
 
 
 class ModelOptions(Options):
@@ -124,8 +135,8 @@ class ModelOptions(Options):
     `model` is the provider's identifier (on Azure the deployment). `tokenizer` is a local folder
     with the model's tokenizer.json, for exact estimates. `temperature: null` leaves it out, for
     models that refuse it; OpenAI's reasoning models want `limit: max_completion_tokens`, too.
-    `structured` is said here where the model is unlike its endpoint. `extra_body` has what else
-    goes into a request.
+    `structured` and `mode` are said here where the model is unlike its endpoint. `extra_body` has
+    what else goes into a request.
     """
 
     endpoint: str
@@ -137,6 +148,7 @@ class ModelOptions(Options):
     max_tokens: Length
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     structured: Form | None = None
+    mode: Literal["single", "batch"] | None = None
     chat_template_kwargs: Members = Field(default_factory=dict)
     extra_body: Members = Field(default_factory=dict)
     prices: Prices | None = None
@@ -152,6 +164,10 @@ class ModelOptions(Options):
         }
         said = {name: value for name, value in own.items() if value is not None} | self.extra_body
         return _json(said) if said else None
+
+    def asked_in_batches(self, endpoint: EndpointOptions) -> bool:
+        """Whether a run asks the model in batches."""
+        return endpoint.batch if self.mode is None else self.mode == "batch"
 
 
 class Models(NamedTuple):
@@ -189,6 +205,9 @@ def parse_models(
             for member in model.extra_body
             if member in _OWN_MEMBERS
         ]
+        if endpoint and endpoint.kind == "azure" and model.asked_in_batches(endpoint):
+            remedy = "write single, or take kind openai and the resource's /openai/v1 as base_url"
+            problems.append(f"{at} > mode: kind azure takes no batches; {remedy}")
         if model.endpoint not in endpoints:
             known = sorted(endpoints)
             problems.append(

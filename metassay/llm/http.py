@@ -166,18 +166,18 @@ _SILENCED = (
     *("OpenAI-Organization", "OpenAI-Project"),
 )
 _TOO_LONG = ("maximum context length", "context window", "context length")
-_STOPPING = {
+STOPPING = {
     401: "it does not accept the key",
     402: "the account has no credit left",
     404: "it knows no such path or model",
 }
-_NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
+NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 # How Anthropic (credit), Gemini and xAI (keys) begin what they say with HTTP 400.
 _SAID = {
     re.compile(r"your credit balance is too low", re.IGNORECASE): 402,
     re.compile(r"api key not valid|incorrect api key", re.IGNORECASE): 401,
 }
-_RETRIED = frozenset({408, 409, 425, 429})
+RETRIED = frozenset({408, 409, 425, 429})
 _READ_HEADERS = frozenset(
     {b"retry-after", b"retry-after-ms", b"date"}
     | {name.encode() for names in QUOTAS for name in names}
@@ -215,14 +215,17 @@ class Outcome:
 
 @contextlib.asynccontextmanager
 async def clients(
-    endpoint: EndpointOptions, secrets: Secrets
+    endpoint: EndpointOptions, secrets: Secrets, *, largest: int | None = None
 ) -> AsyncIterator[list[openai.AsyncOpenAI]]:
-    """Clients that share the load. Environment proxies and redirects are not followed."""
+    """Clients that share the load. Environment proxies and redirects are not followed.
+
+    A body of more than `largest` bytes (None: LARGEST_BODY) is not read.
+    """
     transport_log = logging.getLogger("httpx2")
     if transport_log.level == logging.NOTSET:  # a line per request, unless somebody asks for it
         transport_log.setLevel(logging.WARNING)
     number = min(CLIENTS, endpoint.concurrency)
-    made = [_client(endpoint, secrets) for _ in range(number)]
+    made = [_client(endpoint, secrets, largest or LARGEST_BODY) for _ in range(number)]
     try:
         yield made
     finally:
@@ -255,7 +258,7 @@ async def send(
         return Outcome(error=code, again=not large, billed=_if_it_went_out(error))
     except openai.APIStatusError as error:
         secrets = [client.api_key, *map(str, client.default_headers.values())]
-        return _failed(error, request, key, sent, secrets)
+        return failed(error, request, key, sent, secrets)
     except openai.OpenAIError:
         return Outcome(error="client")
     latency = time.monotonic() - start
@@ -266,9 +269,9 @@ async def send(
     return Outcome(entry=entry, billed="yes", latency=latency, pause=pause)
 
 
-def _client(endpoint: EndpointOptions, secrets: Secrets) -> openai.AsyncOpenAI:
+def _client(endpoint: EndpointOptions, secrets: Secrets, largest: int) -> openai.AsyncOpenAI:
     transport = httpx2.AsyncClient(
-        transport=_Bounded(endpoint, secrets),
+        transport=_Bounded(endpoint, secrets, largest),
         trust_env=False,
         follow_redirects=False,
         timeout=httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
@@ -296,14 +299,15 @@ class _TooLarge(httpx2.RequestError):
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    """Reads a response whole, but no more than LARGEST_BODY of it, also when it is unpacked.
+    """Reads a response whole, but no more than `largest` bytes of it, also when it is unpacked.
 
     The endpoint's own headers are set here, in place of any that the package sets or logs. Of the
     response's headers only those come through that are read here: what a body's `charset` says
     would crash the package, which decodes the bodies of errors by it.
     """
 
-    def __init__(self, endpoint: EndpointOptions, secrets: Secrets) -> None:
+    def __init__(self, endpoint: EndpointOptions, secrets: Secrets, largest: int) -> None:
+        self._largest = largest
         self._headers = {**endpoint.headers, **secrets.headers}
         # Without a key the package sends one that is none, but one of the headers says who asks.
         self._unset = ("authorization", "api-key") if secrets.headers and not secrets.key else ()
@@ -324,11 +328,12 @@ class _Bounded(httpx2.AsyncBaseTransport):
         try:
             async for part in response.aiter_raw():
                 body += part
-                if len(body) > LARGEST_BODY:
+                if len(body) > self._largest:
                     raise _TooLarge("the body is too large")
         finally:
             await response.aclose()
-        content = _unpacked(bytes(body), response.headers.get("content-encoding", ""))
+        said = response.headers.get("content-encoding", "")
+        content = _unpacked(bytes(body), said, self._largest)
         watched = WATCHED.get()
         if watched is not None:
             seconds = time.monotonic() - start
@@ -340,7 +345,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-def _unpacked(body: bytes, said: str) -> bytes:
+def _unpacked(body: bytes, said: str, largest: int) -> bytes:
     """What gzip or zlib made of a body, also where its head (`said`) is wrong about it.
 
     Some servers and their proxies both pack it, or only one of them says so. What is neither comes
@@ -349,24 +354,24 @@ def _unpacked(body: bytes, said: str) -> bytes:
     if "deflate" in said.lower():
         for form in (_EITHER, _BARE):
             with contextlib.suppress(zlib.error):
-                body = _inflated(body, form)
+                body = _inflated(body, form, largest)
                 break
     for _ in range(_LAYERS):
         if body.startswith(_GZIP):
             with contextlib.suppress(zlib.error):
-                body = _inflated(body, _EITHER)
+                body = _inflated(body, _EITHER, largest)
     return body
 
 
-def _inflated(body: bytes, form: int) -> bytes:
+def _inflated(body: bytes, form: int, largest: int) -> bytes:
     """One layer: it may be several files in a row, with zeros behind them."""
     content, unpacking = bytearray(), None
     for start in range(0, len(body), _PIECE):
         piece = body[start : start + _PIECE]
         while piece := piece if unpacking else piece.lstrip(b"\0"):
             unpacking = unpacking or zlib.decompressobj(form)
-            content += unpacking.decompress(piece, LARGEST_BODY + 1 - len(content))
-            if len(content) > LARGEST_BODY:
+            content += unpacking.decompress(piece, largest + 1 - len(content))
+            if len(content) > largest:
                 raise _TooLarge("the body is too large")
             piece = unpacking.unused_data
             unpacking = None if unpacking.eof else unpacking
@@ -413,7 +418,7 @@ def _if_it_went_out(error: BaseException) -> Billed:
     return "no" if isinstance(error.__cause__, before) else "perhaps"
 
 
-def _failed(
+def failed(
     error: openai.APIStatusError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
 ) -> Outcome:
     """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
@@ -421,11 +426,11 @@ def _failed(
     code = f"http_{status}"
     if is_retired(status, error.body, request.model):
         return Outcome(error=code, stop="it has no such model", retired=True)
-    if status in _STOPPING or error.code in _NO_QUOTA:
-        return Outcome(error=code, stop=_STOPPING.get(status, "the account has no quota left"))
+    if status in STOPPING or error.code in NO_QUOTA:
+        return Outcome(error=code, stop=STOPPING.get(status, "the account has no quota left"))
     if _declined(error):
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
-    if status in _RETRIED or status >= 500:
+    if status in RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
         wait = retry_after(error.response.headers)
         pause = quota_pause(error.response.headers)

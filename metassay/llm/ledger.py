@@ -55,6 +55,16 @@ CREATE TABLE tried (
   block TEXT PRIMARY KEY
 ) WITHOUT ROWID;
 """
+# Module `journal` says what these are for.
+_FORM_4 = """
+CREATE TABLE batches (
+  name TEXT PRIMARY KEY, endpoint TEXT NOT NULL, started REAL NOT NULL, sent REAL, number TEXT
+);
+CREATE TABLE batch_lines (
+  key TEXT PRIMARY KEY, batch TEXT, attempt INTEGER, tries INTEGER NOT NULL, request TEXT NOT NULL
+);
+CREATE INDEX lines_of_batches ON batch_lines (batch);
+"""
 _ANSWERS = "answers LEFT JOIN logprobs USING (key)"
 
 _COUNT = "(typeof({0}) IN ('integer', 'null') AND coalesce({0} >= 0, 1))"
@@ -80,10 +90,18 @@ _SOUND = {
     "failures": "typeof(key) = 'text' AND typeof(code) = 'text' AND typeof(request) = 'text'",
     "logprobs": "typeof(key) = 'text' AND typeof(logprobs) = 'text'",
     "tried": "typeof(block) = 'text'",
+    "batches": (
+        "typeof(name) = 'text' AND typeof(endpoint) = 'text' AND typeof(started) = 'real'"
+        " AND typeof(sent) IN ('real', 'null') AND typeof(number) IN ('text', 'null')"
+    ),
+    "batch_lines": (
+        "typeof(key) = 'text' AND typeof(batch) IN ('text', 'null') AND typeof(request) = 'text'"
+        " AND typeof(attempt) IN ('integer', 'null') AND typeof(tries) = 'integer'"
+    ),
 }
 FORM = Form(
     0x4D544C47,  # "MTLG", so that any tool can tell whose file it is
-    (_FORM_1, _FORM_2, _FORM_3),
+    (_FORM_1, _FORM_2, _FORM_3, _FORM_4),
     "ledger",
     "import the tables of responses of your finished runs (`metassay ledger import`)",
     _SOUND,
@@ -184,7 +202,7 @@ class Ledger:
         """Take a question for `owner`, LONGEST_LEASE at most, unless it is answered or taken."""
         with self.database.transaction() as connection:
             answered = "SELECT 1 FROM answers WHERE key = ?"
-            if connection.execute(answered, (key,)).fetchone():
+            if connection.execute(answered, (key,)).fetchone() or self.in_batches([key]):
                 return False
             taken = connection.execute(
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
@@ -197,7 +215,12 @@ class Ledger:
     def claimed(self, keys: Iterable[str]) -> set[str]:
         """Those of the keys that a living owner has claimed."""
         query = f"SELECT key FROM claims WHERE {LIVING} AND key"
-        return {row[0] for row in self._among(query, keys, *alive())}
+        return {row[0] for row in self.among(query, keys, *alive())}
+
+    def in_batches(self, keys: Iterable[str]) -> set[str]:
+        """Those of the keys that a batch holds whose answers are not collected yet."""
+        query = "SELECT key FROM batch_lines WHERE batch IS NOT NULL AND key"
+        return {row[0] for row in self.among(query, keys)}
 
     def renew(self, owner: str, seconds: float) -> None:
         """Keep the owner's claims for so much longer."""
@@ -250,12 +273,12 @@ class Ledger:
         if keys is None:
             rows = iter(self.select(query))
         else:
-            rows = self._among(f"{query} AND key", sorted(set(keys)))
+            rows = self.among(f"{query} AND key", sorted(set(keys)))
         return {row[0]: Failure._make(row) for row in rows}
 
     def tried(self, blocks: Iterable[str]) -> set[str]:
         """Those of the blocks (module `client`) that ever had an answer."""
-        return {row[0] for row in self._among("SELECT block FROM tried WHERE block", blocks)}
+        return {row[0] for row in self.among("SELECT block FROM tried WHERE block", blocks)}
 
     def note_tried(self, block: str) -> None:
         """Keep that a block had an answer."""
@@ -311,14 +334,14 @@ class Ledger:
         query = f"SELECT {columns} FROM {_ANSWERS}"
         if keys is None:
             return iter(self.select(query))
-        return self._among(f"{query} WHERE key", keys)
+        return self.among(f"{query} WHERE key", keys)
 
     def select(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
         """The rows of a query."""
         with self.database.reading() as connection:
             return connection.execute(query, parameters).fetchall()
 
-    def _among(
+    def among(
         self, query: str, names: Iterable[str], *parameters: object
     ) -> Iterator[tuple[Any, ...]]:
         """Rows of a query that ends with the column of these names."""

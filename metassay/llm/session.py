@@ -18,10 +18,11 @@ from metassay.core.errors import BadInput, Unfinished, collect_problems
 from metassay.core.kinds import Chosen
 from metassay.core.params import MaxCost
 from metassay.llm.budget import Spending, booked, open_budget, spending
-from metassay.llm.client import asker, failure, replayer
+from metassay.llm.client import IN_BATCH, asker, failure, replayer
 from metassay.llm.egress import Cleared, can_ask, check_all
 from metassay.llm.endpoints import EndpointOptions, ModelOptions, Models, find_model, sends_schemas
 from metassay.llm.estimate import Estimate, estimate
+from metassay.llm.journal import in_progress
 from metassay.llm.ledger import Failure, Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Reply
@@ -56,7 +57,7 @@ class Session:
     asked on ACCOUNT is part of a run: `max_missing` is the share of the questions that may stay
     without an answer that asking again might get. On other accounts, a question without an answer
     is its reply's status and nothing else. `dry`: nobody is asked, and what the ledger does not
-    have is `not_in_ledger`.
+    have is `not_in_ledger`. `alone`: no question goes into a batch, nor does any on other accounts.
 
     `repeat` is added to that of each question. With a number that no question had before, the
     ledger has no answer: each is fresh, and is kept all the same. Its replies have the keys of the
@@ -75,6 +76,7 @@ class Session:
     ledger: Path = LEDGER
     policy: Policy | None = None
     repeat: int = 0
+    alone: bool = False
 
     def __post_init__(self) -> None:
         self._opened: Ledger | None = None
@@ -127,6 +129,8 @@ class Session:
     def estimate(self, use: Use, asked: Requests, lengths: Sequence[float]) -> Estimate:
         """What is still to be asked, and its cost; `lengths`: tokens of each answer's subject."""
         model = find_model(self.models, use.model)
+        if model.prices and model.asked_in_batches(self.models.endpoints[model.endpoint]):
+            model = model.model_copy(update={"prices": model.prices.in_batches})
         mean = sum(lengths) / len(lengths) if lengths else 0.0
         return estimate(
             asked.requests,
@@ -142,7 +146,8 @@ class Session:
         """All that was asked, once nothing more is to be; empty if nobody was.
 
         A question without an answer is a row of status `error`, and noted in the ledger. Raises
-        Unfinished, and notes nothing, where more answers are missing than `max_missing` allows.
+        Unfinished, and notes nothing, where more answers are missing than `max_missing` allows, or
+        any is in a batch that has not ended.
         Where nobody can be asked (egress.can_ask), what is missing of a finished run stays missing.
         """
         if not self._asked:
@@ -150,6 +155,10 @@ class Session:
         codes = {key: failure.code for key, failure in self._failed.items()}
         found = missing(self._asked, codes)
         open_ = {key for key, code in codes.items() if mendable(code)}
+        batched = [key for key, code in codes.items() if code == IN_BATCH]
+        if batched:
+            said = in_progress(self._ledger, batched)
+            raise Unfinished(said or unfinished_message(found, self.max_missing))
         if open_ - self._repeated and len(open_) / len(self._asked) > self.max_missing:
             raise Unfinished(unfinished_message(found, self.max_missing))
         self._ledger.note_failures(self._failed.values())
@@ -169,7 +178,9 @@ class Session:
         where = f"params.yaml > models > {name}"
         cap = cap_of(self.max_cost, model, where)
         budget = open_budget(self._ledger, self.account, model, cap, where=where)
-        ask = partial(self._ask_anew, asker(cleared, model, self._ledger, budget, self.policy))
+        batches = self.account == ACCOUNT and not self.alone
+        asking = asker(cleared, model, self._ledger, budget, self.policy, batches=batches)
+        ask = partial(self._ask_anew, asking)
         if self.account != ACCOUNT:
             return ask
         return partial(self._ask_in_run, ask, name, cleared.options)

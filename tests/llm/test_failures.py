@@ -102,7 +102,7 @@ def test_a_ledger_from_before_failures_were_kept_is_brought_up_to_date(server, t
     with Ledger(path) as ledger:
         asking(server, ledger)([FIRST])
     with sqlite3.connect(path) as connection:
-        for later in ("failures", "logprobs", "tried"):
+        for later in ("failures", "logprobs", "tried", "batches", "batch_lines"):
             connection.execute(f"DROP TABLE {later}")
         connection.execute("PRAGMA user_version = 1")
     connection.close()

@@ -20,6 +20,7 @@ WIRING = {
     *("metassay.llm.egress.check", "metassay.llm.egress.check_all"),
     *("metassay.llm.budget.open_budget", "metassay.llm.budget.Budget"),
     *("metassay.llm.client.asker", "metassay.llm.client.replayer"),
+    *("metassay.llm.batch_run.BatchRun"),
 }
 MODEL: dict[str, Any] = {"endpoint": "here", "model": "m-1", "max_tokens": 9}
 PRICES = {"date": "2026-11-01", "input_per_million": 1, "output_per_million": 1, "currency": "USD"}

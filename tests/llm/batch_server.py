@@ -1,0 +1,227 @@
+"""A batch endpoint on loopback that does what its script says, and counts what it charges.
+
+It speaks /v1/files, /v1/batches and /v1/chat/completions. Each request of a batch that it runs is a
+charge, under its `custom_id`; one that expires or fails is none. A batch runs the moment it is
+created, and is told of as in progress for as many looks as `looks` says.
+"""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+USED = {"prompt_tokens": 10, "completion_tokens": 4}
+
+# What becomes of a line: "ok", "expired", "missing", "twice", "garbled", or an HTTP status.
+Fate = str | int
+
+
+@dataclass
+class BatchServer:
+    """Started and stopped as a context. `fate(key, time)` is asked for the time-th run of a key.
+
+    `killed`: (process, step, before) kills that process when this step is reached for the first
+    time, before the server does it or after; steps are `upload`, `create`, `list`, `look`, `read`,
+    `chat`. `lose_uploads`: so many uploads are acknowledged and lost. `fail_batches`: codes with
+    which the next batches fail as a whole. `errors`: statuses that the next calls of a step get,
+    after the server did what was asked for if they are negative.
+    """
+
+    fate: Callable[[str, int], Fate] = lambda key, time: "ok"
+    looks: int = 1
+    lose_uploads: int = 0
+    fail_batches: list[str] = field(default_factory=list)
+    killed: tuple[int, str, bool] | None = None
+    errors: dict[str, list[int]] = field(default_factory=dict)
+    ended: str = "completed"
+    charges: Counter[str] = field(default_factory=Counter)
+    runs: Counter[str] = field(default_factory=Counter)
+    steps: Counter[str] = field(default_factory=Counter)
+    files: dict[str, bytes] = field(default_factory=dict)
+    received: list[bytes] = field(default_factory=list)
+    batches: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                outer.answer(self)
+
+            def do_POST(self) -> None:
+                outer.answer(self)
+
+        self._lock = threading.Lock()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._http.daemon_threads = True
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+
+    def __enter__(self) -> "BatchServer":
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        size = int(handler.headers.get("Content-Length") or 0)
+        body = handler.rfile.read(size)
+        path, _, query = handler.path.removeprefix("/v1").partition("?")
+        with self._lock:
+            self.received.append(body)
+            status, content = self._step(
+                handler.command, path, handler.headers, body or query.encode()
+            )
+        with contextlib.suppress(OSError):  # who asked may be dead
+            handler.send_response(status)
+            handler.send_header("Content-Length", str(len(content)))
+            handler.end_headers()
+            handler.wfile.write(content)
+
+    def _step(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, bytes]:
+        step = {
+            ("POST", "files"): "upload",
+            ("POST", "batches"): "create",
+            ("POST", "chat"): "chat",
+            ("GET", "batches"): "list" if path == "/batches" else "look",
+            ("GET", "files"): "read",
+        }[method, path.split("/")[1]]
+        self.steps[step] += 1
+        status = self.errors[step].pop(0) if self.errors.get(step) else 0
+        if status > 0:
+            return status, _json({"error": {"message": "not now", "code": None}})
+        self._kill(step, before=True)
+        found = getattr(self, f"_{step}")(path, headers, body)
+        self._kill(step, before=False)
+        if status < 0:
+            return -status, _json({"error": {"message": "not now", "code": None}})
+        if found is None:
+            return 404, _json({"error": {"message": "no such thing", "code": None}})
+        return 200, found if isinstance(found, bytes) else _json(found)
+
+    def _kill(self, step: str, *, before: bool) -> None:
+        if self.killed is not None and self.killed[1:] == (step, before):
+            os.kill(self.killed[0], signal.SIGKILL)
+            self.killed = None
+
+    def _upload(self, path: str, headers: Any, body: bytes) -> Any:
+        head = f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode()
+        parts = message_from_bytes(head + body).get_payload()
+        by_name = {
+            part.get_param("name", header="content-disposition"): part.get_payload(decode=True)
+            for part in parts  # type: ignore[union-attr]
+        }
+        assert by_name["purpose"] == b"batch"  # type: ignore[index]
+        name = f"file-{len(self.files)}-{self.steps['upload']}"
+        if self.lose_uploads:
+            self.lose_uploads -= 1
+        else:
+            self.files[name] = by_name["file"]  # type: ignore[index]
+        return {"id": name, "object": "file"}
+
+    def _create(self, path: str, headers: Any, body: bytes) -> Any:
+        asked = json.loads(body)
+        assert (asked["completion_window"], asked["endpoint"]) == ("24h", "/v1/chat/completions")
+        if asked["input_file_id"] not in self.files:
+            return None
+        number = f"batch_{len(self.batches)}"
+        lines = [json.loads(line) for line in self.files[asked["input_file_id"]].splitlines()]
+        assert all(len(line["custom_id"]) <= 64 for line in lines)
+        batch = {
+            "id": number,
+            "object": "batch",
+            "status": "in_progress",
+            "created_at": 1 << 40,
+            "metadata": asked["metadata"],
+            "looks": self.looks,
+            "ends": self.ended,
+            "request_counts": {"total": len(lines), "completed": 0, "failed": 0},
+        }
+        self.batches[number] = batch
+        if self.fail_batches:
+            batch |= {"ends": "failed", "errors": {"data": [{"code": self.fail_batches.pop(0)}]}}
+            return batch
+        out, wrong = [], []
+        for line in reversed(lines):  # no order is promised
+            self._run(line["custom_id"], line, out, wrong)
+        for kind, written in (("output", out), ("error", wrong)):
+            if written:
+                self.files[f"{number}-{kind}"] = b"\n".join(written) + b"\n"
+                batch[f"{kind}_file_id"] = f"{number}-{kind}"
+        batch["request_counts"] = {
+            "total": len(lines), "completed": len(out), "failed": len(wrong)
+        }  # fmt: skip
+        return batch
+
+    def _run(self, key: str, line: dict[str, Any], out: list[bytes], wrong: list[bytes]) -> None:
+        self.runs[key] += 1
+        fate = self.fate(key, self.runs[key])
+        said: dict[str, Any] = {"id": "r", "custom_id": key, "response": None, "error": None}
+        if fate == "expired":
+            wrong.append(_json(said | {"error": {"code": "batch_expired", "message": "late"}}))
+        elif isinstance(fate, int):
+            quoted = line["body"]["messages"][-1]["content"]
+            error = {"error": {"message": f"cannot serve {quoted}", "code": None}}
+            wrong.append(_json(said | {"response": {"status_code": fate, "body": error}}))
+        else:
+            self.charges[key] += 1
+            body = completion(line["body"], self.charges[key])
+            good = _json(said | {"response": {"status_code": 200, "body": body}})
+            out += {"missing": [], "garbled": [good[:-9]], "twice": [good, good]}.get(fate, [good])
+
+    def _list(self, path: str, headers: Any, body: bytes) -> Any:
+        query = body.decode()
+        batches = list(reversed(self.batches.values()))
+        after = re.search(r"after=(\w+)", query)
+        start = 1 + [one["id"] for one in batches].index(after[1]) if after else 0
+        return {"data": batches[start : start + 2], "has_more": start + 2 < len(batches)}
+
+    def _look(self, path: str, headers: Any, body: bytes) -> Any:
+        batch = self.batches.get(path.rpartition("/")[2])
+        if batch is not None and batch["looks"] <= 0:
+            return batch | {"status": batch["ends"]}
+        if batch is not None:
+            batch["looks"] -= 1
+        return batch
+
+    def _read(self, path: str, headers: Any, body: bytes) -> Any:
+        return self.files.get(path.split("/")[2])
+
+    def _chat(self, path: str, headers: Any, body: bytes) -> Any:
+        asked = json.loads(body)
+        self.charges["alone"] += 1
+        return completion(asked, 1)
+
+
+def completion(body: dict[str, Any], time: int) -> dict[str, Any]:
+    """The answer to a body, which says how often it was answered."""
+    text = f"answer {time} to {body['messages'][-1]['content']}"
+    message = {"role": "assistant", "content": text, "refusal": None}
+    return {
+        "id": "c",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": USED | {"total_tokens": sum(USED.values())},
+    }
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()

@@ -1,0 +1,504 @@
+"""batch_run.py: one charge per request, whatever happens to the batch or to who sent it.
+
+The server counts what it charges by itself (tests/llm/batch_server.py). Costs are computed by hand
+from its token counts: 10 read and 4 written each, at half of 2.5 and 10 USD per million.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metassay.core.errors import BadInput, Unfinished
+from metassay.core.kinds import Chosen
+from metassay.core.options import Options
+from metassay.core.params import MaxCost
+from metassay.llm import batch_http, client, journal
+from metassay.llm.endpoints import parse_models
+from metassay.llm.ledger import Ledger
+from metassay.llm.limits import Policy
+from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.llm.needs import Needs, Requests, Use
+from metassay.llm.session import Session
+from metassay.tables.parquet import read
+from metassay.tables.responses import RESPONSES
+from stages.doorway import UNFINISHED
+from tests.llm.batch_server import BatchServer
+from tests.llm.batch_setup import ROOT, missing, request, requests
+from tests.stage_setup import KEY, run_stage, tiny_project
+
+EACH = (10 * 2.5 + 4 * 10.0) / 1e6 / 2
+PRICES = {
+    "date": "2026-11-01", "input_per_million": 2.5, "output_per_million": 10.0, "currency": "USD"
+}  # fmt: skip
+QUICK = Policy(first_wait=0.01, longest_wait=0.05)
+
+
+@pytest.fixture
+def batches() -> Iterator[BatchServer]:
+    with BatchServer() as running:
+        yield running
+
+
+def session(url: str, ledger: Path, *, cost: float | None = None, **changes: Any) -> Session:
+    """A run's session for public text, whose model is asked in batches unless `mode` is given."""
+    model = {"endpoint": "here", "model": "m-1", "max_tokens": 40, "prices": PRICES}
+    model["mode"] = changes.pop("mode", None)
+    given = {
+        name: changes.pop(name) for name in ("access", "max_missing", "dry") if name in changes
+    }
+    endpoint = {"kind": "openai", "base_url": url, "batch": True, "wait_s": 20.0} | changes
+    cap = None if cost is None else MaxCost(amount=cost, currency="USD")
+    return Session(
+        parse_models({"here": endpoint}, {"m": model}),
+        cap,
+        {"sample": given.pop("access", "public")},
+        ["sample"],
+        ledger=ledger,
+        policy=QUICK,
+        **given,
+    )
+
+
+def asker(opened: Session) -> Ask:
+    record = Needs(model=lambda _: Use("m", None))
+    return opened.provide(Chosen("asking", record, Options())).require_model().ask
+
+
+@contextmanager
+def run(url: str, folder: Path, **changes: Any) -> Iterator[tuple[Session, Ask]]:
+    with session(url, folder / "ledger.sqlite", **changes) as opened:
+        yield opened, asker(opened)
+
+
+def ask(
+    server: BatchServer, folder: Path, questions: list[ChatRequest], **changes: Any
+) -> list[Reply]:
+    with run(server.base_url, folder, **changes) as (_, put):
+        return put(questions)
+
+
+def journal_of(folder: Path) -> tuple[int, int, int]:
+    """Batches under way, lines, and attempts that are reserved still."""
+    with Ledger(folder / "ledger.sqlite") as ledger:
+        counts = "SELECT (SELECT count(*) FROM batches), (SELECT count(*) FROM batch_lines)"
+        return (*ledger.select(counts)[0], ledger.attempts().get("open", 0))
+
+
+def test_answers_come_by_a_batch_at_half_the_price(batches, tmp_path) -> None:
+    questions = [*requests(5), request(0)]
+    with run(batches.base_url, tmp_path) as (opened, put):
+        replies = put(questions)
+        spent = opened.spent
+        table = opened.finish().responses
+    assert [reply.text for reply in replies] == [
+        f"answer 1 to Question {number}?" for number in (0, 1, 2, 3, 4, 0)
+    ]
+    assert {reply.attempts for reply in replies} == {1}
+    assert spent.spent == spent.at_most == pytest.approx(5 * EACH)
+    assert (spent.calls, spent.hits, len(table)) == (5, 0, 5)
+    assert batches.charges == {question.key: 1 for question in questions}
+    assert batches.steps == {"upload": 1, "create": 1, "look": 2, "read": 1}
+    assert journal_of(tmp_path) == (0, 0, 0)
+    assert ask(batches, tmp_path, questions)[0].attempts == 0  # from the ledger
+    assert ask(batches, tmp_path, questions, mode="single") == ask(batches, tmp_path, questions)
+    assert batches.steps.total() == 5
+
+
+def test_expired_failed_and_lost_lines_are_asked_again(batches, tmp_path) -> None:
+    keys = [question.key for question in requests(6)]
+    first = dict(zip(keys, ["ok", "expired", 500, "twice", 429, "expired"], strict=True))
+    batches.fate = lambda key, time: first[key] if time == 1 else "ok"
+    batches.ended = "expired"
+    replies = ask(batches, tmp_path, requests(6))
+    assert [reply.status for reply in replies] == ["ok"] * 6
+    assert [reply.attempts for reply in replies] == [1, 2, 2, 1, 2, 2]
+    assert batches.charges == dict.fromkeys(keys, 1)
+    assert len(batches.batches) == 2
+    with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
+        assert opened.spent.at_most == pytest.approx(6 * EACH)
+
+
+def test_an_answer_that_nobody_gets_may_have_been_paid_for(batches, tmp_path) -> None:
+    keys = [question.key for question in requests(3)]
+    lost = dict(zip(keys, ["missing", "garbled", "ok"], strict=True))
+    batches.fate = lambda key, time: lost[key] if time == 1 else "ok"
+    with run(batches.base_url, tmp_path) as (opened, put):
+        assert {reply.status for reply in put(requests(3))} == {"ok"}
+        account = opened.spent
+    assert account.spent == pytest.approx(3 * EACH)
+    # 64 + 2 * 32 + 7 + 11 bytes, and 40 tokens, at the most.
+    assert account.at_most == pytest.approx(3 * EACH + 2 * (146 * 2.5 + 40 * 10) / 2e6)
+
+
+def test_a_line_that_always_fails_ends_as_an_error(batches, tmp_path) -> None:
+    bad, long = request(0).key, request(1).key
+    batches.fate = lambda key, time: {bad: 500, long: 413}.get(key, "ok")
+    with run(batches.base_url, tmp_path, max_missing=0.4) as (opened, put):
+        replies = put(requests(4))
+        assert missing(replies) == {"http_413": 1, "http_500": 1}
+        assert [reply.attempts for reply in replies] == [QUICK.attempts, 1, 1, 1]
+        assert opened.finish().notes[0].startswith("model 'm': 1 of 4 answers are missing")
+    assert batches.charges.total() == 2
+    assert journal_of(tmp_path) == (0, 0, 0)
+
+
+def test_a_lost_upload_is_sent_again(batches, tmp_path) -> None:
+    batches.lose_uploads = 1
+    assert missing(ask(batches, tmp_path, requests(3))) == {}
+    assert batches.steps["upload"] == 2
+    batches.fail_batches = ["empty_file"]
+    assert missing(ask(batches, tmp_path, [request("new")])) == {}
+    assert set(batches.charges.values()) == {1}
+    batches.fail_batches = ["token_limit_exceeded"] * 2
+    assert missing(ask(batches, tmp_path, [request(9)])) == {"batch_token_limit_exceeded": 1}
+    batches.lose_uploads = 9
+    with pytest.raises(BadInput, match=r"models > m: endpoint 'here'.*http_404.*mode: single"):
+        ask(batches, tmp_path, [request(10)])
+    assert journal_of(tmp_path) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("step", ["upload", "create", "list", "look", "read"])
+def test_a_call_that_fails_is_made_again_and_no_batch_twice(batches, tmp_path, step: str) -> None:
+    if step == "list":
+        batches.errors["create"] = [500]
+    batches.errors[step] = [-503, 502]  # the first was done all the same
+    assert missing(ask(batches, tmp_path, requests(3))) == {}
+    assert set(batches.charges.values()) == {1}
+    assert len(batches.batches) == 1
+
+
+def test_an_endpoint_that_is_down_leaves_what_was_sent(batches, tmp_path) -> None:
+    batches.errors["look"] = [503] * QUICK.attempts
+    replies = ask(batches, tmp_path, requests(3))
+    assert missing(replies) == {"in_batch": 3}
+    batches.errors["create"] = [-500] * QUICK.attempts  # created, without anybody knowing
+    batches.errors["list"] = [500] * QUICK.attempts
+    assert missing(ask(batches, tmp_path, [request("b")])) == {"in_batch": 1}
+    assert missing(ask(batches, tmp_path, [*requests(3), request("b")])) == {}
+    assert batches.charges.total() == 4 == len(batches.charges)
+
+
+def test_patience_ends_and_the_next_run_collects(batches, tmp_path) -> None:
+    batches.looks = 3
+    with run(batches.base_url, tmp_path, wait_s=0.0, max_missing=1.0) as (opened, put):
+        assert missing(put(requests(2))) == {"in_batch": 2}
+        with pytest.raises(
+            Unfinished,
+            match=r"^batch batch_0 of 2 requests is in progress since 20\d\d-\d\d-\d\d \d\d:\d\d"
+            r" UTC; `metassay run NAME` collects it$",
+        ):
+            opened.finish()
+        assert missing(put([request("more")])) == {"in_batch": 1}
+        with pytest.raises(Unfinished, match=r"^2 batches of 3 requests in all are in progress"):
+            opened.finish()
+        assert opened.spent.spent == 0 < opened.spent.at_most
+    with run(batches.base_url, tmp_path) as (opened, put):
+        assert opened.spent.at_most > 0  # nobody takes what is in batches for lost
+        assert missing(put([*requests(2), request("more")])) == {}
+        assert opened.spent.at_most == pytest.approx(3 * EACH)
+        assert len(opened.finish().responses) == 3
+    assert batches.steps["create"] == 2
+    assert set(batches.charges.values()) == {1}
+
+
+def test_a_stage_ends_unfinished_and_the_next_run_goes_on(
+    batches, tmp_path, monkeypatch, capsys
+) -> None:
+    monkeypatch.setenv(KEY, "k")
+    monkeypatch.setattr(client, "Policy", lambda: QUICK)
+    batches.looks = 3
+    passages = ["The knee hurts.", "The hip hurts."]
+    endpoint = {"batch": True, "wait_s": 0.0}
+    root = tiny_project(tmp_path, batches.base_url, passages, endpoint=endpoint, max_missing=1)
+    assert run_stage(monkeypatch, root, "generate", "writer") == UNFINISHED
+    said = capsys.readouterr().err.strip()
+    assert re.fullmatch(r"batch batch_0 of 2 requests is in progress since .*", said)
+    assert not list((root / "data/tables/one").glob("texts/*"))
+    batches.looks = batches.batches["batch_0"]["looks"] = 0
+    assert run_stage(monkeypatch, root, "generate", "writer") == 0
+    table = read(RESPONSES, root / "data/tables/one/responses/generate-writer.parquet")
+    assert table["status"].tolist() == ["ok", "ok"]
+    assert list(batches.charges.values()) == [1, 1]
+
+
+def test_the_bar_shows_what_the_endpoint_counts(batches, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    batches.looks = 3
+    batches.fate = lambda key, time: 413 if key == request(0).key else "ok"
+    ask(batches, tmp_path, requests(3))
+    assert re.search(r"batches .*\b3/3\b", capsys.readouterr().err)
+
+
+def test_a_mode_may_change_while_a_batch_is_in_progress(batches, tmp_path) -> None:
+    batches.looks = 3
+    assert missing(ask(batches, tmp_path, requests(2), wait_s=0.0)) == {"in_batch": 2}
+    replies = ask(batches, tmp_path, requests(3), mode="single")
+    assert [reply.status for reply in replies] == ["ok"] * 3
+    assert batches.charges == {request(0).key: 1, request(1).key: 1, "alone": 1}
+
+
+def test_who_asks_alone_leaves_what_is_in_a_batch(batches, tmp_path) -> None:
+    batches.looks = 9
+    ask(batches, tmp_path, requests(2), wait_s=0.0)
+    with session(batches.base_url, tmp_path / "ledger.sqlite", mode="single") as opened:
+        opened.alone = True
+        assert missing(asker(opened)(requests(3))) == {"in_batch": 2}
+    assert batches.charges["alone"] == 1
+
+
+def test_a_file_has_no_more_than_its_endpoint_takes(batches, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(batch_http, "MOST_REQUESTS", 4)
+    assert missing(ask(batches, tmp_path, requests(10))) == {}
+    counts = [batch["request_counts"]["total"] for batch in batches.batches.values()]
+    assert counts == [4, 4, 2]
+    longest = max(len(file) for file in batches.files.values())
+    monkeypatch.setattr(batch_http, "MOST_BYTES", longest // 2)
+    assert missing(ask(batches, tmp_path, [request(f"x{n}") for n in range(4)])) == {}
+    assert set(batches.charges.values()) == {1}
+    sent = [file for name, file in batches.files.items() if name.startswith("file-")]
+    assert max(map(len, sent[3:])) <= longest // 2
+
+
+def test_the_cap_holds_before_anything_is_uploaded(batches, tmp_path) -> None:
+    most = (146 * 2.5 + 40 * 10) / 2e6
+    with pytest.raises(BadInput, match="max_cost"):
+        ask(batches, tmp_path, requests(3), cost=0.9 * most)
+    assert not batches.steps
+    # Two at the most fit at first; their real costs then leave room for the others, one by one.
+    assert missing(ask(batches, tmp_path, requests(3), cost=2.5 * most)) == {}
+    assert [b["request_counts"]["total"] for b in batches.batches.values()] == [2, 1]
+    with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
+        assert opened.spent.at_most == pytest.approx(3 * EACH)
+
+
+def test_private_text_is_not_uploaded_without_leave(batches, tmp_path) -> None:
+    canary = request("CANARY-7731")
+    with pytest.raises(BadInput, match="sample' is private: its text does not go to endpoint"):
+        ask(batches, tmp_path, [canary], access="private")
+    assert not batches.received
+    # Begun with leave and killed before its upload: who has none does not send it in passing.
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        journal.begin(ledger, "left", batches.base_url)
+        journal.add(ledger, "left", canary.key, 1, canary.canonical)
+    assert missing(ask(batches, tmp_path, requests(2))) == {}
+    assert not any(b"CANARY" in body for body in batches.received)
+    assert journal_of(tmp_path)[:2] == (0, 0)
+    allowed = {"access": "private", "sends": ["private"]}
+    assert missing(ask(batches, tmp_path, [canary], **allowed)) == {}
+    assert any(b"CANARY" in body for body in batches.received)
+
+
+def test_errors_quote_no_text(batches, tmp_path) -> None:
+    batches.fate = lambda key, time: 400
+    secret = [request(f"CANARY-{number}") for number in range(3)]
+    with pytest.raises(BadInput, match="refuses all 3 questions of batch batch_0") as caught:
+        ask(batches, tmp_path, secret)
+    assert "CANARY" not in str(caught.value)
+    # They are no news: should they be refused again, they failed for good.
+    assert missing(ask(batches, tmp_path, secret)) == {"http_400": 3}
+    batches.fate = lambda key, time: 401
+    with pytest.raises(BadInput, match="does not accept the key"):
+        ask(batches, tmp_path, [request("key")])
+
+
+def test_a_batch_that_its_endpoint_does_not_know(batches, tmp_path, monkeypatch) -> None:
+    batches.looks = 3
+    ask(batches, tmp_path, requests(2), wait_s=0.0)
+    batches.batches.clear()
+    with pytest.raises(BadInput, match=r"does not know batch batch_0.*48 hours"):
+        ask(batches, tmp_path, requests(2))
+    monkeypatch.setattr(journal, "ABANDONED", -1.0)
+    assert missing(ask(batches, tmp_path, requests(2))) == {}
+    with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
+        account = opened.spent
+    assert account.spent == pytest.approx(2 * EACH)
+    assert account.at_most == pytest.approx(2 * EACH + 2 * (146 * 2.5 + 40 * 10) / 2e6)
+
+
+def test_a_missing_key_is_named(batches, tmp_path) -> None:
+    with pytest.raises(BadInput, match=r"NO_SUCH_KEY .params.yaml > endpoints > here"):
+        ask(batches, tmp_path, requests(2), key_env="NO_SUCH_KEY")
+    assert not batches.steps
+
+
+def test_the_estimate_is_halved(tmp_path) -> None:
+    asked = Requests(requests(3), [1, 1, 1])
+    costs = {}
+    for mode in ("single", "batch"):
+        place = tmp_path / "ledger.sqlite"
+        with session("http://127.0.0.1:9/v1", place, mode=mode, dry=True) as opened:
+            costs[mode] = opened.estimate(Use("m", None), asked, [4.0] * 3)
+    assert costs["single"].cost == pytest.approx(2 * costs["batch"].cost)
+    assert costs["batch"].cost_at_most == pytest.approx(3 * (146 * 2.5 + 40 * 10) / 2e6)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "model", "said"),
+    [
+        ({"batch": "yes"}, {}, "endpoints > here > batch"),
+        ({"wait_s": -1.0}, {}, "endpoints > here > wait_s"),
+        ({}, {"mode": "bulk"}, "models > m > mode"),
+        ({}, {"prices": PRICES | {"batch_discount": 2.0}}, "models > m > prices > batch_discount"),
+        ({"kind": "azure", "api_version": "1", "batch": True}, {}, "m > mode: kind azure"),
+        ({"kind": "azure", "api_version": "1"}, {"mode": "batch"}, "m > mode: kind azure"),
+    ],
+)
+def test_options_are_checked(endpoint: Any, model: Any, said: str) -> None:
+    here = {"kind": "openai", "base_url": "http://127.0.0.1:9/v1"} | endpoint
+    m = {"endpoint": "here", "model": "m", "max_tokens": 9} | model
+    with pytest.raises(BadInput, match=said):
+        parse_models({"here": here}, {"m": m})
+
+
+# Killed at each step. The program below asks in a child that was forked after all imports.
+
+
+@pytest.fixture(scope="module")
+def killable() -> Iterator["subprocess.Popen[str]"]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.llm.test_batch_mode"],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def child(process: "subprocess.Popen[str]", **settings: Any) -> int:
+    """Start a child; its process id."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(settings) + "\n")
+    process.stdin.flush()
+    return int(process.stdout.readline())
+
+
+def result(process: "subprocess.Popen[str]") -> Any:
+    """The statuses that a child came to, or None if it was killed."""
+    assert process.stdout is not None
+    return json.loads(process.stdout.readline())
+
+
+STEPS = [
+    (step, before) for step in ("upload", "create", "look", "read") for before in (True, False)
+]
+
+
+@pytest.mark.parametrize(("step", "before"), STEPS)
+def test_killed_at_a_step_and_charged_once(batches, tmp_path, killable, step, before) -> None:
+    batches.looks = 2
+    settings = {"url": batches.base_url, "folder": str(tmp_path), "count": 7, "stores": 0}
+    batches.killed = (child(killable, **settings, begin=True), step, before)
+    assert killable.stdin is not None
+    killable.stdin.write("go\n")
+    killable.stdin.flush()
+    assert result(killable) is None
+    replies = ask(batches, tmp_path, requests(7))
+    assert missing(replies) == {}
+    assert batches.charges == {question.key: 1 for question in requests(7)}
+    assert journal_of(tmp_path) == (0, 0, 0)
+    with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
+        assert opened.spent.at_most == pytest.approx(7 * EACH)
+
+
+@pytest.mark.parametrize("stores", [1, 4, 7])
+def test_killed_while_answers_are_kept(batches, tmp_path, killable, stores: int) -> None:
+    child(killable, url=batches.base_url, folder=str(tmp_path), count=7, stores=stores)
+    assert result(killable) is None
+    assert missing(ask(batches, tmp_path, requests(7))) == {}
+    assert set(batches.charges.values()) == {1}
+    with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
+        assert opened.spent.at_most == pytest.approx(7 * EACH)
+
+
+def test_killed_while_a_batch_is_looked_for(batches, tmp_path, killable) -> None:
+    settings = {"url": batches.base_url, "folder": str(tmp_path), "count": 3, "stores": 0}
+    for step in ("create", "list"):  # on a second page of the list
+        batches.killed = (child(killable, **settings, begin=True), step, False)
+        assert killable.stdin is not None
+        killable.stdin.write("go\n")
+        killable.stdin.flush()
+        assert result(killable) is None
+        for other in ("x", "y", "z"):
+            batches.batches[step + other] = {
+                "id": step + other,
+                "metadata": None,
+                "created_at": 1 << 40,
+            }
+    assert missing(ask(batches, tmp_path, requests(3))) == {}
+    assert batches.steps["list"] >= 1 + 4
+    assert set(batches.charges.values()) == {1}
+
+
+def test_two_processes_send_one_batch(batches, tmp_path, killable) -> None:
+    batches.looks = 20
+    settings = {"url": batches.base_url, "folder": str(tmp_path), "count": 9, "stores": 0}
+    child(killable, **settings)
+    assert missing(ask(batches, tmp_path, requests(9))) == {}
+    assert result(killable) == {"ok": 9}
+    assert set(batches.charges.values()) == {1}
+    assert batches.steps["create"] == 1
+
+
+def _asked(settings: dict[str, Any]) -> Counter[str]:
+    stores, kept = settings["stores"], Ledger.store
+
+    def store(self: Ledger, *given: Any, **named: Any) -> Any:
+        nonlocal stores
+        stores -= 1
+        if stores == 0:
+            os.kill(os.getpid(), 9)
+        return kept(self, *given, **named)
+
+    if stores:
+        Ledger.store = store  # type: ignore[method-assign]
+    with run(settings["url"], Path(settings["folder"])) as (_, put):
+        return Counter(reply.status for reply in put(requests(settings["count"])))
+
+
+def main() -> None:
+    from metassay.llm import batch_run, http
+
+    assert batch_run
+    http._certificates()
+    for line in sys.stdin:
+        settings = json.loads(line)
+        reading, writing = os.pipe()
+        waiting, going = os.pipe()
+        process = os.fork()
+        if process == 0:
+            os.close(reading)
+            os.close(going)
+            os.read(waiting, 1)  # until the server knows whom to kill
+            with os.fdopen(writing, "w") as out:
+                json.dump(_asked(settings), out)
+            os._exit(0)
+        os.close(writing)
+        os.close(waiting)
+        print(process, flush=True)
+        if settings.get("begin"):
+            sys.stdin.readline()
+        os.close(going)
+        with os.fdopen(reading) as out:
+            statuses = out.read()
+        os.waitpid(process, 0)
+        print(statuses or "null", flush=True)
+
+
+if __name__ == "__main__":
+    main()
