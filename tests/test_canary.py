@@ -99,7 +99,7 @@ def test_nothing_of_private_data_is_said_or_sent_on_the_way_to_the_scores(
 ) -> None:
     assert run_stage(monkeypatch, ward, "ingest") == 0
     assert [run_stage(monkeypatch, ward, *one) for one in REFUSED[:2]] == [BAD_INPUT] * 2
-    name(ward, systems=["lead"], few_shot={}, decompositions=["clauses"])
+    name(ward, systems=["lead"], few_shot={}, decompositions=["clauses"], judges=["lexical"])
     assert [run_stage(monkeypatch, ward, *one) for one in DONE] == [0] * len(DONE)
     name(ward, decompositions=["apart"])
     assert run_stage(monkeypatch, ward, *REFUSED[2]) == BAD_INPUT

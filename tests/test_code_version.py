@@ -773,10 +773,8 @@ def test_a_stage_that_reads_an_index_declares_its_block() -> None:
 # Modules of metassay/tables/ that more stages need than those whose tables they are of: what tables
 # have alike, the notes that every doorway writes, and what headline numbers are found in.
 EVERYWHERE = {"columns", "names", "notes", "parquet", "parquet_file", "checks"}
-OF_REPORTS = {
-    *("leaderboard", "criteria", "certificates", "evidence", "designs"),
-    *("judge_cards", "judge_tests", "segment_scores"),
-}
+# Pages say what each column means that they show, and one index has the tables of all pages.
+OF_REPORTS = {path.stem for path in ROOT.glob("metassay/tables/*.py")}
 
 
 def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:

@@ -64,7 +64,7 @@ def to_mlflow(one: Headline, address: str) -> str:
     token, user, word = (
         os.environ.get(f"MLFLOW_TRACKING_{name}", "") for name in ("TOKEN", "USERNAME", "PASSWORD")
     )
-    with requests.Session() as session:
+    with requests.session() as session:
         if token:
             session.headers["Authorization"] = f"Bearer {token}"
         elif user:

@@ -277,7 +277,7 @@ def test_whether_a_model_was_loaded(project, tmp_path, capsys) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["x"], "no judge, model or endpoint 'x'; judges: j, lexical, semantic; models: m;"),
+        (["x"], "no judge, model or endpoint 'x'; judges: j, lexical, lexical_strict, semantic;"),
         (["models.j"], "no judge, model or endpoint 'models.j'"),
         (["f"], " > models: none is at endpoint 'f'; add one to be asked"),
     ],

@@ -2,18 +2,16 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
 from metassay.labelled.examine import Evidence, examine
 from metassay.labelled.ingest import IngestedItems, ingest_items
+from metassay.labelled.results import cards_of, kinds_table
 from metassay.labelled.types import chosen_test as type_of
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.reporting.judge_numbers import cards_of, kinds_section, kinds_table, kinds_verdict
-from metassay.reporting.judge_test import errors_view
+from metassay.reporting.judge_answer import kinds_verdict
 from metassay.tables.judgments import JUDGMENTS
-from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty
 
 ROOT = Path(__file__).parents[2]
@@ -123,9 +121,6 @@ def test_kinds_of_one_answer_have_a_share_detected_or_false_alarms(tmp_path: Pat
     (said,) = kinds_verdict(cards, table)
     assert "of 4 items without 1 that it abstained of or failed (least: drug, .67 of 3)" in said
     assert "of 3 items (most: synonym, .50 of 2)." in said
-    detected, alarms = kinds_section(cards, table).groups
-    assert [name for name, _ in detected.grids[0].rows] == ["drug", "mixed", "all kinds"]
-    assert [name for name, _ in alarms.grids[0].rows] == ["mixed", "synonym", "all kinds"]
 
 
 def test_what_is_wrong_in_the_files_is_told_by_line(tmp_path: Path) -> None:
@@ -194,23 +189,3 @@ def test_xsum_factuality(mirror: Path) -> None:
     assert set(made.verdicts["judge"]) == {"released_entailment"}
     assert made.verdicts["probability"].between(0, 1).all()
     assert len(made.verdicts) == 1862
-
-
-def test_wrong_verdicts_are_shown_by_key_where_the_texts_are_not_given() -> None:
-    judged = pd.DataFrame(
-        {
-            "item": ["c1"],
-            "judge": ["mini"],
-            "label": ["entailed"],
-            "probability": [0.9],
-            "position": [None],
-            "right": ["not_entailed"],
-            "wrong": [True],
-            "subset": ["claims"],
-            "kind": ["full"],
-        }
-    )
-    (errors,) = errors_view(judged, empty(PAIRS), empty(JUDGMENTS))
-    (wrong,) = errors.examples
-    assert wrong.item == "c1"
-    assert wrong.place == "its texts are not among the data"

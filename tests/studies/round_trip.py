@@ -1,5 +1,6 @@
 """The way of docs/studies.md on a built sample: its commands, with simulated raters between."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -20,7 +21,7 @@ MANNERS = {"anna": "careful", "ben": "lenient", "carla": "careless"}
 
 def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     """Export, fill in, import, run again: the careless rater is named, and metrics certified."""
-    _, export, import_back, again = _commands()
+    _, export, draw_next, import_back, again = _commands()
     said = _run(export, project, environment)
     assert "KEEP studies/sample/pilot/key.json TO YOURSELF" in said
     fill_in(project / "studies/sample/pilot", "vanilla_rating", MANNERS)
@@ -43,6 +44,9 @@ def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     page = (project / "reports/sample/page/data/head.js").read_text("utf-8")
     named = re.findall(r"(\w+) agrees less than the others by (\w+) \(study (\w+)\)", page)
     assert named == [("carla", "vanilla_rating", "pilot")]
+    _run(draw_next, project, environment)
+    key = json.loads((project / "studies/sample/next/key.json").read_text("utf-8"))
+    assert key["drawn_by"], "the chances by which texts were drawn"
 
 
 def _commands() -> list[list[str]]:

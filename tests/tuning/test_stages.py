@@ -409,8 +409,8 @@ def test_what_is_wrong_with_a_tuning_on_quality_is_told(
     assert "quality" not in told({})
     for criterion in ("nobody asked", "errors"):
         assert (
-            f"> criterion: {criterion!r} is not a criterion of 'two' of which more"
-            " is better, as of what is learnt; choose from ['quality'], or add it there"
+            f"> criterion: {criterion!r} is not a criterion of 'two' whose higher end is"
+            " better, which training needs; choose from ['quality'], or add it there"
         ) in told({}, criterion=criterion)
     assert "alignments: unknown key" in told({}, alignments=["full"])
     unwatched = told({"costly_metrics": ["tuned"]})

@@ -53,7 +53,7 @@ def test_an_instance_stays_where_no_later_stage_says_what_there_is() -> None:
     ids=lambda stage: stage[:30],
 )
 def test_a_stage_in_another_form_than_dvc_writes_makes_it_no_lock(stage: str) -> None:
-    with pytest.raises(BadInput, match=r"accepted\.lock: is no dvc\.lock with stages"):
+    with pytest.raises(BadInput, match=r"accepted\.lock: is not a dvc\.lock with stages"):
         parse_lock(f"stages: {{aggregate: {stage}}}", "accepted.lock")
 
 
@@ -67,7 +67,7 @@ def test_a_file_that_is_no_lock_is_named_and_not_waited_for(tmp_path: Path, dama
     elif damage == "pipe":
         os.mkfifo(file)
     with pytest.raises(
-        BadInput, match=r"accepted\.lock: is no dvc\.lock with stages; .*`metassay watch accept`"
+        BadInput, match=r"accepted\.lock: is not a dvc\.lock with stages; .*`metassay watch accept`"
     ):
         parse_lock(lock_text(file), str(file))
 
