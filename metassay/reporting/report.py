@@ -149,7 +149,7 @@ def _write_page(
         _counts(read),
         notes,
         **answer,
-        banners=[_LEXICAL.format(judge=judge) for judge in lexical],
+        banners=[_LEXICAL.format(judges=" and ".join(lexical))] if lexical else [],
         tables=evidence,
         figures=[one for drawn in figures.values() for one in drawn],
         systems=None if board.empty else _systems(board, "system_groups" in tables),
@@ -159,9 +159,9 @@ def _write_page(
 
 
 _LEXICAL = (
-    "The judge “{judge}” is a lexical baseline, not a semantic judge. It looks for a claim’s words"
-    " and for conflicting numbers, units, sides and negations; it doesn’t understand paraphrase."
-    " Read its scores and grades as a floor to beat, not as a verdict on the systems."
+    "{judges}: a lexical baseline, not a semantic judge. It looks for a claim’s words and for"
+    " conflicting numbers, units, sides and negations; it doesn’t understand paraphrase. Read its"
+    " scores and grades as a floor to beat, not as a verdict on the systems."
 )
 
 

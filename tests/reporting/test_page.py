@@ -51,7 +51,7 @@ def test_every_field_of_the_contract_is_filled(head):
 def test_banners_say_that_data_are_invented_and_judges_lexical(head, page_of):
     invented, lexical = head["banners"]
     assert invented.startswith("Invented data:")
-    assert lexical.startswith("The judge “lexical” is a lexical baseline")
+    assert lexical.startswith("lexical: a lexical baseline, not a semantic judge")
     assert page_data.head(page_of(invented=False))["banners"] == [lexical]
 
 
