@@ -30,7 +30,7 @@ from metassay.format.numbers import counted, short, short_interval
 from metassay.reporting.contract import CellInfo, Head, Link, Problem, SystemsInfo
 from metassay.reporting.shell import PageFolder
 from metassay.statistics.annotator_test import EPSILON
-from metassay.statistics.shares import WIDTH
+from metassay.statistics.shares import FEW_CLUSTERS, WIDTH
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
@@ -46,7 +46,6 @@ _SYSTEMS = SystemsInfo(
 )
 LINES, WIDE = 20, 80  # the first screen
 JUDGES = 3  # on the first screen
-FEW_DOCUMENTS = 5  # with a fail, or a pass
 IDS = 5
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
@@ -368,9 +367,9 @@ def _few_documents(given: Verdicts) -> Iterator[str]:
         return
     many = {"fail": doc[passed == 0].nunique(), "pass": doc[passed == 1].nunique()}
     for verb, n in many.items():
-        if 0 < n < FEW_DOCUMENTS and all(many.values()):
+        if 0 < n < FEW_CLUSTERS and all(many.values()):
             rows = f"rows of {counted(n, 'document')} only"
-            yield f"WARNING: people {verb} {rows}: intervals may be too narrow."
+            yield f"WARNING: people {verb} {rows}: each document counts once."
 
 
 def _may_replace(shown: Sequence[Shown], chosen: Choices) -> str:

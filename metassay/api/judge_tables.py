@@ -134,6 +134,7 @@ def _card(
     said = judgments(judge)
     both = np.isfinite(said) & np.isfinite(passed)
     cell, rng = shares.cells(said[both], passed[both]), generator(chosen.seed, AC1, name, part)
+    sure |= {"most": shares.worth_at_most(passed[both], of[both])}
     ac1 = shares.drawn(gwet_ac1, cell, of[both], cells=4, prior=PRIOR, rng=rng, **sure)
     return {**found, AC1: ac1}, _base_rates(passed[both])
 

@@ -37,6 +37,7 @@ from metassay.statistics.shares import (
     probabilities,
     quantile_ratio,
     share,
+    worth_at_most,
 )
 
 PRIOR = 0.4  # texts added to each cell of a drawn table: 1/2 covers .987 of 20, 1/4 only .89 of 50
@@ -225,15 +226,15 @@ def judge_card(
     beside = _beside(judgment, pass_or_fail(people), cluster)
     cell, alike = cells(beside.given, beside.right), beside.cluster
     made = {}
+    more: dict[str, Any] = {"cells": 4, "prior": PRIOR, "confidence": confidence, "rng": rng}
+    more["most"] = worth_at_most(beside.right, alike)
     for name, (hits, base) in _SHARES.items():
         among = np.isin(cell, base)
         made[name] = share(np.isin(cell[among], hits), alike[among], confidence=confidence)
     halves = made["sensitivity"], made["specificity"]
     made["balanced_accuracy"] = _balanced_accuracy(cell, alike, *halves)
     for name, coefficient in COEFFICIENTS.items():
-        made[name] = drawn(
-            coefficient, cell, alike, cells=4, prior=PRIOR, confidence=confidence, rng=rng
-        )
+        made[name] = drawn(coefficient, cell, alike, **more)
     a, b, c, d = (int(count) for count in np.bincount(cell, minlength=4))
     n_judged = int(np.count_nonzero(np.isfinite(judgment)))
     return JudgeCard(a, b, c, d, made, n_judged, beside.n_missing)

@@ -31,6 +31,7 @@ WIDTH = 0.1  # from the lower end to the upper
 STEPS = 60  # halvings of an interval: to the last bit
 MOST = 1e9  # texts; more are as good as out of reach
 UNDEFINED = (np.nan, np.nan, np.nan)
+FEW_CLUSTERS = 5  # that have a label: too few to tell how alike their texts are
 
 
 class Estimate(NamedTuple):
@@ -57,13 +58,31 @@ def jeffreys(hits: float, n: float, *, confidence: float) -> tuple[float, float]
     return low, high
 
 
-def share(hits: ArrayLike, cluster: Clusters, *, confidence: float) -> Estimate:
-    """The share of ones among 0/1 values (n,), with Jeffreys' interval; NaN without values."""
+def worth_at_most(labels: Array, cluster: Clusters) -> float:
+    """How many independent texts people's pass or fail labels (n,) can be worth.
+
+    As many as there are clusters where fewer than FEW_CLUSTERS have the rarer label: whether texts
+    of a cluster fail together cannot be told then, and if they do, the next cluster may fail as a
+    whole. Else infinite, as `effective_size` tells. NaN is no label.
+    """
+    known = np.isfinite(labels)
+    clusters = [np.unique(cluster[known & (labels == label)]).size for label in (0.0, 1.0)]
+    n = np.unique(cluster[known]).size
+    return float(n) if min(clusters) < FEW_CLUSTERS and n < known.sum() else np.inf
+
+
+def share(
+    hits: ArrayLike, cluster: Clusters, *, confidence: float, most: float = np.inf
+) -> Estimate:
+    """The share of ones among 0/1 values (n,), with Jeffreys' interval; NaN without values.
+
+    `most`: how many independent texts they can be worth.
+    """
     values = np.asarray(hits, dtype=np.float64)
     if not values.size:
         return Estimate(*UNDEFINED, 0, 0.0)
     value = float(np.mean(values))
-    worth = effective_size(values - value, cluster, confidence=confidence)
+    worth = min(effective_size(values - value, cluster, confidence=confidence), most)
     ends = jeffreys(value * worth, worth, confidence=confidence)
     return Estimate(value, *ends, values.size, worth)
 
@@ -132,7 +151,7 @@ def own_clusters(cluster: ArrayLike | None, n: int) -> Clusters:
     return np.asarray(of, dtype=np.intp)
 
 
-def drawn(
+def drawn(  # noqa: PLR0913 - all but three are named
     coefficient: Coefficient,
     cell: NDArray[np.intp],
     cluster: Clusters,
@@ -141,12 +160,13 @@ def drawn(
     prior: float,
     confidence: float,
     rng: np.random.Generator,
+    most: float = np.inf,
 ) -> Estimate:
     """The coefficient of the table of `cell` (n,), each 0 to `cells` - 1, with its interval.
 
     Equal tails of DRAWS tables from a Dirichlet with `prior` texts added to each cell, of as many
-    texts as these are worth (`cluster`, n). The ends are let out to hold the value. NaN where the
-    coefficient is undefined for the table.
+    texts as these are worth (`cluster`, n), but at `most` so many. The ends are let out to hold the
+    value. NaN where the coefficient is undefined for the table.
     """
     n = cell.size
     table = np.bincount(cell, minlength=cells).astype(np.float64)
@@ -155,7 +175,7 @@ def drawn(
         return Estimate(*UNDEFINED, n, float(n))
     # By a complex step the gradient is exact to rounding, without a formula per coefficient.
     gradient = np.imag(coefficient(table / n + 1e-30j * np.eye(cells))) / 1e-30
-    worth = effective_size(gradient[cell], cluster, confidence=confidence)
+    worth = min(effective_size(gradient[cell], cluster, confidence=confidence), most)
     # With clusters, their t quantile is in `worth` already.
     certain = worth * (quantile_ratio(n - 1, confidence=confidence) if worth == n else 1.0)
     tables = rng.standard_gamma(table * (certain / n) + prior, size=(DRAWS, cells))
@@ -361,7 +381,7 @@ def pass_rates(
     f, y, alike = judgment[judged], human[judged], of[judged]
     return PassRates(
         share(f, alike, confidence=confidence),
-        share(human[rated], of[rated], confidence=confidence),
+        share(human[rated], of[rated], confidence=confidence, most=worth_at_most(human, of)),
         _rogan_gladen(f, y, alike, confidence),
         _powered(f, y, alike, confidence, rng),
     )
@@ -394,6 +414,7 @@ def _powered(
     value = min(max(found.value, 0.0), 1.0)
     worth = effective_size(powered_influence(f, y), cluster, confidence=confidence) / f.size
     rated = np.isfinite(y)
+    worth = min(worth, worth_at_most(y, cluster) / np.count_nonzero(rated))
     counts = np.bincount(cells(f[rated], y[rated]), minlength=4) * worth + 0.5
     a, b, c, d = (float(count) for count in counts)
     passed = np.count_nonzero(f) * worth + 0.5
@@ -419,6 +440,7 @@ def _rogan_gladen(f: Array, y: Array, cluster: Clusters, confidence: float) -> E
         of_all = f.size / np.count_nonzero(group)
         moved[group] += of_all * error[group] * weight / better
     worth = effective_size(moved, cluster, confidence=confidence) / f.size
+    worth = min(worth, worth_at_most(y, cluster) / np.count_nonzero(np.isfinite(y)))
     stretch = float(np.sqrt(1.0 / worth))
     low = max(found.value - stretch * (found.value - found.low), 0.0)
     high = min(found.value + stretch * (found.high - found.value), 1.0)

@@ -291,7 +291,7 @@ def test_a_label_of_few_documents_is_warned_of():
     frame["doc_id"] = [f"d{i // 10}" for i in range(60)]
     frame["human"] = ["fail" if i < 12 else "pass" for i in range(60)]
     warned = [line for line in judge_check(frame).answer if line.startswith("WARNING")]
-    assert warned == ["WARNING: people fail rows of 2 documents only: intervals may be too narrow."]
+    assert warned == ["WARNING: people fail rows of 2 documents only: each document counts once."]
     assert not any(line.startswith("WARNING") for line in judge_check(sixty()).answer)
 
 

@@ -105,8 +105,9 @@ def section(found):
         f" draws in common. {STUDIES} tables per judge, so that one standard error at 95 % is"
         " 0.9 points; numbers that are undefined, such as the"
         " specificity of a table without a fail, are left out. In the last row about one of 20"
-        " documents fails as a whole: studies without that one cannot show how alike rows are,"
-        " and `judge-check` warns where fewer than 5 documents have a fail.",
+        " documents fails as a whole, and studies without that one cannot show how alike rows are:"
+        " where fewer than 5 documents have a fail, each document counts once, and `judge-check`"
+        " says so.",
         "",
         f"| {' | '.join(heads)} |",
         f"|{'---:|' * len(heads)}",

@@ -7,7 +7,13 @@ from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
 
 from metassay.statistics.classification import gwet_ac1, judge_card
-from metassay.statistics.shares import effective_size, jeffreys, judgments
+from metassay.statistics.shares import (
+    effective_size,
+    jeffreys,
+    judgments,
+    pass_rates,
+    worth_at_most,
+)
 
 NAN = np.nan
 
@@ -199,3 +205,18 @@ def test_ac1_beside_an_independent_computation():
         assert gwet_ac1(table) == pytest.approx(gwet_of_items(judge, people), abs=1e-12)
     assert gwet_ac1(np.array([8.0, 1, 1, 0])) == pytest.approx(0.756098, abs=1e-6)
     assert np.isnan(gwet_ac1(np.zeros(4)))
+
+
+def test_few_documents_with_the_rarer_label_count_once_each():
+    # 4 of 60 texts fail, in 4 of 20 documents: whether documents fail as a whole is not known.
+    people = np.ones(60)
+    people[[0, 3, 6, 9]] = 0
+    of = np.repeat(np.arange(20), 3)
+    assert worth_at_most(people, of) == 20
+    found = pass_rates(people, people, confidence=0.95, rng=np.random.default_rng(0), cluster=of)
+    assert found.people.n_effective == 20
+    low, high = jeffreys(56 / 60 * 20, 20, confidence=0.95)
+    assert (found.people.low, found.people.high) == pytest.approx((low, high))
+    people[12] = 0  # a fifth document: their alikeness is estimated
+    assert np.isinf(worth_at_most(people, of))
+    assert np.isinf(worth_at_most(people, np.arange(60)))
