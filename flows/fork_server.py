@@ -117,5 +117,5 @@ if __name__ == "__main__":
     server = ForkServer()
     from flows import worker  # which loads DVC
 
-    worker.main(server)
+    worker.main(server.run)
     server.close()

@@ -16,7 +16,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -28,7 +28,6 @@ from dvc.stage.exceptions import StageCmdFailedError
 from dvc.utils.serialize import dumps_yaml
 
 from flows.dag import FORCED, HALF_WRITTEN
-from flows.fork_server import ForkServer
 from flows.reasons import reason, repository
 from flows.unfinished import answers, asks_again
 from metassay.core import parent_watch
@@ -36,12 +35,16 @@ from metassay.core import parent_watch
 HEAD = "schema: '2.0'\nstages:\n"
 
 
-def main(stages: ForkServer) -> None:
-    """Serve until stdin is closed; stages run in forks of `stages`."""
+# Runs a stage: its command, folder and environment; the exit code, None where it is no stage.
+Fork = Callable[[str, str, dict[str, str]], int | None]
+
+
+def main(fork: Fork) -> None:
+    """Serve until stdin is closed; stages are run by `fork`."""
     parent_watch.watch()
     _quiet()
     list_at_once()
-    _fork_stages(stages)
+    _fork_stages(fork)
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as replies:
         for line in sys.stdin:
             reply = reproduce(line.strip())
@@ -51,18 +54,18 @@ def main(stages: ForkServer) -> None:
             replies.flush()
 
 
-def _fork_stages(stages: ForkServer) -> None:
-    """Have DVC in this process run stages there instead of in a shell."""
+def _fork_stages(fork: Fork) -> None:
+    """Have DVC in this process run stages by `fork` instead of in a shell."""
     run_in_shell = run._run
 
-    def fork(executable: str | None, cmd: str, **options: Any) -> None:
-        code = stages.run(cmd, str(options["cwd"]), options["env"])
+    def run_command(executable: str | None, cmd: str, **options: Any) -> None:
+        code = fork(cmd, str(options["cwd"]), options["env"])
         if code is None:
             run_in_shell(executable, cmd, **options)
         elif code:
             raise StageCmdFailedError(cmd, code)
 
-    run._run = fork
+    run._run = run_command
 
 
 class _Failing(logging.Handler):
