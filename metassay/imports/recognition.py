@@ -39,6 +39,6 @@ def told(path: Path, kind: str, names: list[str]) -> tuple[str, str]:
     table = path.suffix.lower() in (*SHEETS, PARQUET)
     form = "a table" if table else "JSON Lines" if path.suffix.lower() in LINES else "JSON"
     seen = ", ".join(map(shown, names[:5])) or "nothing that can be read"
-    reads = "metassay meta-eval and metassay init read tables as they are"
+    reads = "metassay judge-check, meta-eval and init read tables as they are"
     what = f"is {form} with {seen}, and not {load_kind(kind).what}"
     return what, reads if table else "docs/importing.md has what is read of each tool"

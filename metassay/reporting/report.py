@@ -97,7 +97,7 @@ def _made(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[str, 
     better = _directions(board)
     headline = {metric: better[metric] for metric in headline_metrics(better)}
     return filled(
-        system_groups=system_groups(scores, headline, how),
+        system_groups=system_groups(scores, headline, how, tables["designs"]),
         conflict_shares=conflict_shares(tables["conflicts"]),
         facets=facets_table(parts, report.facets, how),
         profile=profile_table(tables["sources"], parts, scores, how),

@@ -14,7 +14,7 @@ from metassay.tables.summaries import framed
 
 
 def system_groups(
-    scores: pd.DataFrame, better: Mapping[Metric, str], how: Resampling
+    scores: pd.DataFrame, better: Mapping[Metric, str], how: Resampling, designs: pd.DataFrame
 ) -> pd.DataFrame:
     """One row per metric and system: its mean over whole texts, its place, and `group`, letters.
 
@@ -25,7 +25,12 @@ def system_groups(
     comparisons), `a` for the best. Metrics without a direction, references and systems without any
     score are left out; one system has no row. n_missing: documents of the metric without a score
     of the system.
+
+    No rows where a study in `designs` has clusters of documents: documents are drawn as if each
+    stood for itself, and systems would be told apart that are equal.
     """
+    if (designs["n_clusters"] < designs["n_documents"]).any():
+        return framed("system_groups", [])
     whole = scores[(scores["part"] == FULL) & ~scores["author"].map(is_reference).astype(bool)]
     made: list[tuple[object, ...]] = []
     for metric in sorted_metrics(m for m, which in better.items() if which in SIGNS):

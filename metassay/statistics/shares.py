@@ -493,6 +493,7 @@ def labels_needed(
         return size / worth if size else 1.0
 
     whole = deff(powered_influence(f, y), judged[judged])
+    whole = max(whole, np.count_nonzero(rated) / worth_at_most(y, of))
     needed = (
         whole * _powered_labels(table, f.size / whole, width, confidence),
         deff(f, y == 1) * _alone(float(table[0] / passes), width, confidence) / passes,

@@ -155,7 +155,7 @@ def test_other_files_are_told_in_one_line(importer, tmp_path) -> None:
     assert said[0].startswith(
         "ratings.csv: is a table with 'doc', 'rater', 'fluency', and not a log of"
     )
-    assert said[0].endswith("; metassay meta-eval and metassay init read tables as they are")
+    assert said[0].endswith("; metassay judge-check, meta-eval and init read tables as they are")
     assert said[1].startswith("weave.xlsx: is a table")
     assert said[2] == "ann.json: is a sheet of a study of Metassay; metassay study import reads it"
     assert said[3].startswith(

@@ -72,7 +72,7 @@ def certificates() -> Rows:
 
 def designs() -> Rows:
     """Both criteria are of one study, whose documents have two doubles."""
-    counts = {"n_systems": 8, "n_families": 8, "n_documents": 25, "n_clusters": 24, "n_strata": 1}
+    counts = {"n_systems": 8, "n_families": 8, "n_documents": 25, "n_clusters": 25, "n_strata": 1}
     more = {"design": "crossed", "given": "", "found": FOUND, "suspected": ""}
     return [{**key, **counts, **more} for key in (KEY, ODD)]
 

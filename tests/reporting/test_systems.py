@@ -12,6 +12,7 @@ from metassay.statistics.best import compact_letters
 from metassay.statistics.document_means import Resampling
 
 HOW = Resampling(resamples=300, confidence=0.95, seed=3)
+NO_CLUSTERS = pd.DataFrame({"n_documents": [12], "n_clusters": [12]})
 BLEU, TER = ("bleu", "none"), ("TER", "none")
 
 
@@ -60,28 +61,36 @@ def test_a_system_that_is_better_on_every_document_stands_alone():
     noise = rng.normal(scale=0.01, size=(3, 20))
     values = {"c": level + noise[0], "a": level + noise[1], "b": level + 0.5 + noise[2]}
     values["reference"] = level + 9
-    found = system_groups(scores_of("bleu", **values), {BLEU: "higher"}, HOW)
+    found = system_groups(scores_of("bleu", **values), {BLEU: "higher"}, HOW, NO_CLUSTERS)
     assert found["author"].tolist() == ["a", "b", "c"]
     assert found["group"].tolist() == ["b", "a", "b"]
     assert found.loc[1, "place"] == 1
     assert found["value"].tolist() == [float(np.mean(values[one])) for one in "abc"]
-    lower = system_groups(scores_of("TER", **values), {TER: "lower"}, HOW)
+    lower = system_groups(scores_of("TER", **values), {TER: "lower"}, HOW, NO_CLUSTERS)
     assert lower["group"].tolist() == ["a", "b", "a"]
     assert lower["value"].equals(found["value"])
 
 
 def test_missing_scores_are_counted_and_pairs_are_of_documents_that_both_have():
     values = {"a": [0.0] * 10 + [np.nan] * 2, "b": [1.0, *[1.0 + k / 100 for k in range(11)]]}
-    found = system_groups(scores_of("bleu", **values), {BLEU: "higher"}, HOW)
+    found = system_groups(scores_of("bleu", **values), {BLEU: "higher"}, HOW, NO_CLUSTERS)
     assert found[["n_documents", "n_missing"]].to_numpy().tolist() == [[10, 2], [12, 0]]
     assert found["group"].tolist() == ["b", "a"]
 
 
 def test_one_document_tells_nothing_and_neither_direction_and_one_system_have_no_row():
     one = scores_of("bleu", a=[0.0], b=[1.0])
-    assert system_groups(one, {BLEU: "higher"}, HOW)["group"].tolist() == ["a", "a"]
-    assert system_groups(one, {BLEU: "neither"}, HOW).empty
-    assert system_groups(one[one["author"] == "a"], {BLEU: "higher"}, HOW).empty
+    assert system_groups(one, {BLEU: "higher"}, HOW, NO_CLUSTERS)["group"].tolist() == ["a", "a"]
+    assert system_groups(one, {BLEU: "neither"}, HOW, NO_CLUSTERS).empty
+    assert system_groups(one[one["author"] == "a"], {BLEU: "higher"}, HOW, NO_CLUSTERS).empty
+
+
+def test_documents_that_belong_together_get_no_letters():
+    """Equal systems whose scores go by topic would be told apart in most tables, not in 1 of 20."""
+    scores = scores_of("bleu", a=[0.0] * 12, b=[*range(1, 13)])
+    assert not system_groups(scores, {BLEU: "higher"}, HOW, NO_CLUSTERS).empty
+    clustered = pd.DataFrame({"n_documents": [12], "n_clusters": [4]})
+    assert system_groups(scores, {BLEU: "higher"}, HOW, clustered).empty
 
 
 def test_equal_systems_are_seldom_told_apart():
@@ -90,7 +99,7 @@ def test_equal_systems_are_seldom_told_apart():
     for seed in range(200):
         values = np.random.default_rng(seed).normal(size=(5, 15))
         scores = scores_of("bleu", **dict(zip("abcde", values, strict=True)))
-        found = system_groups(scores, {BLEU: "higher"}, Resampling(200, 0.95, seed))
+        found = system_groups(scores, {BLEU: "higher"}, Resampling(200, 0.95, seed), NO_CLUSTERS)
         wrong += found["group"].nunique() > 1
     assert wrong <= 20
 

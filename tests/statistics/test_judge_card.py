@@ -11,6 +11,7 @@ from metassay.statistics.shares import (
     effective_size,
     jeffreys,
     judgments,
+    labels_needed,
     pass_rates,
     worth_at_most,
 )
@@ -217,6 +218,12 @@ def test_few_documents_with_the_rarer_label_count_once_each():
     assert found.people.n_effective == 20
     low, high = jeffreys(56 / 60 * 20, 20, confidence=0.95)
     assert (found.people.low, found.people.high) == pytest.approx((low, high))
+    # Three texts count as one, so that it takes about three times the labels.
+    more, alone = (
+        labels_needed(people, people, confidence=0.95, cluster=cluster).pass_rate
+        for cluster in (of, None)
+    )
+    assert more == pytest.approx(3 * alone, rel=0.1)
     people[12] = 0  # a fifth document: their alikeness is estimated
     assert np.isinf(worth_at_most(people, of))
     assert np.isinf(worth_at_most(people, np.arange(60)))
