@@ -27,12 +27,12 @@ from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS, SCORES
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 from stages.setup import setup_of
 
 
+@program
 def main(io: StageIO) -> None:
-    """Bring one benchmark's scores together and rank its authors."""
     asked = io.shared("questions"), "params.yaml > questions"
     questions = {
         name: parse(Questions, asked[0][name], where=f"{asked[1]} > {name}")
@@ -65,7 +65,3 @@ def main(io: StageIO) -> None:
     options = io.options(LeaderboardOptions, "aggregation")
     io.write(SCORES, scores)
     io.write(LEADERBOARD, leaderboard(scores, known, options))
-
-
-if __name__ == "__main__":
-    enter(main)

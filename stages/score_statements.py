@@ -9,12 +9,12 @@ from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 from stages.setup import setup_of
 
 
+@program
 def main(io: StageIO) -> None:
-    """Score the statements of one benchmark by one block of metrics."""
     parts, units = io.read(PARTS), io.read(UNITS)
     read = read_statements(io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS))
     io.watch_tuned()
@@ -23,7 +23,3 @@ def main(io: StageIO) -> None:
     io.note(scored.notes)
     io.write(STATEMENT_SCORES, scored.table, io.item)
     io.write(MEASUREMENTS, scored.measurements, f"statements-{io.item}")
-
-
-if __name__ == "__main__":
-    enter(main)
