@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from metassay.core.errors import shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Key, checked
+from metassay.datasets.own_data import Key, checked, json_number
 from metassay.tables.names import FULL
 from metassay.tabular.decoding import json_list, read_bytes
-from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, ScoreRow, canonical, source_row
+from metassay.tabular.rows import AGAIN, Place, Rows, canonical, source_row
 
 HUMAN = "human_annotations.json"
 SCORES = "baseline_factuality_metrics_outputs.json"
@@ -86,17 +86,15 @@ def read(folder: Path) -> Rows:
             about = canonical({"corpus": CORPORA[one.dataset], "split": one.split})
             rows.sources.append(source_row(at, _doc_id(one), "other", [], attributes=about))
         key = (_doc_id(one), one.model_name, FULL, "text", RATER)
-        for column, criterion in CRITERIA.items():
-            number = _number(at, value, column, rows, required=True)
-            rows.ratings.append(RatingRow(at, STUDY, *key, criterion, number))
+        by = {name: json_number(at, value.get(of), of, rows) for of, name in CRITERIA.items()}
+        rows.rate(at, (STUDY, *key), by)
     rated = {(rating.doc_id, rating.author) for rating in rows.ratings}
     for at, one, value in _summaries(folder / SCORES, rows):
         if (_doc_id(one), one.model_name) not in rated:
             where = f"hash {shown(one.hash)}, model_name {shown(one.model_name)}"
             rows.wrong(at, f"the summary is not in {HUMAN}", where)
-        for column, metric in METRICS.items():
-            number = _number(at, value, column, rows)
-            rows.scores.append(ScoreRow(at, _doc_id(one), one.model_name, FULL, metric, number))
+        by = {name: _score(at, value, column, rows) for column, name in METRICS.items()}
+        rows.score(at, (_doc_id(one), one.model_name, FULL), by)
     return rows
 
 
@@ -115,11 +113,6 @@ def _doc_id(one: _Summary) -> str:
     return f"frank_{one.hash}"
 
 
-def _number(
-    at: Place, value: Mapping[str, Any], column: str, rows: Rows, *, required: bool = False
-) -> float | None:
-    number = value.get(column)
-    if isinstance(number, float) or (number is None and column in value and not required):
-        return number
-    rows.wrong(at, f"{column!r} is not a number")
-    return None
+def _score(at: Place, value: Mapping[str, Any], column: str, rows: Rows) -> float | None:
+    released = value.get(column, "")
+    return None if released is None else json_number(at, released, column, rows)

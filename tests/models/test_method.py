@@ -15,7 +15,6 @@ from metassay.versions.reading import hash_of, said
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
 SEMANTIC = (*("judge", "reader", "features", "known", "clashes", "head", "coefficients"),)
-ALIGNMENT = ("vectors", "bs_topk", "bs_gain", "rouge_topk")
 VOCABULARY = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms")  # what `known` reads
 
 # What computes, its METHOD, and what its code said when that METHOD was given (not its comments).
@@ -24,12 +23,9 @@ COMPUTING = {
         alignment.METHOD,
         (
             *(*SHARED, "models/encoders", "models/digits", "models/words", "text/tokens"),
-            *(
-                f"units/alignment/{name}"
-                for name in ("vectors", "bs_topk", "bs_gain", "rouge_topk")
-            ),
+            *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "ce47668a9d184e73"),
+        (1, "e6bd335faf4ab1b4"),
     ),
     "bertscore": (
         bertscore.METHOD,

@@ -15,14 +15,7 @@ from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.metrics.describe import Description
 from metassay.metrics.faithfulness.record import BY_TEXT, Case, Scored
-from metassay.scoring.aggregation.cells import (
-    Setup,
-    cells_of,
-    lost_units,
-    places_in,
-    ratio,
-    totals,
-)
+from metassay.scoring.aggregation.cells import Setup, cells_of, lost_units, places_in, ratio, totals
 from metassay.scoring.aggregation.statements import Read, rows_of, table_of
 from metassay.tables.names import NO_JUDGE, aligned_suffixes, metric_label
 from metassay.tables.parquet import rounded
