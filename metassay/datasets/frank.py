@@ -13,6 +13,7 @@ from metassay.datasets.own_data import Key, checked, json_number
 from metassay.tables.names import FULL
 from metassay.tabular.decoding import json_list, read_bytes
 from metassay.tabular.rows import AGAIN, Place, Rows, canonical, source_row
+from metassay.text.patterns import read_pairs
 
 HUMAN = "human_annotations.json"
 SCORES = "baseline_factuality_metrics_outputs.json"
@@ -20,41 +21,13 @@ SPLITS = {"test": "test_split.txt", "valid": "validation_split.txt"}
 CORPORA = {"cnndm": "cnndm", "bbc": "xsum"}
 STUDY = "frank"
 RATER = "majority"  # of three people by sentence, averaged over sentences
-ERRORS = {  # columns, and kinds of error; the first three are groups of the others
-    "Semantic_Frame_Errors": "semantic_frame",
-    "Discourse_Errors": "discourse",
-    "Content_Verifiability_Errors": "content_verifiability",
-    "RelE": "relation",
-    "EntE": "entity",
-    "CircE": "circumstance",
-    "OutE": "out_of_article",
-    "GramE": "grammar",
-    "CorefE": "coreference",
-    "LinkE": "link",
-    "Other": "other",
-}
+ERRORS = read_pairs(__file__, "errors")  # columns, and kinds of error
 CRITERIA = {
     "Factuality": "factuality",
     **{column: f"without_{kind}" for column, kind in ERRORS.items()},
     **{f"Flip_{column}": f"factuality_forgiving_{kind}" for column, kind in ERRORS.items()},
 }
-METRICS = {
-    "Rouge 1": "frank_rouge1",
-    "Rouge 2": "frank_rouge2",
-    "Rouge L": "frank_rougeL",
-    "Bleu": "frank_bleu",
-    "Meteor": "frank_meteor",
-    "BertScore P": "frank_bertscore_precision",
-    "BertScore R": "frank_bertscore_recall",
-    "BertScore F1": "frank_bertscore_f1",
-    "BertScore P Art": "frank_bertscore_article_precision",
-    "BertScore R Art": "frank_bertscore_article_recall",
-    "BertScore F1 Art": "frank_bertscore_article_f1",
-    "FactCC": "frank_factcc",
-    "FEQA": "frank_feqa",
-    "Dep Entail": "frank_dep_entail",
-    "QAGS": "frank_qags",
-}
+METRICS = read_pairs(__file__, "metrics")
 
 
 class _Summary(Options, extra="ignore"):

@@ -14,17 +14,11 @@ from metassay.datasets.own_data import cell_number
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import Record, csv_records
 from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row, turns_of
+from metassay.text.patterns import read_pairs
 
 SUMMARIES = "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
 SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"
-CRITERIA = {
-    "FactualPrecision": "factual_precision",
-    "FactualRecall": "factual_recall",
-    "FactualF1": "factual_f1",
-    "HallucinationRate": "hallucination_rate",
-    "OmissionRate": "omission_rate",
-    "Edit Distance (Correction)": "edit_distance",
-}
+CRITERIA = read_pairs(__file__, "criteria")
 STUDY = "mts_dialog"
 RATER = "expert"
 

@@ -14,22 +14,10 @@ from metassay.datasets.own_data import json_number
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import UNREAD, json_lines, parse_json
 from metassay.tabular.rows import AGAIN, Place, Rows, SegmentRow, TextRow, source_row
+from metassay.text.patterns import read_pairs
 
 FACETS = ("background", "method", "result", "conclusion")
-METRICS = {
-    "newrouge1": "scholarsum_rouge1",
-    "newrouge2": "scholarsum_rouge2",
-    "newrougel": "scholarsum_rougeL",
-    "bert": "scholarsum_bertscore",
-    "delta": "scholarsum_delta",
-    "questeval": "scholarsum_questeval",
-    "acu3": "scholarsum_acu",
-    "llama": "scholarsum_fm_llama",
-    "gpt35_fm": "scholarsum_fm_gpt35",
-    "gpt4_fm": "scholarsum_fm_gpt4",
-    "gpt4": "scholarsum_gpt4",
-    "geval": "scholarsum_geval",
-}
+METRICS = read_pairs(__file__, "metrics")
 BY_FACET = {"gpt35_fm_list": "scholarsum_fm_gpt35", "gpt4_fm_list": "scholarsum_fm_gpt4"}
 RATER = "released"
 

@@ -14,17 +14,11 @@ from metassay.datasets.own_data import Filled, Written, parsed
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_list
 from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row
+from metassay.text.patterns import read_pairs
 
 TOPICAL_CHAT = "topical_chat_result.json"
 SFRES = "sfres_result.json"
-SYSTEMS = {
-    "Original Ground Truth": "human_original",
-    "New Human Generated": "human_new",
-    "Argmax Decoding": "argmax",
-    "Nucleus Decoding (p = 0.3)": "nucleus_0.3",
-    "Nucleus Decoding (p = 0.5)": "nucleus_0.5",
-    "Nucleus Decoding (p = 0.7)": "nucleus_0.7",
-}
+SYSTEMS = read_pairs(__file__, "systems")
 UNNAMED = "unnamed"  # whoever wrote the responses of SFRES
 RATER = "mean"
 

@@ -14,37 +14,21 @@ from typing import NamedTuple
 
 from metassay.core.errors import shown
 from metassay.datasets.own_data import cell_number
-from metassay.tables.names import FULL, REFERENCE
+from metassay.tables.names import FULL
 from metassay.tabular.decoding import Record, csv_records
 from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row
+from metassay.text.patterns import read_pairs
 
 SPANS = "hallucination_annotations_xsum_summaries.csv"
 FACTS = "factuality_annotations_xsum_summaries.csv"
 SCORES = "eval_scores_xsum_summaries.csv"
-AUTHORS = {
-    "BERTS2S": "berts2s",
-    "TranS2S": "trans2s",
-    "PtGen": "ptgen",
-    "TConvS2S": "tconvs2s",
-    "Gold": REFERENCE,
-}
-METRICS = {
-    "R1": "xsum_rouge1",
-    "R2": "xsum_rouge2",
-    "RL": "xsum_rougeL",
-    "BERTScore": "xsum_bertscore",
-    "Entailment": "xsum_entailment",
-}
+AUTHORS = read_pairs(__file__, "authors")
+METRICS = read_pairs(__file__, "metrics")
 STUDY = "xsum_hallucination"
 RELEASED = "released"  # the rater of upstream's own summary of its raters
 
 _MEANS = {"Faithful": "faithful_released", "Factual": "factual_released"}
-_SCORED = {
-    "bert_withckpt": "berts2s",
-    "bert_nockpt": "trans2s",
-    "ptgen": "ptgen",
-    "tconvs2s": "tconvs2s",
-}
+_SCORED = read_pairs(__file__, "scored")
 _ANSWERS = {"yes": 1.0, "no": 0.0, "NULL": None}
 _KEY = ("bbcid", "system", "summary", "worker_id")
 _SPAN = ("hallucination_type", "hallucinated_span_start", "hallucinated_span_end")
