@@ -22,10 +22,11 @@ COMPUTING = {
     "alignment": (
         alignment.METHOD,
         (
-            *(*SHARED, "models/encoders", "models/digits", "models/words", "text/tokens"),
+            *(*SHARED, "models/encoders", "models/digits", "models/words"),
+            *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "e6bd335faf4ab1b4"),
+        (1, "6fe7896c35a9d69b"),
     ),
     "bertscore": (
         bertscore.METHOD,
@@ -87,14 +88,14 @@ COMPUTING = {
             "models/encoders",
             "models/digits",
             "models/words",
-            "text/tokens",
-            "text/boundaries",
+            *("text/tokens", "text/tokens.txt", "text/boundaries", "text/boundaries.txt"),
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
+            "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "ee295f26868c2db3"),
+        (5, "e73573ed6c5a66ee"),
     ),
 }
 
