@@ -64,9 +64,9 @@ COMPUTING = {
         (
             *(*SHARED, "models/encoders", "models/digits", "models/matching", "models/windows"),
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
-            *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
+            *("concepts/linkers", "concepts/record", "concepts/record.txt", "concepts/terms"),
         ),
-        (1, "7e77afc2ab342d89"),
+        (1, "32a23b78650662a3"),
     ),
     "nli": (
         pair_scores.METHOD,
