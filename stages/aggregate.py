@@ -7,8 +7,7 @@ from metassay.scoring.aggregation.combinations import combination, combined_scor
 from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.scoring.aggregation.rubrics import rubric_scores
-from metassay.scoring.aggregation.statement_judgments import judged_statements
-from metassay.scoring.aggregation.statements import read_statements
+from metassay.scoring.aggregation.statements import judged_statements, read_statements
 from metassay.scoring.catalogue import check_given, descriptions, user_descriptions, with_readings
 from metassay.scoring.pairing.questions import Questions
 from metassay.scoring.rubrics.metrics import rubric_descriptions

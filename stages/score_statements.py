@@ -1,8 +1,7 @@
 """score_statements: statements and their passages -> scores by one block of models."""
 
 from metassay.metrics.faithfulness import FAITHFULNESS
-from metassay.scoring.aggregation.statement_metrics import score_statements
-from metassay.scoring.aggregation.statements import read_statements
+from metassay.scoring.aggregation.statements import read_statements, score_statements
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.parts import PARTS
