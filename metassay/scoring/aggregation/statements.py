@@ -107,11 +107,7 @@ def rows_of(  # noqa: PLR0913 - the columns of the table
     """One metric's rows of table `statement_scores`: arrays have n values, null is NaN."""
     about = {"metric": metric, "judge": judge, "better": better, "recipe": recipe}
     return read.statements[[*PLACE, "number"]].assign(
-        **about,
-        value=np.asarray(value, dtype=float),
-        failed=failed,
-        unread=unread,
-        cut=cut,
+        **about, value=np.asarray(value, dtype=float), failed=failed, unread=unread, cut=cut
     )
 
 
