@@ -1,19 +1,21 @@
 """What anybody's own data must look like, declared once for all formats that carry it."""
 
+import functools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Annotated, Any, Literal, LiteralString, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, ValidationError, model_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from metassay.core.errors import shown
+from metassay.core.errors import BadInput, shown
 from metassay.core.options import Name, Options
 from metassay.tables.names import FULL
 from metassay.tabular.decoding import UNREAD, Record, finite_number
-from metassay.tabular.rows import Findings, Place, Rows, canonical
+from metassay.tabular.rows import AGAIN, Findings, Place, Reader, Rows, canonical
 
 _STATUS_REMEDY = 'where a system failed, leave "text" out and give a status, such as "error"'
 
@@ -160,6 +162,20 @@ def parsed(
         line = None if value is UNREAD else checked(model, value, at, problems)
         if line is not None:
             yield at, line
+
+
+def released(read: Reader) -> Reader:
+    """A reader of released files: it trusts their hashes, and says so of files that are others."""
+
+    @functools.wraps(read)
+    def trusting(folder: Path) -> Rows:
+        try:
+            return read(folder)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            what = f"{folder}: does not hold what was released ({type(error).__name__})"
+            raise BadInput(f"{what}; {AGAIN}") from None
+
+    return trusting
 
 
 def cell_number(record: Record, column: str, rows: Rows) -> float | None:

@@ -1,6 +1,7 @@
 """The readers: one per format or dataset, from a folder of raw files to rows, or to items.
 
 A dataset is an entry in data/registry.yaml that names its reader, or by a dotted path a user's own.
+What was released is known by its hash (`fetch`): its readers check little that others check.
 CONTRIBUTING.md says where a new one goes. A reader is imported when it is used.
 """
 

@@ -187,6 +187,4 @@ def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Reso
     )
 
 
-RELEASED = Segmentation(
-    options=ReleasedFacetOptions, divide=divide, facets=lambda options: tuple(options.facets)
-)
+RELEASED = Segmentation(options=ReleasedFacetOptions, divide=divide)

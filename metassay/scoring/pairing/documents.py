@@ -1,17 +1,13 @@
 """Tables to documents: everything that questions are made of, document by document.
 
-Which passages a statement rests on is what its citations say: the cited passages in the order of
-citing. A citation of a passage that is absent or blank is wrong, and the others can still be read.
-A statement without citations rests on nothing; with `borrow` it has those of the next cited
-statement of its part.
+A statement rests on the passages that it cites, in the order of citing; one that is absent or blank
+is a wrong citation, and the others can still be read. A statement without citations rests on
+nothing; with `borrow` it has those of the next cited statement of its part.
 
 `compat: doclens` is what DocLens's released code does instead where published numbers depend on it
-(eval_citation.py and eval_citation_model.py). Statements stay those that we cut, a citation that is
-repeated counts once, and a blank passage cannot be read:
-
-- Words and citations are those of `text.citations.as_doclens`.
-- One citation of an absent passage makes all of the statement's citations wrong.
-- Else the first 10 citations of a statement count.
+(eval_citation.py and eval_citation_model.py): words and citations are those of
+`text.citations.as_doclens`; one citation of an absent passage makes all of the statement's wrong;
+else the first 10 count. A repeated citation counts once, and a blank passage cannot be read.
 """
 
 from collections import defaultdict
@@ -24,7 +20,7 @@ import pandas as pd
 from metassay.core.errors import raise_problems, shown
 from metassay.scoring.pairing.evidence import CITING, Document, Unit, text_or_why
 from metassay.scoring.pairing.questions import Questions
-from metassay.tables.checks import without_further_references
+from metassay.tables.checks import rows_of, without_further_references
 from metassay.tables.names import FULL
 from metassay.text.citations import as_doclens
 
@@ -88,11 +84,6 @@ def chunks(
                 for table, at in zip(tables, places, strict=True)
             ],
         )
-
-
-def rows_of(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
-    """The named columns of a table, row by row."""
-    return zip(*(frame[name].tolist() for name in names), strict=True)
 
 
 def texts_of(parts: pd.DataFrame) -> dict[str, tuple[Texts, Repeats]]:
