@@ -72,12 +72,15 @@ def _records(file: Path, problems: Findings) -> list[_Record]:
     """What was released, whose hash `fetch` has checked."""
     records = []
     for at, found in json_list(file, problems, remedy=AGAIN) or ():
-        texts = {section: found[f"reference_{section}"].strip() for section in SECTIONS}
-        sections = {
-            section: ("" if text == _ABSENT else text, found[f"subclaims_reference_{section}"])
-            for section, text in texts.items()
-        }
-        records.append(_Record(at, found["example_id"], found["reference"], sections))
+        try:
+            texts = {section: found[f"reference_{section}"].strip() for section in SECTIONS}
+            sections = {
+                section: ("" if text == _ABSENT else text, found[f"subclaims_reference_{section}"])
+                for section, text in texts.items()
+            }
+            records.append(_Record(at, found["example_id"], found["reference"], sections))
+        except (AttributeError, LookupError, TypeError):
+            problems.add(at, "is not a record of claims", AGAIN)
     return records
 
 
