@@ -14,7 +14,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems
 from metassay.scoring.pairing.documents import Repeats, Texts, chunks, texts_of
-from metassay.scoring.pairing.rows import PairRows, repeats_of
+from metassay.scoring.pairing.pairs import PairRows, repeats_of
 from metassay.scoring.rubrics.ask import (
     Attributes,
     applies,
