@@ -22,7 +22,7 @@ READERS = {
     "doclens_question": "metassay.datasets.doclens_json:read_questions",
     "element_labels": "metassay.datasets.element_labels:read",
     "fact_annotations": "metassay.datasets.fact_annotations:read",
-    "files": "metassay.datasets.files:read",
+    "files": "metassay.datasets.own_data:read",
     "frank": "metassay.datasets.frank:read",
     "longeval": "metassay.datasets.long_documents:read_longeval",
     "longsciverify": "metassay.datasets.long_documents:read_longsciverify",
