@@ -64,9 +64,9 @@ COMPUTING = {
         (
             *(*SHARED, "models/encoders", "models/digits", "models/matching", "models/windows"),
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
-            *("concepts/linkers", "concepts/record", "concepts/record.txt", "concepts/terms"),
+            *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "32a23b78650662a3"),
+        (1, "c7466f1c66977ce8"),
     ),
     "nli": (
         pair_scores.METHOD,
