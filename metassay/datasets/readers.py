@@ -15,7 +15,7 @@ from metassay.core.kinds import is_path, object_at
 from metassay.datasets.registry import REGISTRY, Dataset
 
 READERS = {
-    "aci_bench": "metassay.datasets.aci_bench:read",
+    "aci_bench": "metassay.datasets.consultations:read_aci_bench",
     "doclens_abstract": "metassay.datasets.doclens_json:read_abstracts",
     "doclens_impression": "metassay.datasets.doclens_json:read_impressions",
     "doclens_note": "metassay.datasets.doclens_json:read_notes",
@@ -26,8 +26,8 @@ READERS = {
     "frank": "metassay.datasets.frank:read",
     "longeval": "metassay.datasets.long_documents:read_longeval",
     "longsciverify": "metassay.datasets.long_documents:read_longsciverify",
-    "mts_dialog": "metassay.datasets.mts_dialog:read",
-    "primock57": "metassay.datasets.primock57:read",
+    "mts_dialog": "metassay.datasets.consultations:read_mts_dialog",
+    "primock57": "metassay.datasets.consultations:read_primock57",
     "scholarsum": "metassay.datasets.scholarsum:read",
     "sfres": "metassay.datasets.unieval:read_sfres",
     "simsum": "metassay.datasets.simsum:read",
