@@ -6,7 +6,7 @@ To add a way to find either: a module with a KIND (or MODULE:NAME), and a line i
 SEGMENTATIONS = {
     "whole": "metassay.units.soap:WHOLE",
     "soap": "metassay.units.soap",
-    "cues": "metassay.units.cues",
+    "cues": "metassay.units.roles:CUES",
     "sentence_roles": "metassay.units.sentence_roles",
     "llm_facets": "metassay.units.llm_facets",
     "released": "metassay.units.facets:RELEASED",

@@ -11,9 +11,8 @@ from metassay.core.options import Block
 from metassay.llm.needs import Resources
 from metassay.text.spans import Span
 from metassay.units import SEGMENTATIONS, cues
-from metassay.units.cues import cue_points, cue_roles, is_study
 from metassay.units.record import Divided, Text
-from metassay.units.roles import ROLES, Read, opening, read
+from metassay.units.roles import ROLES, Read, cue_points, cue_roles, is_study, opening, read
 from tests.units.role_setup import agreement, development_split, text_of
 
 BMRC = {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from metassay.core.errors import raise_problems, shown
 from metassay.core.options import Confidence, Draws, Options, Seed
 from metassay.metrics.describe import Description
-from metassay.scoring.aggregation.cells import ratio
+from metassay.scoring.aggregation.judged import ratio
 from metassay.scoring.pairing.instruments import Reals
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty
