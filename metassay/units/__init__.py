@@ -8,12 +8,12 @@ SEGMENTATIONS = {
     "soap": "metassay.units.soap",
     "cues": "metassay.units.roles:CUES",
     "sentence_roles": "metassay.units.sentence_roles",
-    "llm_facets": "metassay.units.llm_facets",
+    "llm_facets": "metassay.units.llm:FACETS",
     "released": "metassay.units.facets:RELEASED",
 }
 
 DECOMPOSITIONS = {
     "clauses": "metassay.units.clauses",
-    "llm": "metassay.units.llm_claims",
+    "llm": "metassay.units.llm:CLAIMS",
     "doclens_claims": "metassay.units.released_claims",
 }
