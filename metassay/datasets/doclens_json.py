@@ -8,7 +8,6 @@ a line without one continues the passage above it.
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from metassay.datasets.checks import check_citations
 from metassay.datasets.own_data import Example, checked
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import DATA, json_list
-from metassay.tabular.rows import Place, Rows, SourceRow, TextRow, source_row
+from metassay.tabular.rows import Place, Reader, Rows, SourceRow, TextRow, source_row
 
 _SEE = "docs/own-data.md shows how it is written"
 _NUMBERED = re.compile(r"\s*\[(\d{1,9})\]\s*(.*)", re.ASCII | re.DOTALL)
@@ -47,10 +46,15 @@ def _read(folder: Path, task: str) -> Rows:
     return rows
 
 
-read_notes = partial(_read, task="note")
-read_impressions = partial(_read, task="impression")
-read_questions = partial(_read, task="question")
-read_abstracts = partial(_read, task="abstract")
+def _reader(task: str) -> Reader:
+    def read(folder: Path) -> Rows:
+        return _read(folder, task)
+
+    return read
+
+
+read_notes, read_impressions = _reader("note"), _reader("impression")
+read_questions, read_abstracts = _reader("question"), _reader("abstract")
 
 
 def _examples(path: Path, rows: Rows) -> Iterator[tuple[Place, Example]]:
