@@ -209,7 +209,7 @@ def percentiles(draws: Array, confidence: float) -> tuple[Array, Array]:
     return low, high
 
 
-def expanded_percentiles(draws: Array, n: int, confidence: float) -> tuple[Array, Array]:
+def expanded_percentiles(draws: Array, n: float, confidence: float) -> tuple[Array, Array]:
     """Ends (columns,) as by `percentiles`, but further out the fewer things were drawn from.
 
     Plain percentiles of resamples of n things cover too little where n is small, as a normal

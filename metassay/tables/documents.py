@@ -17,6 +17,17 @@ SOURCES = table(
     """,
 )
 
+DOCUMENT_CLUSTERS = table(
+    "document_clusters",
+    "which documents belong together: what is drawn again as a whole for intervals, and compared",
+    "doc_id",
+    """
+    doc_id
+    cluster text: what the attribute says that `design: cluster` names, or the first document of
+      those with the same scores throughout; a document that stands alone is its own cluster
+    """,
+)
+
 TEXTS = table(
     "texts",
     "what the reference writer or a system wrote",

@@ -9,7 +9,7 @@ LEADERBOARD = table(
     """
     part metric judge author
     macro real?: the mean over the documents whose score is defined
-    low real?: lower end of macro's interval, from a bootstrap over documents
+    low real?: lower end of macro's interval, from a bootstrap over clusters of documents
     high real?: upper end of that interval
     micro real?: the value of all documents pooled; null if it is not pooled
     least real?: macro if every missing answer were worth as little as it can be; null if a bound of
