@@ -323,7 +323,7 @@ def _tables(
         )
         made = evaluate(evaluation)
     else:
-        made = {"agreement": agreement(rated, said.criteria, said.options)}
+        made = {"agreement": agreement(rated, said.criteria, said.options, read.groups.clusters)}
     return {**made, "raters": rater_means(rated)}
 
 

@@ -26,6 +26,7 @@ from metassay.statistics.correlation import (
     weighted_spearman,
 )
 from metassay.statistics.correlation import Coefficient as Correlation
+from metassay.statistics.document_means import worth
 from metassay.statistics.exact_sums import (
     NOISE,
     Array,
@@ -37,8 +38,8 @@ from metassay.statistics.exact_sums import (
     weighted_sums,
 )
 from metassay.statistics.jackknife import LeftOut, left_out, left_out_documents, over_strata
-from metassay.statistics.layout import Layout, Part, plain
-from metassay.statistics.resampling import HELD, percentiles, tallies
+from metassay.statistics.layout import Layout, Part, numbered, plain
+from metassay.statistics.resampling import HELD, expanded_percentiles, tallies
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Distance = Literal["none", "linear", "quadratic"]
@@ -69,21 +70,29 @@ def agreement(ratings: ArrayLike, of: Coefficient, *, fewest: int = 2) -> Agreem
 
     Raises ValueError unless ratings are two-dimensional.
     """
-    table, missing = rated_items(ratings, fewest)
+    table, missing, _ = rated_items(ratings, fewest)
     n = table.shape[1]
     value = float(of(table, np.ones((1, n)))[0]) if n else np.nan
     return Agreement(value, n, missing)
 
 
-def rated_items(ratings: ArrayLike, fewest: int = 2) -> tuple[Array, int]:
-    """The items (raters, n) with `fewest` ratings or more, and how many others have any.
+class RatedItems(NamedTuple):
+    """The items with ratings enough."""
+
+    ratings: Array  # (raters, n)
+    n_missing: int  # other items that have any rating
+    which: Mask  # (items,) true for these n
+
+
+def rated_items(ratings: ArrayLike, fewest: int = 2) -> RatedItems:
+    """The items of (raters, items) with `fewest` ratings or more.
 
     Raises ValueError unless ratings are two-dimensional.
     """
     table = _rated(ratings)
     raters = np.sum(np.isfinite(table), axis=0)
     enough = raters >= max(fewest, 1)
-    return table[:, enough], int(np.count_nonzero((raters > 0) & ~enough))
+    return RatedItems(table[:, enough], int(np.count_nonzero((raters > 0) & ~enough)), enough)
 
 
 def _rated(ratings: ArrayLike) -> Array:
@@ -261,27 +270,38 @@ def mean_of_others(ratings: Array, rater: int) -> Array:
 
 
 def agreement_interval(
-    ratings: ArrayLike, of: Coefficient, *, n: int, confidence: float, rng: np.random.Generator
+    ratings: ArrayLike,
+    of: Coefficient,
+    unit: Units,
+    *,
+    n: int,
+    confidence: float,
+    rng: np.random.Generator,
 ) -> Interval:
-    """Percentile interval of a coefficient of ratings (raters, items), from n draws of items.
+    """Interval of a coefficient of ratings (raters, items), from n draws of units of items.
 
-    `of` is called with equal items put together, their weights added. The raters stay. Both ends
-    are NaN if fewer than half of the draws have a coefficient. Raises ValueError unless ratings are
-    two-dimensional.
+    Items of one `unit` (items,), as those of one document, are drawn together; the fewer units they
+    are worth, the further out are the ends (`document_means.worth`, `expanded_percentiles`). `of`
+    is called with equal items put together, their weights added. The raters stay. Both ends are NaN
+    with one unit, and if fewer than half of the draws have a coefficient. Raises ValueError unless
+    ratings are two-dimensional.
     """
-    table = _rated(ratings)
-    items = table.shape[1]
-    if items < 2:
+    table, unit = _rated(ratings), numbered(unit)
+    items, units = table.shape[1], int(np.max(unit, initial=-1)) + 1
+    if units < 2:
         return Interval(np.nan, np.nan, 0, n)
     # No two NaN are equal, but two infinities are.
     kinds, kind = np.unique(np.nan_to_num(table, nan=np.inf), axis=1, return_inverse=True)
     kinds = np.where(np.isfinite(kinds), kinds, np.nan)
+    order = np.argsort(kind.reshape(items), kind="stable")
+    starts = np.searchsorted(kind.reshape(items)[order], np.arange(kinds.shape[1]))
     values = np.empty(n)
     for rows in blocks(n, items, numbers=HELD):
-        drawn = kind.reshape(items)[rng.integers(items, size=(values[rows].size, items))]
-        values[rows] = of(kinds, tallies(drawn, kinds.shape[1]))
+        drawn = tallies(rng.integers(units, size=(values[rows].size, units)), units)
+        values[rows] = of(kinds, np.add.reduceat(drawn[:, unit[order]], starts, axis=1))
     defined = int(np.count_nonzero(~np.isnan(values)))
-    low, high = percentiles(values[:, None], confidence)
+    (number,) = worth(np.ones((items, 1), dtype=bool), unit)
+    low, high = expanded_percentiles(values[:, None], float(number), confidence)
     return Interval(float(low[0]), float(high[0]), defined, n - defined)
 
 
