@@ -1,7 +1,6 @@
 """Means over documents, and what they would be with other documents."""
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from metassay.statistics.resampling import expanded_percentiles
 Reals = NDArray[np.float64]
 
 
-NO_CLUSTERS: Final[Mapping[str, str]] = MappingProxyType({})
+NO_CLUSTERS: Final[Mapping[str, str]] = {}
 
 
 class Resampling(NamedTuple):
