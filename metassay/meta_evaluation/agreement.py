@@ -48,8 +48,8 @@ AGREEMENT = table(
       fleiss_kappa|krippendorff_alpha_nominal|krippendorff_alpha_ordinal|
       krippendorff_alpha_interval|icc1|icc2|icc3|icc1k|icc2k|icc3k: the coefficient; 1 is
       perfect agreement. spearman_below_others: how far a rater's agreement with the others, the
-      mean correlation with each, lies below theirs among themselves; its intervals draw texts, and
-      hold for all raters at once
+      mean correlation with each, lies below theirs among themselves; its intervals hold for all
+      raters at once
     rater_a text: a rater, or `all`
     rater_b text: another rater, `others` (the mean of the others), or `all`
     value real?: the coefficient; null if undefined
@@ -117,7 +117,7 @@ def agreement(
       kappa would count 79 and 80 as plain disagreement);
     - unless it is nominal, of each rater and the mean of the others of the same things:
       `spearman_with_others`, `kendall_with_others`; and of each of three raters or more
-      `spearman_below_others`, whose intervals draw texts with all that was rated of them;
+      `spearman_below_others`;
     - of all: Krippendorff's alpha (counts are an interval scale); Fleiss' kappa on nominal and
       ordinal scales; the six ICC unless the scale is nominal, of the things that all rated.
 
@@ -158,18 +158,16 @@ def agreement(
                 }
             )
         if scale != "nominal" and len(raters) > 2:
-            texts, _ = pd.factorize(pd.MultiIndex.from_frame(wide.index.to_frame()[_KEY[:3]]))
-            of = str(study), str(criterion)
-            rows += _below_others(of, raters, values, texts.astype(np.intp), options)
+            rows += _below_others((str(study), str(criterion)), raters, values, unit, options)
     return frame_of(rows, AGREEMENT)
 
 
 def _below_others(
-    key: tuple[str, str], raters: Sequence[str], values: Array, texts: Units, options: MetaOptions
+    key: tuple[str, str], raters: Sequence[str], values: Array, unit: Units, options: MetaOptions
 ) -> Iterator[dict[str, object]]:
     rng = generator(options.seed, "agreement", *key, BELOW_OTHERS)
     sure = options.confidence
-    below = below_others(values, texts, n=options.resamples, confidence=sure, rng=rng)
+    below = below_others(values, unit, n=options.resamples, confidence=sure, rng=rng)
     for rater, numbers in zip(raters, below, strict=True):
         named = zip(AGREEMENT.key, (*key, BELOW_OTHERS, rater, OTHERS), strict=True)
         yield {**dict(named), **numbers._asdict()}

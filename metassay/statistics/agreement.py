@@ -39,13 +39,14 @@ from metassay.statistics.exact_sums import (
 )
 from metassay.statistics.jackknife import LeftOut, left_out, left_out_documents, over_strata
 from metassay.statistics.layout import Layout, Part, numbered, plain
-from metassay.statistics.resampling import HELD, expanded_percentiles, tallies
+from metassay.statistics.resampling import HELD, expanded_percentiles, expanded_tail, tallies
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Distance = Literal["none", "linear", "quadratic"]
 Icc = Literal["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
 Coefficient = Callable[[Array, Array], Array]  # ratings, weights -> (resamples,)
 Units = Index
+FEW_UNITS = 6  # resamples of fewer are too few different ones for ends so far out
 
 
 class Agreement(NamedTuple):
@@ -330,16 +331,17 @@ def below_others(
     """One per rater: the others' agreement among themselves less the rater's with them.
 
     Agreement is the mean of Spearman's correlations of two raters, of the items that both rated:
-    who is lenient throughout agrees as well as anybody. Intervals are percentiles of n resamples
-    of units: items of one `unit` (items,), as the claims of one text, are drawn together. The
-    raters' low ends hold all at once with the `confidence`, by Bonferroni, so that somebody may be
-    named whose low end is above 0 although nobody was suspected beforehand (how often equal raters
-    are named: docs/calibration.md). A resample in which the value is undefined counts as no gap.
-    NaN with fewer than three raters, where no two of the others share two items or more, and where
-    fewer than half of the resamples are defined. Raises ValueError unless ratings are
-    two-dimensional.
+    who is lenient throughout agrees as well as anybody. Intervals are of n resamples of units:
+    items of one `unit` (items,), as the texts and claims of one document, are drawn together; ends
+    lie as far out as `expanded_tail` has them. The raters' low ends hold all at once with the
+    `confidence`, by Bonferroni, so that somebody may be named whose low end is above 0 although
+    nobody was suspected beforehand (how often equal raters are named: docs/calibration.md). A
+    resample in which the value is undefined counts as no gap. NaN with fewer than three raters,
+    where no two of the others share two items or more, and where fewer than half of the resamples
+    are defined; no interval where units are worth less than FEW_UNITS. Raises ValueError unless
+    ratings are two-dimensional.
     """
-    table = _rated(ratings)
+    table, unit = _rated(ratings), numbered(unit)
     known, raters = np.isfinite(table), len(table)
     pairs = [
         _Pair((a, b), table[[a, b]][:, both], unit[both])
@@ -353,11 +355,12 @@ def below_others(
         for rows in blocks(n, size, numbers=HELD):
             drawn = rng.integers(size, size=(len(gaps[1:][rows]), size))
             gaps[1:][rows] = _gaps(pairs, raters, tallies(drawn, size))
-    tail = (1.0 - confidence) / max(1, raters)
+    (number,) = worth(np.asarray(known.any(axis=0, keepdims=True)).T, unit)
+    tail = expanded_tail((1.0 - confidence) / max(1, raters), float(number))
     found = []
     for rater, (value, *values) in enumerate(gaps.T):
         n_defined, low, high = int(np.isfinite(values).sum()), np.nan, np.nan
-        if np.isfinite(value) and 2 * n_defined >= n:
+        if np.isfinite(value) and 2 * n_defined >= n and number >= FEW_UNITS:
             # Where nearly all ratings are one grade, those few texts that differ are often not
             # drawn. Were these resamples left out, one text would be enough to name somebody.
             low, high = map(float, np.quantile(np.nan_to_num(values), (tail, 1.0 - tail)))

@@ -219,5 +219,11 @@ def expanded_percentiles(draws: Array, n: float, confidence: float) -> tuple[Arr
     if n < 2:
         nothing = np.full(draws.shape[1], np.nan)
         return nothing, nothing
-    t = stdtrit(n - 1, (1.0 + confidence) / 2.0)
-    return percentiles(draws, float(1.0 - 2.0 * ndtr(-np.sqrt(n / (n - 1)) * t)))
+    return percentiles(draws, 1.0 - 2.0 * expanded_tail((1.0 - confidence) / 2.0, n))
+
+
+def expanded_tail(tail: float, n: float) -> float:
+    """The share of resamples to leave out on one side for `tail` of Student's t; 0 with n < 2."""
+    if n < 2:
+        return 0.0
+    return float(ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, 1.0 - tail)))
