@@ -9,14 +9,8 @@ from metassay.scoring.aggregation.combinations import combination, combined_scor
 from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.scoring.aggregation.rubrics import rubric_scores
-from metassay.scoring.aggregation.statement_judgments import judged_statements
-from metassay.scoring.aggregation.statements import read_statements
-from metassay.scoring.catalogue import (
-    check_given,
-    descriptions,
-    user_descriptions,
-    with_readings,
-)
+from metassay.scoring.aggregation.statements import judged_statements, read_statements
+from metassay.scoring.catalogue import check_given, descriptions, user_descriptions, with_readings
 from metassay.scoring.pairing.questions import Questions
 from metassay.scoring.rubrics.metrics import rubric_descriptions
 from metassay.tables.alignments import ALIGNMENTS
@@ -29,12 +23,12 @@ from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS, SCORES
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 from stages.setup import setup_of
 
 
+@program
 def main(io: StageIO) -> None:
-    """Bring one benchmark's scores together and rank its authors."""
     asked = io.shared("questions"), "params.yaml > questions"
     questions = {
         name: parse(Questions, asked[0][name], where=f"{asked[1]} > {name}")
@@ -73,7 +67,3 @@ def main(io: StageIO) -> None:
     io.write(SCORES, scores)
     io.write(DOCUMENT_CLUSTERS, clusters)
     io.write(LEADERBOARD, leaderboard(scores, known, options, labels))
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -7,11 +7,11 @@ from metassay.tables.responses import RESPONSES
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
 from stages.connect import check_folder, connect
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Cut every leaf part of one benchmark into statements and claims."""
     decomposition = io.chosen(DECOMPOSITIONS, "decompositions", io.item)
     check_folder(io, decomposition, RELEASED_CLAIMS)
     parts, sources = io.read(PARTS), io.read(SOURCES)
@@ -24,7 +24,3 @@ def main(io: StageIO) -> None:
     io.note([*apart.warnings, *asked.notes])
     io.write(UNITS, apart.units)
     io.write(RESPONSES, asked.responses, "decompose")
-
-
-if __name__ == "__main__":
-    enter(main)

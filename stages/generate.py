@@ -6,11 +6,11 @@ from metassay.llm.needs import FEW_SHOT
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES
 from stages.connect import check_folder, connect
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Let one system write for one benchmark."""
     name = io.item
     system = io.chosen(SYSTEMS, "systems", name)
     check_folder(io, system, FEW_SHOT)
@@ -21,7 +21,3 @@ def main(io: StageIO) -> None:
     io.note([*written.warnings, *asked.notes])
     io.write(TEXTS, written.texts, name)
     io.write(RESPONSES, asked.responses, f"generate-{name}")
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -8,11 +8,11 @@ from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.responses import RESPONSES
 from stages.connect import connect
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Let one judge read the pairs of one benchmark."""
     name = io.item
     chosen = io.chosen(JUDGES, "judges", name)
     pairs = io.read(PAIRS)
@@ -27,7 +27,3 @@ def main(io: StageIO) -> None:
     io.note([*judge.notes, *asked.notes])
     io.write(JUDGMENTS, judgments, name)
     io.write(RESPONSES, asked.responses, f"judge-{name}")
-
-
-if __name__ == "__main__":
-    enter(main)

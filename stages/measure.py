@@ -9,11 +9,11 @@ from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS
 from metassay.units import SEGMENTATIONS
 from metassay.units.recipes import recipe_of
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Measure the texts of one benchmark."""
     block = "costly_metrics" if io.item else "metrics"
     names = [io.item] if io.item else io.param("metrics")
     io.watch_tuned()
@@ -27,7 +27,3 @@ def main(io: StageIO) -> None:
     )
     io.note(measured.warnings)
     io.write(MEASUREMENTS, measured.table, io.item or CHEAP)
-
-
-if __name__ == "__main__":
-    enter(main)

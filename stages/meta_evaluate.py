@@ -11,11 +11,11 @@ from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from metassay.tables.statement_scores import STATEMENT_SCORES
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Test one benchmark's metrics against its raters, and its raters against each other."""
     where = "params.yaml > meta_evaluation"
     planned = parse(Design, io.param("design"), where=f"{io.entry.own} > design")
     chosen = {**io.shared("meta_evaluation"), "primary": planned.primary}
@@ -37,7 +37,3 @@ def main(io: StageIO) -> None:
     io.note(notes)
     for name, frame in made.items():
         io.write(MADE[name], frame)
-
-
-if __name__ == "__main__":
-    enter(main)

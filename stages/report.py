@@ -21,7 +21,7 @@ from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from metassay.tables.units import UNITS
 from metassay.units import SEGMENTATIONS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 from stages.shown import shown
 
 SHOWN = (
@@ -31,8 +31,8 @@ SHOWN = (
 )
 
 
+@program
 def main(io: StageIO) -> None:
-    """Write the report of one benchmark."""
     writers, judges = [*io.param("systems"), *io.param("few_shot")], io.param("judges")
     shown_as = io.shared("shown_as")
     segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
@@ -54,7 +54,3 @@ def main(io: StageIO) -> None:
     tables = (report.tables[name] for name in ("leaderboard", "certificates", "criteria"))
     numbers = evaluation_numbers(*tables, asked_table(report.responses, {}))
     write_numbers(numbers, io.headline())
-
-
-if __name__ == "__main__":
-    enter(main)

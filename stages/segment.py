@@ -6,11 +6,11 @@ from metassay.tables.responses import RESPONSES
 from metassay.units import SEGMENTATIONS
 from metassay.units.segment import repeated_datasets, segment
 from stages.connect import connect
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Divide every text of one benchmark."""
     chosen = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     texts = io.read(TEXTS)
     sources, segments = io.read(SOURCES), io.read(SEGMENTS)
@@ -20,7 +20,3 @@ def main(io: StageIO) -> None:
     io.note([*made.notes, *asked.notes])
     io.write(PARTS, made.parts)
     io.write(RESPONSES, asked.responses, "segment")
-
-
-if __name__ == "__main__":
-    enter(main)

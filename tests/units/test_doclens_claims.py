@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.datasets import doclens_claims
-from metassay.datasets.doclens_claims import FILE, read_claims
 from metassay.tables.units import UNITS
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide
 from metassay.text.tokens import content_tokens
+from metassay.units import released_claims as doclens_claims
+from metassay.units.released_claims import FILE, read_claims
 
 NOTES = {
     "E1": "CC\n\nKnee pain.\n\nEXAM\n\nSwollen.\n\nRESULTS\n\nNo fracture.\n\nPLAN\n\nRest.\n",
