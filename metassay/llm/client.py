@@ -35,9 +35,7 @@ from metassay.llm.messages import Ask, ChatRequest, Reply
 from metassay.llm.server_errors import Retired, retired_message
 
 if TYPE_CHECKING:
-    import openai
-
-    from metassay.llm.http import Outcome
+    from metassay.llm.http import Client, Outcome
 
 log = logging.getLogger("metassay.llm")
 
@@ -111,7 +109,7 @@ class Asking:
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Ask everything; BadInput if the endpoint can answer nobody."""
-        from metassay.llm import http  # the openai package takes a second to import
+        from metassay.llm import http  # httpx2 takes a while to import
 
         async with http.clients(self.endpoint.options, secrets) as every:
             beat = asyncio.create_task(self._keep_claims())
@@ -138,7 +136,7 @@ class Asking:
             raise type(self._dead_end)(f"{self._dead_end} ({missing})")
         return self._replies
 
-    async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
+    async def _ask_first(self, client: "Client") -> None:
         """Ask one question with each block that never had an answer, and more until one has.
 
         Where nothing comes back, however often a few of them are asked, the rest is not asked.
@@ -156,7 +154,7 @@ class Asking:
                 if reply is not None:
                     failed += reply.status == "error" and reply.error not in _NOT_THE_BLOCKS
 
-    async def _work_together(self, every: "list[openai.AsyncOpenAI]") -> None:
+    async def _work_together(self, every: "list[Client]") -> None:
         workers = min(self.endpoint.options.concurrency, len(self._queue))
         try:
             async with asyncio.TaskGroup() as group:
@@ -165,7 +163,7 @@ class Asking:
         except ExceptionGroup as errors:
             raise _first(errors) from None
 
-    async def _work(self, client: "openai.AsyncOpenAI") -> None:
+    async def _work(self, client: "Client") -> None:
         patience = max(DOWN_AFTER, 2 * self.endpoint.options.concurrency)
         while self._queue and not self._dead_end:
             key = self._queue.popleft()
@@ -175,7 +173,7 @@ class Asking:
                 await self._ask(client, key)
             await asyncio.sleep(0)  # many quick turns must not keep the others waiting
 
-    async def _ask(self, client: "openai.AsyncOpenAI", key: str) -> Reply | None:
+    async def _ask(self, client: "Client", key: str) -> Reply | None:
         """Claim a question and have it answered; None if others have it under way."""
         if not self.ledger.claim(key, self._owner, self.policy.lease):
             self._with_others.append(key)
@@ -200,7 +198,7 @@ class Asking:
         if self._with_others and not self._queue:
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _answer(self, client: "openai.AsyncOpenAI", key: str) -> Reply:
+    async def _answer(self, client: "Client", key: str) -> Reply:
         """Send a claimed question until it is answered or need not be sent again."""
         code, attempt = "", 0
         for attempt in range(1, self.policy.attempts + 1):
@@ -223,7 +221,7 @@ class Asking:
         self.ledger.release(self._owner, key)
         return failure(key, code, attempts=attempt)
 
-    async def _send(self, client: "openai.AsyncOpenAI", key: str, number: int) -> "Outcome":
+    async def _send(self, client: "Client", key: str, number: int) -> "Outcome":
         from metassay.llm import http
 
         request, options = self.requests[key], self.endpoint.options
@@ -408,7 +406,7 @@ def asker(
             patience = policy or Policy()
             in_batch = missing.keys() if by_batch else ledger.in_batches(missing)
             if batches and in_batch:
-                from metassay.llm.batch_run import BatchRun  # with the openai package
+                from metassay.llm.batch_run import BatchRun
 
                 until = until or time.monotonic() + endpoint.options.wait_s
                 asked = {key: request for key, request in missing.items() if key in in_batch}

@@ -98,7 +98,7 @@ def _plain(text: str) -> str:
 def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tuple[str, str]]:
     """The strings that say what is wrong, each with the name of its member, names before words."""
     if name == "raw":  # OpenRouter passes on what the provider said
-        body, name = _parsed(body), "message"
+        body, name = parsed(body), "message"
     if depth > _DEEPEST:
         return
     if isinstance(body, Mapping):
@@ -114,7 +114,8 @@ def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tup
         yield name, str(body)
 
 
-def _parsed(said: object) -> object:
+def parsed(said: object) -> object:
+    """The JSON that a text is; what is none, as it is."""
     try:
         return json.loads(said) if isinstance(said, str) else said
     except (ValueError, RecursionError):
@@ -203,7 +204,7 @@ def refused_parameters(exchange: Exchange, where: str) -> dict[str, str]:
     if exchange.response.status_code not in (400, 422):
         return {}
     sent = json.loads(exchange.request.content)
-    said = list(strings(_parsed(exchange.body.decode("utf-8", "replace"))))
+    said = list(strings(parsed(exchange.body.decode("utf-8", "replace"))))
     named = " ".join(text for name, text in said if name in ("param", "loc"))
     everything = " ".join(text for _, text in said)
     found = list(_named(sent, named)) or list(_named(sent, everything))
