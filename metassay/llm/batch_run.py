@@ -25,14 +25,13 @@ from metassay.core.errors import BadInput
 from metassay.llm import batch_http, http, journal
 from metassay.llm.batch_http import State, Trouble
 from metassay.llm.budget import Budget
-from metassay.llm.client import IN_A_ROW, IN_BATCH, dead_end, failure
 from metassay.llm.egress import Cleared, Secrets
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.http import Client, Outcome
+from metassay.llm.http import Client, Outcome, dead_end
 from metassay.llm.journal import Batch
 from metassay.llm.ledger import Failure, Ledger
-from metassay.llm.limits import Policy
-from metassay.llm.messages import ChatRequest, Reply, read_request
+from metassay.llm.limits import IN_A_ROW, Policy
+from metassay.llm.messages import IN_BATCH, ChatRequest, Reply, failure, read_request
 
 WHOLE_TRIES = 2  # of a batch that fails as a whole
 _NEVER_SENT = Outcome(error="not_sent")

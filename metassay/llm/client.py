@@ -30,34 +30,19 @@ from metassay.llm.budget import Billed, Budget
 from metassay.llm.egress import Cleared, Secrets, secrets_of
 from metassay.llm.endpoints import ModelOptions, sends_schemas
 from metassay.llm.ledger import Entry, Failure, Ledger
-from metassay.llm.limits import Gate, Policy
-from metassay.llm.messages import Ask, ChatRequest, Reply
-from metassay.llm.server_errors import Retired, retired_message
+from metassay.llm.limits import IN_A_ROW, Gate, Policy
+from metassay.llm.messages import IN_BATCH, Ask, ChatRequest, Reply, failure
 
 if TYPE_CHECKING:
     from metassay.llm.http import Client, Outcome
 
 log = logging.getLogger("metassay.llm")
 
-IN_A_ROW = 3  # refusals of one kind, that stop a run
 POLL_SECONDS = 0.2  # between two looks at what others have under way
 FIRST_ONES = 3  # with a block that never had an answer: given up on, all of it is
 DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
 
-IN_BATCH = "in_batch"  # the question is in a batch that has not ended (module `batch_run`)
 _NOT_THE_BLOCKS = ("context_length", "over_budget")  # errors that say nothing of the parameters
-_REMEDIES = {
-    401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
-    402: "add credit to it",
-    404: "check params.yaml > endpoints > {name} > base_url",
-    429: "wait for its reset or raise it",
-}
-_NO_KEY = "name the variable that holds it under params.yaml > endpoints > {name} > key_env"
-
-
-def failure(key: str, code: str, *, attempts: int = 0) -> Reply:
-    """The reply to a question that has no answer."""
-    return Reply(key, "error", None, None, None, None, attempts, code)
 
 
 def _block(endpoint: Cleared, limit: str, request: ChatRequest) -> str:
@@ -243,8 +228,10 @@ class Asking:
 
     def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
         """Write down what came, the answer before anything else; both or neither are written."""
+        from metassay.llm import http
+
         if outcome.stop:
-            self._stop(dead_end(self.endpoint, self.model, self.ledger, outcome))
+            self._stop(http.dead_end(self.endpoint, self.model, self.ledger, outcome))
         with self.ledger.database.transaction():
             if outcome.entry is None:
                 self.budget.settle(number, outcome.code, outcome.billed)
@@ -333,24 +320,6 @@ class Asking:
             await asyncio.sleep(self.policy.lease / 3)
             self.ledger.renew(self._owner, self.policy.lease)
             self.ledger.database.checkpoint()
-
-
-def dead_end(
-    endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: "Outcome"
-) -> BadInput:
-    """Why no request can succeed, as an outcome with `stop` says it, and what to do."""
-    name, options = endpoint.name, endpoint.options
-    if outcome.retired:
-        known = ledger.model_answers(model.model)
-        return Retired(retired_message(name, options.base_url, model.model, *known))
-    status = int(outcome.code.removeprefix("http_"))
-    remedy = _REMEDIES.get(status, _REMEDIES[429])
-    if status == 401 and options.key_env is None:
-        remedy = _NO_KEY
-    remedy = remedy.format(name=name, key_env=options.key_env)
-    return BadInput(
-        f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {remedy}; then run again"
-    )
 
 
 def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -19,15 +19,23 @@ from urllib.parse import quote
 import httpx2
 
 from metassay import __version__
+from metassay.core.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.answers import without_thoughts
 from metassay.llm.budget import Billed
-from metassay.llm.egress import Secrets
-from metassay.llm.endpoints import EndpointOptions
-from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus
+from metassay.llm.egress import Cleared, Secrets
+from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
-from metassay.llm.server_errors import WATCHED, Exchange, is_retired, parsed, words
+from metassay.llm.server_errors import (
+    WATCHED,
+    Exchange,
+    Retired,
+    is_retired,
+    parsed,
+    words,
+)
 
 # OpenAI's words first; then those of Anthropic, Mistral and Gemini, which gateways pass on.
 _FINISHED: dict[str, EntryStatus] = {
@@ -158,6 +166,13 @@ STOPPING = {
     402: "the account has no credit left",
     404: "it knows no such path or model",
 }
+_REMEDIES = {
+    401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
+    402: "add credit to it",
+    404: "check params.yaml > endpoints > {name} > base_url",
+    429: "wait for its reset or raise it",
+}
+_NO_KEY = "name the variable that holds it under params.yaml > endpoints > {name} > key_env"
 NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 # How Anthropic (credit), Gemini and xAI (keys) begin what they say with HTTP 400.
 _SAID = {
@@ -412,3 +427,28 @@ def failed(said: Said, request: ChatRequest, key: str, sent: bytes, secrets: lis
         return Outcome(error="context_length")
     shown = words(status, said.body, sent, secrets)
     return Outcome(error=code, said=shown, kind=str(said.code))
+
+
+def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome) -> BadInput:
+    """Why no request can succeed, as an outcome with `stop` says it, and what to do."""
+    name, options = endpoint.name, endpoint.options
+    where = f"endpoint {name!r} ({options.base_url})"
+    if outcome.retired:
+        answers, last = ledger.model_answers(model.model)
+        here = f"{where} answers, but says that it has no model {model.model!r}"
+        if not answers:
+            return Retired(
+                f"{here}, of which the ledger has no answer: correct params.yaml > models > ... >"
+                " model; if the name is right, the model was retired or the key may not use it"
+            )
+        return Retired(
+            f"{here} any more. Its {answers:,} answers in the ledger, the last of {last}, and all"
+            " tables made of them, stay as they are. To go on, add its successor under params.yaml"
+            " > models, a judge that asks it, and run both judges side by side"
+        )
+    status = int(outcome.code.removeprefix("http_"))
+    remedy = _REMEDIES.get(status, _REMEDIES[429])
+    if status == 401 and options.key_env is None:
+        remedy = _NO_KEY
+    remedy = remedy.format(name=name, key_env=options.key_env)
+    return BadInput(f"{where}: {outcome.stop}; {remedy}; then run again")
