@@ -131,7 +131,8 @@ def _print(one: Comparison, console: Console) -> None:
         keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in behind[:LINES])
         lines += [f"documents behind regressions: {keys}"]
         lines += _more(len(behind) - LINES, "documents")
-    lines += filter(None, (missing(changes), *cause_lines(one)))
+    lines += filter(None, [missing(changes)])
+    lines += [] if one.of_systems else cause_lines(one.causes)
     certificates = list(certificate_lines(one.certificates))
     lines += [f"certificate: {line}" for line in certificates[:LINES]]
     lines += _more(len(certificates) - LINES, "certificates", "--md FILE has")

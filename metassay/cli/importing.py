@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from metassay.cli.meta_eval_arguments import SEVERAL, roles_in
+from metassay.cli.parsing import SEVERAL, roles_in
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
 from metassay.imports import MODULES, load_kind

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from metassay.cli.meta_eval_arguments import SEVERAL, add_names, roles_in
+from metassay.cli.parsing import SEVERAL, add_names, roles_in
 from metassay.core.exit_codes import DONE, WORSE
 
 ABOUT = """\

@@ -14,7 +14,6 @@ from metassay.api.example import write_example
 from metassay.api.meta_eval import Told, evaluated
 from metassay.api.raters import show_raters
 from metassay.api.reading import faults_of, read_file
-from metassay.cli.meta_eval_arguments import CHOICES, NUMBERS, ROLES
 from metassay.cli.meta_eval_terminal import show
 from metassay.cli.terminal import say
 from metassay.core.atomic import whole_folder
@@ -22,6 +21,12 @@ from metassay.core.errors import BadInput, raise_problems
 from metassay.tabular.decoding import check_names
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
+
+ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # of columns, in both files
+SETTINGS = (
+    *("coefficient", "resample", "resamples", "permutations", "confidence", "useful", "margin"),
+    *("digits", "seed", "primary"),
+)
 
 
 def meta_eval(chosen: argparse.Namespace) -> int:
@@ -80,7 +85,7 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
         dict(scale.rpartition("=")[::2] for scale in chosen.scale),
         chosen.compared or None,
         chosen.confound,
-        {name: getattr(chosen, name) for name in (*CHOICES, *NUMBERS, "primary")},
+        {name: getattr(chosen, name) for name in SETTINGS},
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+IN_A_ROW = 3  # refusals of one kind, that stop a run
 MINUTE = 60.0
 _BURST = 20.0  # a bucket holds this fraction of a minute: three seconds' worth
 
