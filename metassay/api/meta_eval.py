@@ -1,7 +1,9 @@
 """Metrics tested against people: from two DataFrames, and for the command from two files."""
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -10,13 +12,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.api.arguments import naming_arguments, of_arguments
-from metassay.api.column_names import Named
-from metassay.api.columns import REMEDY, Given
+from metassay.api.columns import REMEDY, Given, Named
 from metassay.api.eval_request import Asked, Wanted, asked
-from metassay.api.naming import misnamed, overlap
-from metassay.api.raters import rater_means
-from metassay.api.reading import read_both
+from metassay.api.reading import misnamed, overlap, rater_means, read_both
 from metassay.api.results import Results, several
 from metassay.api.slices import Slice, grouped, sliced
 from metassay.core.errors import BadInput, collect_problems, raise_problems
@@ -37,6 +35,14 @@ from metassay.tabular.scales import said_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 Told = Callable[[str], Progress]
+_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # arguments of their own
+_CALLED = {"confound": "confounds"}
+# An option, and its value where one follows, which is no word of the sentence: parts of it may be
+# in quotes, and it ends before punctuation.
+_OPTION = re.compile(
+    r"--([a-z]+)(?: (?!(?:and|or|if|names)\b)"
+    r"((?:'[^']*'|[^\s';:,()]|[,.](?=\S))*(?:'[^']*'|[^\s';:,.()]|\.{3})))?"
+)
 
 
 class _Read(NamedTuple):
@@ -201,9 +207,9 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         several(confounds),
         {**options, "primary": primary},
     )
-    with naming_arguments():
+    with _naming_arguments():
         found = evaluated([of_scores] if of_scores else [], [of_ratings], wanted)
-    warnings, notes = (tuple(map(of_arguments, told)) for told in (found.warnings, found.notes))
+    warnings, notes = (tuple(map(_of_arguments, told)) for told in (found.warnings, found.notes))
     return replace(found, warnings=warnings, notes=notes)
 
 
@@ -356,3 +362,30 @@ def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
         "criteria": {name: one.model_dump() for name, one in read.said.criteria.items()},
         "options": {**read.said.options.model_dump(), **read.said.certification.model_dump()},
     }
+
+
+def _of_arguments(message: str) -> str:
+    """`--columns doc=id` is `doc='id'`, `--scale a=1..5` is `scale={'a': '1..5'}`, `--lower` is
+    `lower=`."""
+    return _OPTION.sub(_argument, message)
+
+
+@contextmanager
+def _naming_arguments() -> Iterator[None]:
+    """What is raised inside names arguments."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput([_of_arguments(line) for line in error.problems]) from None
+
+
+def _argument(found: re.Match[str]) -> str:
+    option, value = found[1], "".join(shlex.split(found[2] or ""))
+    name = _CALLED.get(option, option)
+    first, equals, second = value.partition("=")
+    if option == "columns" and equals and first in _ROLES:
+        return f"{first}={second!r}"
+    if option == "scale" and equals:
+        criterion, _, scale = value.rpartition("=")
+        return f"{name}={{{criterion!r}: {scale!r}}}"
+    return f"{name}={value!r}" if value else f"{name}="
