@@ -8,13 +8,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from metassay.api.column_names import Named
+from metassay.api.columns import Named
 from metassay.api.eval_request import Wanted
 from metassay.api.example import write_example
 from metassay.api.meta_eval import Told, evaluated
-from metassay.api.raters import show_raters
 from metassay.api.reading import faults_of, read_file
-from metassay.cli.meta_eval_terminal import show
+from metassay.cli.meta_eval_terminal import show, show_raters
 from metassay.cli.terminal import say
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems

@@ -8,9 +8,18 @@ from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
+from metassay.api.reading import EVERYBODY
 from metassay.cli.terminal import numbers, ruled
 from metassay.format.frames import records
-from metassay.format.numbers import counted, missing, probability, short, short_interval
+from metassay.format.numbers import (
+    counted,
+    missing,
+    probability,
+    short,
+    short_interval,
+    shown,
+    shown_interval,
+)
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
 from metassay.meta_evaluation.agreement import ALL
 from metassay.reporting.certificates import best, limits, ranked
@@ -131,3 +140,36 @@ def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:
             f" {counted(int(row['n']), 'text')} with two raters or more."
         )
     return said
+
+
+def show_raters(tables: dict[str, pd.DataFrame], console: Console) -> None:
+    """Print the raters' means and their agreement, a board per criterion."""
+    agreement = tables["agreement"]
+    for key, rows in tables["raters"].groupby(_STUDIED, sort=True):
+        study, criterion, part = (str(name) for name in key)
+        board = ruled(
+            Column("rater", overflow="fold"),
+            *map(numbers, ("n", "mean", "SD (n − 1)")),
+            title=Text(f"{criterion}, {part}, {study}"),
+            title_justify="left",
+        )
+        for row in records(rows[rows["author"] == EVERYBODY]):
+            cells = (row["rater"], f"{row['n']:,}", shown(row["mean"]), shown(row["sd"]))
+            board.add_row(*map(Text, cells))
+        console.print(board)
+        mine = agreement[(agreement["study"] == study) & (agreement["criterion"] == criterion)]
+        for line in _agreement_lines(mine):
+            console.print(line, markup=False, highlight=False)
+
+
+def _agreement_lines(agreement: pd.DataFrame) -> Iterator[str]:
+    together = agreement[(agreement["rater_a"] == ALL) & (agreement["rater_b"] == ALL)]
+    if together.empty:
+        yield "No text has two raters, so there is no agreement.\n"
+        return
+    yield "All raters together [interval]:"
+    for row in records(together):
+        ends = shown_interval(row["low"], row["high"])
+        value = shown(row["value"]) or "undefined"
+        yield f"  {row['coefficient']} {value} {ends}, n = {row['n']:,}".replace(" ,", ",")
+    yield ""
