@@ -5,7 +5,8 @@
  * page), page/data/head.js (what the first screen needs), and shards, page/data/ID.js, that are loaded when a
  * view needs them. Each data file is a classic script that calls `metassay("ID", VALUE)`, since a
  * page that was opened from the disk may load scripts but may not fetch files. No file is larger
- * than 2 MB. Texts stand in values only, never in keys.
+ * than 2 MB: a larger value is `{ pieces: [ID, ...] }`, whose texts together are its JSON. Texts
+ * stand in values only, never in keys.
  */
 
 export const CONTRACT = 1;
@@ -31,6 +32,9 @@ export interface Head {
   texts: TextsInfo | null;
   links: Link[]; // other pages: the report that a change report is about
 }
+
+/** page/data/since.js of a benchmark: what changed since its numbers were accepted; null: not compared. */
+export type Since = Link | null;
 
 export interface Dataset {
   title: string;

@@ -29,16 +29,24 @@ export function receive(id: string, value: unknown): void {
 
 /** What index.html itself loads. */
 export function awaited<T>(id: string): Promise<T> {
-  return new Promise((resolve, reject) => {
+  return new Promise<T>((resolve, reject) => {
     waiting.set(id, resolve as (value: unknown) => void);
     addEventListener("DOMContentLoaded", () => {
       if (waiting.has(id)) reject(new Error(`page/data/${id}.js is missing or damaged.`));
     });
-  });
+  }).then(whole);
 }
 
 /** The value of page/data/ID.js, asked for once. */
-export function load<T>(id: string): Promise<T> {
+export const load = <T>(id: string): Promise<T> => loaded<T>(id).then(whole);
+
+/** What no file could hold, put together of its pieces. */
+async function whole<T>(value: T): Promise<T> {
+  const ids = (value as { pieces?: string[] } | null)?.pieces;
+  return ids ? (JSON.parse((await Promise.all(ids.map(loaded))).join("")) as T) : value;
+}
+
+function loaded<T>(id: string): Promise<T> {
   let file = files.get(id);
   if (!file) {
     file = new Promise((resolve, reject) => {
