@@ -1,8 +1,8 @@
 /** The first view: what to use for which decision, and a picture of all metrics. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { GridCell, GridRow, Problem, Since } from "./contract";
+import type { GridCell, GridRow, Problem } from "./contract";
 import { Certificate } from "./certificate";
-import { load, type Table, tableOf } from "./data";
+import { load, type Since, type Table, tableOf } from "./data";
 import { counted, interval, label, short } from "./format";
 import { certificates, fixedOrder, kindOf, ofRow, selected, SIGNS } from "./grid";
 import { Axis, Dot, type Scale, scaleOf } from "./plot";

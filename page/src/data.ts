@@ -1,5 +1,23 @@
 /** Data files and what they hold. Files on the disk may be loaded as scripts, but not fetched. */
-import type { ColumnInfo, Shard, TableInfo, Value } from "./contract";
+import type { ColumnInfo, Document, Link, TableInfo } from "./contract";
+
+export type Value = string | number | boolean | null;
+/** Consecutive rows of a table: a column each, in the order of TableInfo.columns. Reals have all digits. */
+export interface Shard {
+  columns: ColumnValues[];
+}
+/** All values; or, where they repeat, the different ones and a place per row (-1 is null). */
+type ColumnValues = Value[] | { values: Value[]; codes: number[] };
+/** One string per row of the index: the text, and what is in its claims; "" where there is none. */
+export interface SearchTexts {
+  texts: string[];
+}
+/** A shard of documents. */
+export interface Documents {
+  documents: Document[];
+}
+/** page/data/since.js of a benchmark: what changed since its numbers were accepted; null: not compared. */
+export type Since = Link | null;
 
 interface Policy {
   createScriptURL(url: string): string;
