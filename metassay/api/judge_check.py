@@ -139,7 +139,10 @@ class JudgeCheck:
 
     def _write_page(self, folder: Path) -> None:
         """Write index.html, which shows the answer and all tables."""
-        from metassay.reporting.pages import put_evidence, words_of  # slow; the screen needs none
+        from metassay.reporting.evidence import (  # slow; the screen needs none
+            put_evidence,
+            words_of,
+        )
 
         kind, name = "judge check", str(self.choices["file"])
         page = PageFolder(folder)

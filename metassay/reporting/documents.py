@@ -11,6 +11,7 @@ from metassay.core.errors import BadInput
 from metassay.core.errors import shown as shown_key
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
+from metassay.reporting import contract as c
 from metassay.reporting.answers import (
     AGAINST,
     FOR,
@@ -19,17 +20,6 @@ from metassay.reporting.answers import (
     blocks,
     judgments,
     who_answered,
-)
-from metassay.reporting.contract import (
-    Block,
-    CriterionInfo,
-    Document,
-    Line,
-    Mark,
-    Passage,
-    Rating,
-    Text,
-    TextsInfo,
 )
 from metassay.reporting.facets import Divided, Facet, divided, facet_names, lacks, marks_of
 from metassay.reporting.names import (
@@ -64,7 +54,7 @@ class _Tables:
 
     texts: Mapping[_Text, _Written]
     scores: Mapping[_Text, Mapping[Metric, float | None]]
-    ratings: Mapping[_Text, Mapping[tuple[str, int], list[Rating]]]  # of ("text", 0), of units
+    ratings: Mapping[_Text, Mapping[tuple[str, int], list[c.Rating]]]  # of ("text", 0), of units
     authors: Mapping[str, Sequence[str]]
     judgments: Judgments
     divided: Mapping[_Text, Divided]
@@ -78,7 +68,7 @@ def put_documents(
     scales: Mapping[str, Criterion],
     better: Mapping[Metric, str],
     names: Mapping[str, str],
-) -> TextsInfo:
+) -> c.TextsInfo:
     """Write documents, index and search, document by document in the order of doc_id.
 
     `tables`: sources, texts, parts, units, pairs, judgments, scores and ratings, perhaps
@@ -116,15 +106,15 @@ class _Shown:
     several: bool
 
 
-def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> list[CriterionInfo]:
+def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> list[c.CriterionInfo]:
     """What people rated whole texts by."""
     whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     several = ratings["study"].nunique() > 1
-    made: list[CriterionInfo] = []
+    made: list[c.CriterionInfo] = []
     for study, criterion in sorted(set(rows(whole, "study", "criterion")), key=_rank):
         of, title = scales[criterion], _titled(study, criterion, FULL, several=several)
         column = f"criterion_{len(made)}"
-        made.append(CriterionInfo(title, title, column, of.better, of.low, of.high))
+        made.append(c.CriterionInfo(title, title, column, of.better, of.low, of.high))
     return made
 
 
@@ -133,7 +123,7 @@ def _rank(row: Sequence[Any]) -> tuple[str, tuple[int, str]]:
     return row[0], criterion_rank(row[1])
 
 
-def _differs(line: Line, scales: Mapping[str, Criterion]) -> bool:
+def _differs(line: c.Line, scales: Mapping[str, Criterion]) -> bool:
     """Whether some judge says the opposite of most people.
 
     A rating in the better half of its scale is for, in the worse half against.
@@ -192,7 +182,7 @@ def _batches(tables: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, pd.DataFr
 
 def _documents(
     tables: Mapping[str, pd.DataFrame], shown: _Shown, scales: Mapping[str, Criterion]
-) -> Iterator[tuple[Document, list[int]]]:
+) -> Iterator[tuple[c.Document, list[int]]]:
     """Each with the number of lines, per text, of which people and a judge say opposites."""
     for batch in _batches(tables):
         known = _gathered(batch, shown)
@@ -202,16 +192,16 @@ def _documents(
             texts = [_text((doc_id, author), known, shown) for author in authors]
             lines = [[line for block in text.blocks for line in block.lines] for text in texts]
             yield (
-                Document(
+                c.Document(
                     *(doc_id, task, _attributes(attributes)),
-                    [Passage(*one) for one in zip(speaker, group, passages, strict=True)],
+                    [c.Passage(*one) for one in zip(speaker, group, passages, strict=True)],
                     texts,
                 ),
                 [sum(_differs(line, scales) for line in mine) for mine in lines],
             )
 
 
-def _text(key: _Text, known: _Tables, shown: _Shown) -> Text:
+def _text(key: _Text, known: _Tables, shown: _Shown) -> c.Text:
     written = known.texts.get(key, {})
     parts = sorted(written.items(), key=lambda item: part_rank(item[0]))
     problems = [
@@ -229,23 +219,23 @@ def _text(key: _Text, known: _Tables, shown: _Shown) -> Text:
         *(known.judgments, *key, rated),
         lambda part, *ends: _place(text, pieces.get(part), *ends),
     )
-    marks: list[Mark] = []
+    marks: list[c.Mark] = []
     if whole is not None and whole.text == text:  # else only some parts were written
         marks = marks_of(whole, shown.parts)
         said = lacks(whole, shown.parts)
         title = "Parts that the text lacks, that nobody knows, or that were made up"
-        found = [Block("parts", title, "text", [], [], said)] * bool(said) + found
+        found = [c.Block("parts", title, "text", [], [], said)] * bool(said) + found
     scores = known.scores.get(key, {})
-    return Text(
+    return c.Text(
         *(key[1], problems, text),
-        [Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
+        [c.Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
         [*rated.get(("text", 0), []), *_of_no_line(rated, found)],
         [(metric_label(*metric), scores[metric]) for metric in shown.metrics if metric in scores],
         found,
     )
 
 
-def _of_no_line(rated: Rated, found: Sequence[Block]) -> Iterator[Rating]:
+def _of_no_line(rated: Rated, found: Sequence[c.Block]) -> Iterator[c.Rating]:
     """Ratings of claims and statements that the text has not, as its units are known."""
     there = {block.id: len(block.lines) for block in found}
     for (block, number), ratings in rated.items():
@@ -300,23 +290,23 @@ def _titled(study: str, criterion: str, part: str, *, several: bool) -> str:
 
 def _ratings(
     ratings: pd.DataFrame, shown: _Shown
-) -> dict[_Text, dict[tuple[str, int], list[Rating]]]:
+) -> dict[_Text, dict[tuple[str, int], list[c.Rating]]]:
     """Ratings of whole texts, of parts and comparisons, and of single claims and statements.
 
     Claims are the reference's, but those rated for claim_precision are the text's own.
     """
-    found: dict[_Text, dict[tuple[str, int], list[Rating]]] = {}
+    found: dict[_Text, dict[tuple[str, int], list[c.Rating]]] = {}
     columns = ("study", "criterion", "part", "rater", "unit", "doc_id", "author", "value")
     order = sorted(rows(ratings, *columns), key=lambda r: (_rank(r), part_rank(r[2]), *r[3:7]))
     for study, criterion, part, rater, unit, doc_id, author, value in order:
         kind, _, which = unit.partition(":")
         title = _titled(study, criterion, part, several=shown.several)
         name = shown.names.get(which, which)
-        of, rating = ("text", 0), Rating(title, rater, value, name)
+        of, rating = ("text", 0), c.Rating(title, rater, value, name)
         if kind in ("claim", "statement"):
             own = "claim_precision" if criterion == "claim_precision" else "claim_recall"
             of = ("statements" if kind == "statement" else own, int(which))
-            rating = Rating(criterion, rater, value)
+            rating = c.Rating(criterion, rater, value)
         found.setdefault((doc_id, author), {}).setdefault(of, []).append(rating)
     return found
 

@@ -12,9 +12,9 @@ from metassay.core.exit_codes import DONE, MEANINGS
 from metassay.format.frames import escaped, records, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.reporting.contract import Head, Link, Problem
+from metassay.reporting.evidence import put_evidence, words_of
 from metassay.reporting.figures.systems import draw_history
 from metassay.reporting.page import Drawing, put_figures
-from metassay.reporting.pages import put_evidence, words_of
 from metassay.reporting.shell import PageFolder, put_since
 from metassay.tables.names import metric_label
 from metassay.tables.summaries import SUMMARIES
