@@ -80,7 +80,10 @@ class JudgeCheck(Results):
         return {"answer.txt": (*self.unmet, *self.answer), "notes.txt": self.notes}
 
     def _write_page(self, folder: Path) -> None:
-        from metassay.reporting.pages import put_evidence, words_of  # slow; the screen needs none
+        from metassay.reporting.evidence import (  # slow; the screen needs none
+            put_evidence,
+            words_of,
+        )
 
         kind, name = "judge check", str(self.choices["file"])
         page = PageFolder(folder)

@@ -24,8 +24,7 @@ from metassay.meta_evaluation.analysis import Evaluation, Progress
 from metassay.meta_evaluation.evaluate import MADE, evaluate
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.reporting.advice import advice
-from metassay.reporting.certificates import best_of
+from metassay.reporting.certificates import advice, best_of
 from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS

@@ -132,12 +132,14 @@ def test_the_cap_holds(project, server, capsys) -> None:
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use"
             " 'max_completion_tokens' instead.",
             "max_tokens",
-            "refused: max_tokens; write limit: max_completion_tokens, or a smaller max_tokens, in params.yaml > models > m\n",
+            "refused: max_tokens; write limit: max_completion_tokens, or a smaller max_tokens, in"
+            " params.yaml > models > m\n",
         ),
         (
             "Invalid parameter: 'response_format' of type 'json_schema' is not supported.",
             None,
-            "refused: response_format; write structured: json_object, or none, in params.yaml > models > m\n",
+            "refused: response_format; write structured: json_object, or none, in"
+            " params.yaml > models > m\n",
         ),
         (
             "reasoning_effort: Extra inputs are not permitted",
