@@ -98,7 +98,7 @@ COMPUTING = {
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "ee295f26868c2db3"),
+        (5, "2c55ce089bc7d764"),
     ),
 }
 
