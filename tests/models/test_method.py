@@ -95,7 +95,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "e73573ed6c5a66ee"),
+        (5, "2a3e726918ce8134"),
     ),
 }
 

@@ -27,7 +27,7 @@ from metassay.models.digits import PROBABILITY, kept
 from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.store import STORE
-from metassay.models.words import words
+from metassay.models.words import Text, words
 
 METHOD = 5  # part of the store's keys; whoever changes what an output is raises it
 PACKAGES = ("transformers", "tokenizers", "torch")
@@ -48,7 +48,7 @@ class SemanticOptions(NetworkOptions):
     coefficients: str
     threshold: Probability = 0.5
     abstain: Band | None = None
-    batch_tokens: int = Field(default=2048, ge=1)
+    batch_tokens: int = Field(default=512, ge=1)
 
 
 class SemanticJudge:
@@ -149,10 +149,11 @@ class SemanticJudge:
         settings = known | {"dtype": options.dtype}
         task = Task("semantic", identify(options), options.device, settings, PACKAGES)
         encoder = functools.cache(lambda: encoders.load_encoder(options))
+        held: dict[str, Text] = {}
 
         def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
             here = [questions[place] for place in missing]
-            for block in read_pairs(encoder(), here, options.batch_tokens):
+            for block in read_pairs(encoder(), here, options.batch_tokens, held):
                 yield {missing[at]: one for at, one in self._block(block).items()}
 
         found = outputs(task, questions, compute, store=self._store) if questions else []
