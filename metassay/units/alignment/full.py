@@ -7,7 +7,7 @@ from pydantic import Field
 
 from metassay.core.options import Options
 from metassay.units.alignment.rouge import Integers, Reals, mean_rouge, rouge_tokens
-from metassay.units.record import Aligned, Alignment, Chosen, Statements
+from metassay.units.record import Aligned, Alignment, Passages, Statements
 
 
 class FullOptions(Options):
@@ -28,7 +28,7 @@ def align(documents: Sequence[Statements], options: FullOptions) -> Aligned:
 
 def _of_document(
     passages: Sequence[str], _: Sequence[str], statements: Sequence[str], most: int
-) -> Chosen:
+) -> Passages:
     sizes = np.array([len(rouge_tokens(text)) for text in passages], np.int64)
     values = mean_rouge(passages, statements, longest=False)
     return [_fitting(row, sizes, most) for row in values]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.units.alignment.rouge import mean_rouge
-from metassay.units.record import Aligned, Alignment, Chosen, Statements
+from metassay.units.record import Aligned, Alignment, Passages, Statements
 
 
 class TopSectionOptions(Options):
@@ -30,7 +30,7 @@ def align(documents: Sequence[Statements], _: TopSectionOptions) -> Aligned:
 
 def _of_document(
     passages: Sequence[str], groups: Sequence[str], statements: Sequence[str]
-) -> Chosen:
+) -> Passages:
     sections: dict[str, list[int]] = {}
     for place, name in enumerate(groups):
         sections.setdefault(name, []).append(place)
