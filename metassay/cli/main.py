@@ -91,7 +91,10 @@ benchmark, to data/raw/DATASET and does nothing else: from the URL that data/reg
 the pinned commit, each checked against its sha256. With --mirror DIR (or METASSAY_MIRROR) they are
 copied from DIR/<dataset's mirror folder>/<file> instead, for a site without internet access.
 --only report renders reports/BENCHMARK/index.html again from the tables that are there. It refuses
-where a stage before the report is not up to date.""",
+where a stage before the report is not up to date.
+
+--dask ADDRESS has the workers of a Dask cluster do the work of stages whose pieces do not need each
+other, with the same bytes (docs/own-data.md); it goes before params.yaml > executor.""",
     "show": """\
 List the tables of a benchmark, of a test of judges or of segmentations, or print one of them:
 `trust` has the metric closest to people by each criterion and for each decision, `means` the
@@ -369,6 +372,8 @@ def _add_project(commands: Any) -> None:
     say("--ask-again", **FLAG, help="ask language models again for what failed for good, too")
     _add_server(running)
     _add_mirror(running)
+    where = "have the workers of this scheduler do the work (tcp://HOST:8786), or `local`"
+    running.add_argument("--dask", metavar="ADDRESS", help=where)
     say = _add(
         commands, "show", "show.show", "list a benchmark's tables, or print one"
     ).add_argument
