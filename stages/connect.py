@@ -38,7 +38,8 @@ def executor(
         file = TABLES / io.benchmark / f"{PARTS.name}.parquet"
         parts = parquet.read(PARTS, file) if Path(file).exists() else parquet.empty(PARTS)
         repeated = {name for names in parts["repeats"] for name in names}
-    return open_executor(io.project.executor, io.project.evaluations[io.benchmark], repeated)
+    benchmark = io.project.evaluations[io.benchmark]
+    return open_executor(io.project.executor, benchmark, repeated, stage=io.entry.name)
 
 
 def check_folder(io: StageIO, chosen: Chosen, lists: Lists) -> None:

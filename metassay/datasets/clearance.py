@@ -61,11 +61,11 @@ def open_session(
 
 @contextmanager
 def open_executor(
-    options: ExecutorOptions, benchmark: Evaluation, repeated: Iterable[str]
+    options: ExecutorOptions, benchmark: Evaluation, repeated: Iterable[str], *, stage: str
 ) -> Iterator[Executor]:
-    """Who works on pieces of texts, which may repeat text of the datasets `repeated`.
+    """Who works on pieces of a stage's texts, which may repeat text of the datasets `repeated`.
 
-    The variable METASSAY_DASK goes before `options`: a scheduler's address, or `local`. Raises
+    `stage` is the name of its instance. The variable METASSAY_DASK goes before `options`: a scheduler's address, or `local`. Raises
     BadInput where text may not go to its workers, and where it is in doubt whether it may.
     """
     address = os.environ.get(DASK, "") or (options.kind == "dask" and options.address) or "local"
@@ -87,7 +87,7 @@ def open_executor(
     datasets = sorted({benchmark.dataset, *repeated})
     raise_problems(label_problems(registry, datasets, [(benchmark.dataset, Path(benchmark.raw))]))
     check_workers({name: one.access for name, one in registry.items()}, datasets, options)
-    with Cluster(options) as cluster:
+    with Cluster(options, f"{benchmark.name}-{stage}") as cluster:
         yield cluster
 
 

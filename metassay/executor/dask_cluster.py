@@ -48,21 +48,24 @@ class _Running(NamedTuple):
 
 
 class Cluster:
-    """The workers of a scheduler, for the stage of one process. Use as a context manager.
+    """The workers of a scheduler, for one process. Use as a context manager.
 
-    Answers stay in the storage until the stage is done, so that one that was killed goes on.
+    `name` is that of a stage's instance, of which one runs at a time: its folder of the storage is
+    its own, and stays until the stage is done, so that one that was killed goes on.
     """
 
     remote = True
 
-    def __init__(self, options: ExecutorOptions) -> None:
+    def __init__(self, options: ExecutorOptions, name: str) -> None:
         assert options.address is not None
         self._options, self._address = options, options.address
-        self._storage = Storage(options.storage)
+        self._storage = Storage(f"{options.storage}/{name}")
         self._client: distributed.Client | None = None
         self._closed_to: set[str] = set()  # workers that get nothing more: refused, or hanging
         self._tries: Counter[str] = Counter()  # by shard
-        self._made: list[str] = []
+        for logger in list(logging.root.manager.loggerDict):
+            if logger.startswith("distributed"):  # what is lost is asked for again, and told by us
+                logging.getLogger(logger).setLevel(logging.CRITICAL)
 
     def __enter__(self) -> Self:
         return self
@@ -72,9 +75,7 @@ class Cluster:
     ) -> None:
         self._let_go()
         if kind is None:
-            for name in self._made:
-                self._storage.remove(f"{name}.shard")
-                self._storage.remove(f"{name}.answer")
+            self._storage.clear()
 
     def map(
         self,
@@ -109,7 +110,6 @@ class Cluster:
                         yield name
 
             self._work(open_ones(), known, progress)
-        self._made += names
         return [cloudpickle.loads(self._storage.read(f"{name}.answer")) for name in names]
 
     def _work(self, names: Iterator[str], files: Versions, progress: Callable[[], None]) -> None:

@@ -68,7 +68,7 @@ class Storage:
             file.write(content)
         os.replace(part, f"{self._root}/{name}")  # noqa: PTH105
 
-    def remove(self, name: str) -> None:
-        """Take a file away, if it is there."""
-        if self.has(name):
-            self._files.rm_file(f"{self._root}/{name}")
+    def clear(self) -> None:
+        """Take away the folder with all that is in it."""
+        if self._files.exists(self._root):
+            self._files.rm(self._root, recursive=True)
