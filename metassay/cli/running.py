@@ -55,6 +55,8 @@ def words_of(chosen: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
     if chosen.prefect_api:
         words += ["--prefect-api", chosen.prefect_api]
     environment = dict(os.environ)
+    if getattr(chosen, "dask", None):
+        environment["METASSAY_DASK"] = chosen.dask
     if chosen.mirror:
         environment["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
     return words, environment

@@ -188,5 +188,8 @@ def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Reso
 
 
 RELEASED = Segmentation(
-    options=ReleasedFacetOptions, divide=divide, facets=lambda options: tuple(options.facets)
+    options=ReleasedFacetOptions,
+    divide=divide,
+    facets=lambda options: tuple(options.facets),
+    whole=lambda _: True,  # what is not released of any text is told
 )
