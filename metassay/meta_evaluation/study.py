@@ -119,6 +119,17 @@ class Study(NamedTuple):
         """The metrics that say which of two texts is better: not lengths, not coverage."""
         return [one for one in self.metrics if one.better != "neither"]
 
+    def values(self, metrics: Sequence[Measured], *, oriented: bool = True) -> Array:
+        """(metrics, systems, documents): their values, signs turned where less is better."""
+        each = [one.oriented if oriented else one.values for one in metrics]
+        return np.array(each, dtype=np.float64).reshape(len(each), *self.shape)
+
+    def rows(self, metrics: Sequence[Measured], **columns: object) -> Iterator[dict[str, object]]:
+        """A row per metric, of columns (metrics,) or what all rows share."""
+        wide = [np.broadcast_to(np.asarray(one), len(metrics)).tolist() for one in columns.values()]
+        for one, *row in zip(metrics, *wide, strict=True):
+            yield {**self.key, **one.key, **dict(zip(columns, row, strict=True))}
+
     def compared(self, options: MetaOptions) -> list[Measured]:
         """Those of `directed` that are to be compared with each other, if they scored any text."""
         named = [one for one in self.directed if options.compares(one.metric, one.label)]
