@@ -160,6 +160,7 @@ def studies(
         )
     of_raters = _rater_scores(ratings, criteria)
     of_part = dict(list(scores.groupby("part", sort=True)))
+    known: dict[tuple[object, ...], tuple[Measured, ...]] = {}  # criteria of the same texts
     found = []
     for names, group in _of_texts(of_raters).groupby(_STUDIED, sort=True):
         key = str(names[0]), str(names[1]), str(names[2])
@@ -170,7 +171,11 @@ def studies(
         each = np.stack([_matrix(r, systems, documents) for _, r in mine.groupby("rater")])
         human = _matrix(group, systems, documents)
         human = even(human) if group["several"].any() else steady(human)
-        metrics = _measured(of_part.get(part, scores[:0]), part, systems, documents, better)
+        texts = part, *systems, "", *documents
+        if texts not in known:
+            scored = of_part.get(part, scores[:0])
+            known[texts] = _measured(scored, part, systems, documents, better)
+        metrics = known[texts]
         layout = layout_of(
             *(list(systems), list(documents), human, [one.values for one in metrics], groups),
             generator(0, "layout", *key),

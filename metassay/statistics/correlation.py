@@ -441,23 +441,36 @@ def concordance(x: Array, y: Array) -> Counts:
     return np.stack([either + n - equal_x - equal_y + equal, n - equal_x, n - equal_y])
 
 
-def taus_without(
-    x: Array, y: Array, whole: Counts, group: Index, groups: int
-) -> tuple[Array, Array]:
+def taus_without(x: Array, y: Array, group: Index, groups: int) -> tuple[Array, Array]:
     """tau-b and tau-c of the items outside each group, (groups,) each; NaN where undefined.
 
-    `whole` is `concordance(x, y)`; `group` (n,) is each item's, 0 to groups - 1.
+    `group` (n,) is each item's, 0 to groups - 1.
     """
-    left, distinct = np.empty((3, groups)), np.empty(groups)
-    ranks = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
-    for number in range(groups):
-        inside = group == number
-        within = concordance(x[inside], y[inside]).sum(axis=1) / 2.0
-        left[:, number] = whole.sum(axis=1) / 2.0 - whole[:, inside].sum(axis=1) + within
-        distinct[number] = min(np.count_nonzero(np.bincount(rank[~inside])) for rank in ranks)
+    left = np.empty((3, groups))
+    if 0 < x.size <= LONG_ROW:
+        order = np.argsort(group, kind="stable")
+        there, starts = np.unique(group[order], return_index=True)
+        pairs = _pair_sums(x[order], y[order], starts, slice(0, starts.size))
+        left[:] = pairs.sum(axis=(1, 2))[:, None] / 2.0
+        left[:, there] += np.einsum("kgg->kg", pairs) / 2.0 - pairs.sum(axis=2)
+    else:
+        whole = concordance(x, y)
+        for number in range(groups):
+            inside = group == number
+            within = concordance(x[inside], y[inside]).sum(axis=1) / 2.0
+            left[:, number] = whole.sum(axis=1) / 2.0 - whole[:, inside].sum(axis=1) + within
     agreed, untied_x, untied_y = left
+    distinct = np.minimum(*(_distinct_without(side, group, groups) for side in (x, y)))
     n = (x.size - np.bincount(group, minlength=groups)).astype(np.float64)
     return ratio(agreed, np.sqrt(untied_x), np.sqrt(untied_y)), tau_c(2.0 * agreed, n, distinct)
+
+
+def _distinct_without(x: Array, group: Index, groups: int) -> Array:
+    values, place = np.unique(x, return_inverse=True)
+    counts = np.bincount(group * values.size + place, minlength=groups * values.size)
+    by_group = counts.reshape(groups, values.size)
+    rest = by_group.sum(axis=0) - by_group
+    return np.asarray(np.count_nonzero(rest, axis=1), dtype=np.float64)
 
 
 def _less_and_equal(key: NDArray[Any]) -> tuple[Index, Index, Index]:

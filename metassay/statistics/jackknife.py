@@ -27,7 +27,6 @@ from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Coefficient,
     Level,
-    concordance,
     in_turn,
     matrices,
     pearson_of_sums,
@@ -324,9 +323,8 @@ def _pooled_taus(a: Array, b: Array, units: Units) -> tuple[Without, Without]:
     for place, (x, y) in enumerate(
         zip(a[:, system, document], b[:, system, document], strict=True)
     ):
-        whole = concordance(x, y)
-        by_system[:, place] = taus_without(x, y, whole, units.system[system], units.n[0])
-        by_document[:, place] = taus_without(x, y, whole, units.document[document], units.n[1])
+        by_system[:, place] = taus_without(x, y, units.system[system], units.n[0])
+        by_document[:, place] = taus_without(x, y, units.document[document], units.n[1])
     return (by_system[0], by_document[0]), (by_system[1], by_document[1])
 
 
