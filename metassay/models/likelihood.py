@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from metassay.models import extra, rows
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
-from metassay.models.pair_scores import padding_of
 
 METHOD = 2  # part of the store's keys; whoever changes what is computed of a pair raises it
 
@@ -71,7 +70,7 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
         for row, its in zip(batch, values.cpu(), strict=True):
             yield Likelihoods(rows.finite(its[: len(row.features["labels"])]), *row.told)
 
-    return rows.Runner(read, give, padding_of(network, options.model), options.device)
+    return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
 
 
 def _encoded(weights: Any, tensors: dict[str, Any]) -> dict[str, Any]:

@@ -258,13 +258,13 @@ def test_each_window_and_hypothesis_is_computed_once_ever(
 ) -> None:
     """Also where two premises share a window, and in a later run with other questions."""
     computed: list[tuple[str, str]] = []
-    scores = pair_scores.Scorer.scores
+    scores = pair_scores.Runner.scores
 
-    def counting(scorer: Any, pairs: Sequence[tuple[str, str]], batch_tokens: int) -> Any:
+    def counting(runner: Any, pairs: Sequence[tuple[str, str]], batch_tokens: int) -> Any:
         computed.extend(pairs)
-        return scores(scorer, pairs, batch_tokens)
+        return scores(runner, pairs, batch_tokens)
 
-    monkeypatch.setattr(pair_scores.Scorer, "scores", counting)
+    monkeypatch.setattr(pair_scores.Runner, "scores", counting)
     one, two, three = "It hurts today.", "The knee is here.", "He climbs the stairs."
     texts = [(f"{one} {two}", "it hurts"), (f"{two} {three}", "it hurts"), (one, "how")]
     pairs = [

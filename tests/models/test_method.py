@@ -29,12 +29,12 @@ COMPUTING = {
                 for name in ("vectors", "bs_topk", "bs_gain", "rouge_topk")
             ),
         ),
-        (1, "ce47668a9d184e73"),
+        (1, "746329658eec6427"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "8e7bd4e642a3b3c0"),
+        (2, "5fc60ddf33efcce8"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -42,12 +42,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "5b08cfd048e78684"),
+        (1, "cb10f199c6515f3f"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "a72b01e5fdb1ed08"),
+        (1, "8adb5637897f4fd6"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -55,12 +55,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "5e56ed27ce953095"),
+        (1, "aeada3c3c8394933"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "a245c6f40f1f5bab"),
+        (2, "14f7d781405ff607"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -69,12 +69,12 @@ COMPUTING = {
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
             *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
         ),
-        (1, "7e77afc2ab342d89"),
+        (1, "8095e99e68e84f5d"),
     ),
     "nli": (
         pair_scores.METHOD,
-        (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "3ae8f36c9ad7905f"),
+        (*SHARED, "models/pair_inputs", "models/pair_scores", "models/rows"),
+        (1, "d681a8286c77b850"),
     ),
     "redress": (
         redress.METHOD,
@@ -82,7 +82,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "fc93b0e5d9a9a96c"),
+        (1, "dfeaf84c4c214e5b"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -98,7 +98,7 @@ COMPUTING = {
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "2c55ce089bc7d764"),
+        (5, "9df0a75caf5cf221"),
     ),
 }
 

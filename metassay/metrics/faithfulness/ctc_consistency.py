@@ -6,13 +6,20 @@ from string import punctuation
 from typing import Any, Literal
 
 from metassay.core.errors import BadInput
-from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.reading import MISSING, ByName, by_text, described
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.record import (
+    MISSING,
+    ByName,
+    Case,
+    CheckpointOptions,
+    FaithfulnessMetric,
+    Scored,
+    by_text,
+    described,
+    states,
+)
 from metassay.models import rows
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
-from metassay.models.pair_scores import padding_of
 from metassay.text.tokens import STOPWORDS
 
 NAME = "ctc_consistency"
@@ -128,7 +135,7 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
         share = (1 + tanh((vector[0] - vector[1]) / 2)) / 2  # softmax of two
         return round(share, rows.PLACES) if isfinite(share) else None
 
-    return rows.Runner(read, give, padding_of(network, options.model), options.device)
+    return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
 
 
 def _words(
@@ -154,9 +161,7 @@ def _words(
 KIND = FaithfulnessMetric(
     options=CtcOptions,
     score=score,
-    recipe=lambda options, network: rows.recipe_of(
-        network, options, "pieces", "stop_words", "max_tokens"
-    ),
+    recipe=states("pieces", "stop_words", "max_tokens"),
     descriptions=(
         described(
             NAME,
