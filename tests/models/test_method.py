@@ -34,7 +34,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "5fc60ddf33efcce8"),
+        (2, "fbc8d8991bd3f8f8"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -42,12 +42,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "cb10f199c6515f3f"),
+        (1, "158ed9a5418e7d91"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "8adb5637897f4fd6"),
+        (1, "5fd01a13b0d0cf1d"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -60,16 +60,16 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "14f7d781405ff607"),
+        (2, "2fb80306bf4b72b7"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
         (
-            *(*SHARED, "models/encoders", "models/digits", "models/matching", "models/windows"),
+            *(*SHARED, "models/encoders", "models/digits", "models/matching"),
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
             *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
         ),
-        (1, "8095e99e68e84f5d"),
+        (1, "1efd722da7cc4b67"),
     ),
     "nli": (
         pair_scores.METHOD,
