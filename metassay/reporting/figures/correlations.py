@@ -58,14 +58,9 @@ def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     if not metrics:
         return None
     names = [d.label(metric_label(*metric)) for metric in metrics]
-    high = 0.75 + 0.185 * len(metrics)
+    size, left = (2.3, 0.75 + 0.185 * len(metrics)), d.width_of(names)
     figure, grid, each = d.panels(
-        len(criteria),
-        _FOREST_PER_ROW,
-        lambda columns, rows: (d.width_of(names) + 2.3 * columns, rows * high + 0.6),
-        pads={"h_pad": 0.1},
-        sharex=True,
-        sharey=True,
+        len(criteria), _FOREST_PER_ROW, size, left, 0.6, share="xy", h_pad=0.1
     )
     for axes, (_, mine), title in zip(each, criteria, d.criterion_titles(criteria), strict=True):
         _forest_panel(axes, mine, metrics, useful)
@@ -148,13 +143,10 @@ def draw_components(components: pd.DataFrame) -> Figure | None:
     named = [_component_bars(every[key]) for key in chosen]
     bars = [{name: of for name, of in mine.items() if None not in of} for mine in named]
     undefined = sum(map(len, named)) - sum(map(len, bars))
-    high = 0.6 + 0.2 * max(map(len, bars))
     wide = d.width_of([name for mine in bars for name in mine])
+    size = (wide + 3.2, 0.6 + 0.2 * max(map(len, bars)))
     figure, _, each = d.panels(
-        len(bars),
-        _COMPONENTS_PER_ROW,
-        lambda columns, rows: (columns * (wide + 3.2), 0.6 + rows * high),
-        pads={"h_pad": 0.1, "w_pad": 0.08},
+        len(bars), _COMPONENTS_PER_ROW, size, above=0.6, h_pad=0.1, w_pad=0.08
     )
     looks = {words: d.facet_look(place) for place, words in enumerate(COMPONENTS.values())}
     for axes, (study, part), shown in zip(each, chosen, bars, strict=True):

@@ -91,25 +91,26 @@ def lay_out(figure: Figure) -> None:
         figure.set_layout_engine(None)
 
 
-Size = Callable[[int, int], tuple[float, float]]  # of columns and rows, to inches
-
-
 def panels(
     n: int,
     per_row: int,
-    size: Size,
+    size: tuple[float, float],
+    left: float = 0.0,
+    above: float = 0.0,
     *,
-    pads: Mapping[str, Any],
-    sharex: bool = False,
-    sharey: bool = False,
+    share: str = "",
+    **pads: Any,
 ) -> tuple[Figure, list[list[Axes]], list[Axes]]:
     """A figure of `n` panels, `per_row` at most in a row: the figure, all rows, and the panels.
 
-    What is left over of the last row is not shown.
+    `size` of a panel, and what is `left` of all of them and `above`, in inches. Axes that they
+    `share`: x, y or both. What is left over of the last row is not shown.
     """
     columns, rows = min(n, per_row), math.ceil(n / per_row)
-    figure = Figure(figsize=size(columns, rows), layout=ConstrainedLayoutEngine(**pads))
-    grid = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey).tolist()
+    inches = (left + size[0] * columns, above + size[1] * rows)
+    figure = Figure(figsize=inches, layout=ConstrainedLayoutEngine(**pads))
+    shared: Any = {"sharex": "x" in share, "sharey": "y" in share}
+    grid = figure.subplots(rows, columns, squeeze=False, **shared).tolist()
     every = [axes for row in grid for axes in row]
     for axes in every[n:]:
         axes.set_visible(False)

@@ -36,14 +36,8 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
         return None
     authors = sorted_authors(whole["author"])
     names = [d.label(author) for author in authors]
-    high = 0.85 + 0.21 * len(authors)
-    figure, grid, every = d.panels(
-        len(metrics),
-        4,
-        lambda columns, rows: (d.width_of(names) + 2.05 * columns, rows * high),
-        pads={"h_pad": 0.12},
-        sharey=True,
-    )
+    size = (2.05, 0.85 + 0.21 * len(authors))
+    figure, grid, every = d.panels(len(metrics), 4, size, d.width_of(names), share="y", h_pad=0.12)
     for axes, metric in zip(every, metrics, strict=True):
         _dots_panel(axes, by_metric[metric], authors)
     d.lines_along(grid[0][0], names)
@@ -102,12 +96,7 @@ def draw_history(means: pd.DataFrame) -> Figure | None:
         return None
     metrics = headline_metrics(set(map(metric_of, rows)))
     authors = sorted_authors(row["author"] for row in rows)
-    figure, grid, every = d.panels(
-        len(metrics),
-        3,
-        lambda columns, rows: (2.9 * columns, 1.9 * rows + 0.45),
-        pads={"h_pad": 0.1},
-    )
+    figure, grid, every = d.panels(len(metrics), 3, (2.9, 1.9), above=0.45, h_pad=0.1)
     for axes, metric in zip(every, metrics, strict=True):
         _history_panel(axes, [row for row in rows if metric_of(row) == metric], authors)
         _dates(axes, runs)
@@ -184,14 +173,9 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
     criteria = every[:AT_MOST]
     authors = sorted_authors(row["author"] for _, mine in criteria for row in mine)
     names = [d.label(author) for author in authors]
-    high = 0.75 + 0.36 * len(names)
+    size, left = (2.4, 0.75 + 0.36 * len(names)), d.width_of(names)
     figure, grid, found = d.panels(
-        len(criteria),
-        4,
-        lambda columns, rows: (d.width_of(names) + 2.4 * columns, 0.5 + rows * high),
-        pads={"h_pad": 0.1, "w_pad": 0.08},
-        sharex=True,
-        sharey=True,
+        len(criteria), 4, size, left, 0.5, share="xy", h_pad=0.1, w_pad=0.08
     )
     for axes, (_, mine), title in zip(found, criteria, d.criterion_titles(criteria), strict=True):
         _violins_panel(axes, mine, authors)
@@ -254,13 +238,8 @@ def draw_profile(profile: pd.DataFrame) -> Figure | None:
     quantities = [name for name in TITLES if (profile["quantity"] == name).any()]
     authors = sorted_authors(profile["author"])
     names = [d.label(author) for author in authors]
-    figure, grid, found = d.panels(
-        len(quantities),
-        len(quantities),
-        lambda columns, _: (d.width_of(names) + 2.7 * columns, 1 + 0.25 * len(names)),
-        pads={"w_pad": 0.08},
-        sharey=True,
-    )
+    n, size = len(quantities), (2.7, 1 + 0.25 * len(names))
+    figure, grid, found = d.panels(n, n, size, d.width_of(names), share="y", w_pad=0.08)
     for axes, quantity in zip(found, quantities, strict=True):
         _profile_panel(axes, records(profile[profile["quantity"] == quantity]), authors)
         axes.set_title(TITLES[quantity], loc="left")
@@ -341,13 +320,9 @@ def draw_rubric_levels(levels: pd.DataFrame) -> Figure | None:
     chosen = list(every)[:AT_MOST]
     authors = sorted_authors(row["author"] for key in chosen for row in every[key])
     names = [d.label(author) for author in authors]
-    high = 0.7 + 0.26 * len(names)
+    size, left = (3.1, 0.7 + 0.26 * len(names)), d.width_of(names)
     figure, grid, found = d.panels(
-        len(chosen),
-        3,
-        lambda columns, rows: (d.width_of(names) + 3.1 * columns, 0.4 + rows * high),
-        pads={"h_pad": 0.1, "w_pad": 0.08},
-        sharey=True,
+        len(chosen), 3, size, left, 0.4, share="y", h_pad=0.1, w_pad=0.08
     )
     for axes, (rubric, criterion, judge) in zip(found, chosen, strict=True):
         _levels_panel(axes, every[rubric, criterion, judge], authors)

@@ -30,12 +30,8 @@ def draw_judge_kinds(kinds: pd.DataFrame) -> Figure | None:
         return None
     judges = sorted(set(kinds["judge"]))
     n_rows = max(mine["kind"].nunique() for mine in by_panel.values())
-    figure, _, found = panels(
-        len(by_panel),
-        len(by_panel),
-        lambda columns, _: (1.6 + columns * (1.2 + 0.85 * len(judges)), 1.4 + 0.27 * n_rows),
-        pads={"w_pad": 0.1},
-    )
+    n, size = len(by_panel), (1.2 + 0.85 * len(judges), 1.4 + 0.27 * n_rows)
+    figure, _, found = panels(n, n, size, 1.6, w_pad=0.1)
     for axes, (name, mine) in zip(found, by_panel.items(), strict=True):
         of_kinds = list(dict.fromkeys(mine["kind"]))
         values = _matrix(mine, ("kind", "judge", "value"), (of_kinds, judges))
@@ -67,14 +63,8 @@ def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
     judges = sorted(set(calibration["judge"]))
     if not judges:
         return None
-    figure, grid, every = panels(
-        len(judges),
-        4,
-        lambda columns, rows: (0.5 + 2.6 * columns, 0.5 + 2.6 * rows),
-        pads={"h_pad": 0.1, "w_pad": 0.1},
-        sharex=True,
-        sharey=True,
-    )
+    pads = {"h_pad": 0.1, "w_pad": 0.1}
+    figure, grid, every = panels(len(judges), 4, (2.6, 2.6), 0.5, 0.5, share="xy", **pads)
     largest = int(calibration["n"].max())
     for axes, judge in zip(every, judges, strict=True):
         _reliability_panel(axes, calibration[calibration["judge"] == judge], largest)
@@ -109,12 +99,7 @@ def draw_confusions(confusions: pd.DataFrame) -> Figure | None:
     if not names:
         return None
     side = 1.3 + 0.52 * confusions.groupby("segmentation")["label"].nunique().max()
-    figure, _, every = panels(
-        len(names),
-        3,
-        lambda columns, rows: (0.4 + columns * side, 0.3 + rows * side),
-        pads={"h_pad": 0.12, "w_pad": 0.12},
-    )
+    figure, _, every = panels(len(names), 3, (side, side), 0.4, 0.3, h_pad=0.12, w_pad=0.12)
     for axes, name in zip(every, names, strict=True):
         mine = confusions[confusions["segmentation"] == name]
         mine = mine[mine.groupby("label")["n"].transform("sum") > 0]  # labels that sentences have
