@@ -143,16 +143,7 @@ def _write_page(
         blocks,
         counts=_counts(tables),
         answer=[*kinds_verdict(cards, kinds), *verdict(cards, first)],
-        systems=c.SystemsInfo(
-            noun="judge",
-            table="judge_cards",
-            system="judge",
-            metric=["statistic"],
-            cell=c.CellInfo("value", "low", "high", "n", "n_missing"),
-            better="better",
-            groups="",
-            headline=headline,
-        ),
+        headline=headline,
         texts=put_items(page, shown["verdicts"], tables),
     )
 

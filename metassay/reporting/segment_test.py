@@ -125,16 +125,7 @@ def _write_page(
             counted(len(report.segmentations), "segmentation"),
         ],
         answer=verdict(tables["segment_scores"], str(sentences["label"].value_counts().index[0])),
-        systems=c.SystemsInfo(
-            noun="segmentation",
-            table="segment_scores",
-            system="segmentation",
-            metric=["statistic"],
-            cell=c.CellInfo("value", "low", "high", "n", "n_failed"),
-            better="better",
-            groups="",
-            headline=_HEADLINE,
-        ),
+        headline=_HEADLINE,
         texts=put_sentences(page, tables, wide, report.segmentations, labels),
     )
 
