@@ -238,10 +238,7 @@ def evaluation_numbers(
 
 
 def judge_numbers(cards: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
-    """Of a test of judges: per judge and set of items how often it is right, with intervals.
-
-    `n` items were judged and `n_missing` were not.
-    """
+    """Of a test of judges: per judge and set of items how often it is right, with intervals."""
     found: Numbers = {}
     for judge, study, of in main_cards(cards):
         numbers = {name: _with_ends(of[name]) for name in CARD_STATISTICS if name in of}
@@ -251,10 +248,7 @@ def judge_numbers(cards: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
 
 
 def segmentation_numbers(scores: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
-    """Of a test of segmentations: how often each is right, with intervals.
-
-    `n` sentences got a label and `n_failed` did not.
-    """
+    """Of a test of segmentations: how often each is right, with intervals."""
     found: Numbers = {}
     for row in records(scores[scores["of"] == "all"]):
         of = found.setdefault(row["segmentation"], {})

@@ -45,11 +45,7 @@ Scorer = tuple[str, str]  # metric or people, and its label
 def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     """One panel per criterion, at LEVEL, metrics in the order of pages; None without a value.
 
-    Dots are `value`, filled where the metric may be used, half where it is promising; pale bars
-    `low` to `high`, dark lines the interval for these systems. A line stands at the rater's own
-    correlation, from the row that rests on most texts where they differ, a dotted one at `useful`.
-    Metrics that have no value in any panel are left out and counted below. Criteria after the
-    first AT_MOST are left out.
+    The rater's line is of the row that rests on most texts. Criteria after AT_MOST are left out.
     """
     every = by_criterion(certificates[certificates["level"] == LEVEL])
     criteria = every[:AT_MOST]
@@ -128,10 +124,8 @@ def _fill(row: Row) -> dict[str, Any]:
 def draw_components(components: pd.DataFrame) -> Figure | None:
     """Which shares of the variance of people and metrics lie where; None without a share.
 
-    One panel per study and part: a bar per criterion (`people_share`), below them one per metric
-    (`metric_share`), in the order of pages. A metric has a share on the texts of each criterion;
-    drawn is that of the criterion that rests on most. Whoever has no share is left out and counted
-    below, and panels after the first AT_MOST are left out.
+    A metric has a share on the texts of each criterion; drawn is that of the criterion with most
+    texts. Panels after AT_MOST are left out.
     """
     every: dict[tuple[str, str], Criteria] = {}
     shared = components.dropna(subset=["people_share", "metric_share"], how="all")
@@ -179,11 +173,7 @@ def _component_bars(criteria: Criteria) -> dict[str, list[float | None]]:
 
 
 def draw_correlation_heatmap(certificates: pd.DataFrame) -> Figure | None:
-    """Every metric against every human criterion, one panel per level; None without a value.
-
-    Colour and number are `value`, -1 to 1. Metrics that have none are left out and counted below;
-    a single undefined coefficient is hatched; one that was not computed is left white.
-    """
+    """Every metric against every human criterion, one panel per level; None without a value."""
     chosen = records(certificates)
     metrics, undefined = _defined(chosen)
     if not metrics:
@@ -242,9 +232,7 @@ def _square(axes: Axes, x: int, y: int, value: float | None, text: str, size: fl
 def draw_metric_matrix(metric_correlations: pd.DataFrame) -> Figure | None:
     """Metrics and criteria against each other: a panel per study, of whole texts.
 
-    None without a value of COEFFICIENT. The lower half of the matrix: criteria first (above the
-    line), then metrics. Colour and number are `value`; an undefined one is hatched, one that was
-    not computed white. What has no value at all is left out and counted below.
+    The lower half of the matrix: criteria first (above the line), then metrics.
     """
     whole = metric_correlations[
         (metric_correlations["coefficient"] == COEFFICIENT) & (metric_correlations["part"] == FULL)

@@ -120,7 +120,7 @@ def panels(
 def note_below(figure: Figure, text: str) -> None:
     """What the signs of a figure mean, in small letters.
 
-    A line that is wider than the figure is broken, and the figure grows higher by what that adds.
+    A line that is wider than the figure is broken, and the figure grows by what that adds.
     """
     most = int((figure.get_figwidth() - 0.2) / _LETTER)
     given = text.split("\n")

@@ -20,11 +20,7 @@ from metassay.tables.names import REFERENCE
 
 
 def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
-    """One panel per metric, one line per author, for the whole text; None without a value.
-
-    Dots are `macro`, bars `low` to `high`; an author without a value has no dot. Metrics that have
-    no value at all are left out and counted below.
-    """
+    """One panel per metric, one line per author, for the whole text; None without a value."""
     if leaderboard.empty:
         return None
     part = sorted_parts(leaderboard["part"])[0]
@@ -85,9 +81,7 @@ _TICKS = 3
 def draw_history(means: pd.DataFrame) -> Figure | None:
     """One panel per main metric, one line per author over the runs; None without a value.
 
-    `means` is table HISTORY_MEANS; runs are equally far apart. Bars are bootstrap intervals. A line
-    is broken where the recipe is another than before: such numbers are not compared. A ring marks a
-    mean that had regressed from the accepted one.
+    A line is broken where the recipe is another than before: such numbers are not compared.
     """
     runs = sorted(set(means["run"]))
     places = {run: place for place, run in enumerate(runs)}
@@ -163,9 +157,7 @@ _WIDEST = 0.12  # of the scale, for one value
 def draw_violins(violins: pd.DataFrame) -> Figure | None:
     """One panel per study, criterion and part, one violin per system; None without a row.
 
-    The body has a bar for each value that was given, as high as it is frequent among
-    `all_ratings`: no kernel, which would smooth what people give in steps. Below it stand the mean
-    as a dot, and a line from low to high. Criteria after the first AT_MOST are left out.
+    No kernel, which would smooth what people give in steps. Criteria after AT_MOST are left out.
     """
     every = by_criterion(violins)
     if not every:
@@ -228,11 +220,7 @@ _MIDDLE = "#9fbfe2"
 
 
 def draw_profile(profile: pd.DataFrame) -> Figure | None:
-    """One panel per quantity, one line per author; None without a value.
-
-    Pale from p10 to p90, darker from p25 to p75, a stroke at the median; a dot at the mean with its
-    interval as a line. The reference's mean goes through the panel as a broken line.
-    """
+    """One panel per quantity, one line per author; None without a value."""
     if profile.empty:
         return None
     quantities = [name for name in TITLES if (profile["quantity"] == name).any()]
@@ -276,7 +264,7 @@ def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
 def draw_facet_lengths(facets: pd.DataFrame) -> Figure | None:
     """One bar per author, a piece per facet with its `share` in per cent, the rest in none (white).
 
-    None without a share. An author of whose texts no share is known has no bar.
+    None without a share.
     """
     if not facets["share"].notna().any():
         return None
@@ -311,8 +299,7 @@ _DARK = 0.6
 def draw_rubric_levels(levels: pd.DataFrame) -> Figure | None:
     """One panel per criterion and judge, one bar per author; None without a grade.
 
-    A piece's length is the `share` of the texts with this grade, its number the grade; the darker,
-    the better. Criteria after the first AT_MOST are left out.
+    Criteria after the first AT_MOST are left out.
     """
     every = grouped(records(levels), lambda row: (row["rubric"], row["criterion"], row["judge"]))
     if not every:

@@ -22,7 +22,7 @@ _TITLES = {"detected": "share detected", "false alarms": "share of false alarms"
 def draw_judge_kinds(kinds: pd.DataFrame) -> Figure | None:
     """One panel per measure of table `kinds`, a row per kind, a column per judge; None if empty.
 
-    Blue is good in both: much detected, few false alarms. Grey is undefined or not asked.
+    Blue is good in both. Grey is undefined or not asked.
     """
     by_panel = {name: kinds[kinds["measure"] == name] for name in _TITLES}
     by_panel = {name: mine for name, mine in by_panel.items() if len(mine)}
@@ -57,8 +57,7 @@ def _matrix(
 def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
     """One panel per judge of rows of table `calibration`, those of one study; None if empty.
 
-    Dots are bins: the mean probability, and the share of their items that are entailed, with its
-    interval. Their area goes with the number of items. The line is where both are equal.
+    A dot is a bin; its area goes with the number of items.
     """
     judges = sorted(set(calibration["judge"]))
     if not judges:
@@ -92,8 +91,7 @@ def _reliability_panel(axes: Axes, mine: pd.DataFrame, largest: int) -> None:
 def draw_confusions(confusions: pd.DataFrame) -> Figure | None:
     """One panel per segmentation of table `confusions`, labels in the order of the frame.
 
-    A row is a right label, a column the label given. Colour is the share of the row's sentences,
-    the number how many they are. None without a sentence.
+    Colour is the share of a right label's sentences. None without a sentence.
     """
     names = list(dict.fromkeys(confusions["segmentation"]))
     if not names:
