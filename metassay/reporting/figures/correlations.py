@@ -1,13 +1,12 @@
 """Figures of metrics and people."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from metassay.format.frames import records, rows
 from metassay.format.numbers import short
@@ -189,44 +188,28 @@ def draw_correlation_heatmap(certificates: pd.DataFrame) -> Figure | None:
     each = figure.subplots(1, len(levels), sharey=True, squeeze=False)[0]
     for axes, level in zip(each, levels, strict=True):
         mine = [row for row in chosen if row["level"] == level]
-        values = {(metric_of(row), key_of(row)): row["value"] for row in mine}
-        for y, metric in enumerate(metrics):
-            for x, criterion in enumerate(criteria):
-                if (metric, criterion) in values:
-                    value = values[metric, criterion]
-                    _square(axes, x, y, value, _two_decimals(value), 7.5)
-        axes.set_xlim(-0.5, len(criteria) - 0.5)
-        axes.set_ylim(len(metrics) - 0.5, -0.5)
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
+        places = {
+            (metrics.index(metric_of(row)), criteria.index(key_of(row))): row["value"]
+            for row in mine
+            if metric_of(row) in metrics
+        }
+        _squares(axes, places, (names, heads), size=7.5)
         axes.set_title(f"{level} level", loc="left")
-        axes.set_xticks(
-            range(len(criteria)), labels=heads, rotation=40, ha="right", rotation_mode="anchor"
-        )
-    each[0].set_yticks(range(len(metrics)), labels=names)
     d.note_below(figure, f"{_coefficients(chosen)}, {TURNED}; hatched: undefined{undefined}")
     return figure
 
 
-def _two_decimals(value: float | None) -> str:
-    text = "" if value is None else f"{value:.2f}".replace("0.", ".", 1)
-    return "0" if text and float(text) == 0 else text.replace("-", "−")
-
-
-def _square(axes: Axes, x: int, y: int, value: float | None, text: str, size: float) -> None:
-    """One cell of a heat map; hatched where the value is undefined."""
-    corner = (x - 0.5, y - 0.5)
-    if value is None:
-        square = Rectangle(corner, 1, 1, facecolor="white", hatch="////", linewidth=0)
-    else:
-        colour = colormaps["RdBu"]((value + 1) / 2)
-        square = Rectangle(corner, 1, 1, facecolor=colour, edgecolor="white", linewidth=1)
-        ink = "white" if abs(value) > _DARK else d.INK
-        number = axes.text(x, y, text, ha="center", va="center", color=ink)
-        number.set(fontsize=size, in_layout=False)
-    square.set_in_layout(False)  # inside the axes anyway: neither measured nor clipped
-    axes.add_patch(square)
-    square.set_clip_on(False)
+def _squares(
+    axes: Axes, values: Mapping[tuple[int, int], float | None], names: Any, **how: float
+) -> None:
+    """A heat map of correlations by row and column, hatched where one is undefined."""
+    shades = np.full((len(names[0]), len(names[1])), np.nan)
+    for place, value in values.items():
+        shades[place] = np.nan if value is None else value
+    texts = {place: short(value) for place, value in values.items() if value is not None}
+    hatched = [place for place, value in values.items() if value is None]
+    look: dict[str, Any] = {"vmin": -1, "vmax": 1, "cmap": "RdBu", "edgecolors": "white"}
+    d.tiles(axes, shades, texts, names, dark=_DARK, hatched=hatched, **look, **how)
 
 
 def draw_metric_matrix(metric_correlations: pd.DataFrame) -> Figure | None:
@@ -289,16 +272,8 @@ def _matrix_panel(axes: Axes, mine: pd.DataFrame, scorers: Sequence[Scorer]) -> 
     ):
         one, other = places.get((first_is, first)), places.get((second_is, second))
         if one is not None and other is not None and one != other:
-            squares[min(one, other), max(one, other)] = value
-    for (x, y), value in sorted(squares.items()):
-        _square(axes, x, y, value, short(value), 6.5)
-    n_people = sum(scorer[0] == "people" for scorer in scorers)
-    axes.plot([-0.5, n_people - 0.5], [n_people - 0.5] * 2, "-", color=d.GREY, linewidth=0.9)
+            squares[max(one, other) - 1, min(one, other)] = value
     names = [_name(scorer) for scorer in scorers]
-    axes.set_yticks(range(1, len(scorers)), labels=names[1:])
-    turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    axes.set_xticks(range(len(scorers) - 1), labels=names[:-1], **turned)
-    axes.set_xlim(-0.5, max(len(scorers) - 1.5, 0.5))
-    axes.set_ylim(len(scorers) - 0.5, 0.5)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+    _squares(axes, dict(sorted(squares.items())), (names[1:], names[:-1]), size=6.5)
+    n_people = sum(scorer[0] == "people" for scorer in scorers)
+    axes.plot([0, n_people], [n_people - 1] * 2, "-", color=d.GREY, linewidth=0.9)

@@ -8,7 +8,7 @@ build of the font library would trace differently.
 import io
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib.style
@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
 from metassay.reporting.section import Key, Row, titled
@@ -201,23 +201,27 @@ def tiles(
     names: tuple[Sequence[str], Sequence[str]],
     *,
     dark: float,
-    turned: float,
+    size: float = 8,
+    hatched: Iterable[tuple[int, int]] = (),
     **look: Any,
 ) -> None:
     """A heat map: shades from 0 to 1 (from `dark` on letters are white), texts, names by side.
 
-    `names` are those of rows and of columns, which are `turned` by so many degrees.
+    `names` are those of rows and of columns. Places that are `hatched` have no shade.
     """
-    axes.pcolormesh(shades, vmin=0, vmax=1, **look)
+    axes.pcolormesh(shades, **{"vmin": 0, "vmax": 1, **look})
     for (row, column), text in texts.items():
-        ink = "white" if shades[row, column] > dark else INK
+        ink = "white" if abs(shades[row, column]) > dark else INK
         at = (column + 0.5, row + 0.5)
-        axes.text(*at, text, ha="center", va="center", fontsize=8, color=ink)
+        axes.text(*at, text, ha="center", va="center", fontsize=size, color=ink)
+    for row, column in hatched:
+        square = Rectangle((column, row), 1, 1, facecolor="white", hatch="////", linewidth=0)
+        axes.add_patch(square)
     down, across = ([label(name) for name in side] for side in names)
     axes.set_yticks(np.arange(len(down)) + 0.5, labels=down)
     axes.set_xticks(np.arange(len(across)) + 0.5, labels=across)
     for tick in axes.get_xticklabels():
-        tick.set(rotation=turned, ha="right", rotation_mode="anchor")
+        tick.set(rotation=40, ha="right", rotation_mode="anchor")
     axes.set_ylim(len(down), 0)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

@@ -40,8 +40,8 @@ def draw_judge_kinds(kinds: pd.DataFrame) -> Figure | None:
         axes.set_title(_TITLES[name], loc="left")
         good = values if name == "detected" else 1.0 - values
         kinds_shown = [kind.replace("_", " ") for kind in of_kinds]
-        look = {"cmap": _GOOD, "edgecolors": "white"}
-        tiles(axes, good, texts, (kinds_shown, judges), dark=0.85, turned=30, **look)
+        look: dict[str, Any] = {"cmap": _GOOD, "edgecolors": "white"}
+        tiles(axes, good, texts, (kinds_shown, judges), dark=0.85, **look)
     return figure
 
 
@@ -106,7 +106,7 @@ def draw_confusions(confusions: pd.DataFrame) -> Figure | None:
         texts = {place: f"{n:,.0f}" for place, n in np.ndenumerate(counts) if n}
         share = counts / counts.sum(axis=1, keepdims=True)
         look: dict[str, Any] = {"cmap": _SHARE, "edgecolors": "#e3e8ed", "linewidth": 0.5}
-        tiles(axes, share, texts, sides, dark=0.7, turned=35, **look)
+        tiles(axes, share, texts, sides, dark=0.7, **look)
         axes.set_aspect("equal", anchor="N")
         axes.set_xlabel("label given")
         axes.set_ylabel("right label")
