@@ -203,6 +203,7 @@ def _squares(
     axes: Axes, values: Mapping[tuple[int, int], float | None], names: Any, **how: float
 ) -> None:
     """A heat map of correlations by row and column, hatched where one is undefined."""
+    values = dict(sorted(values.items()))
     shades = np.full((len(names[0]), len(names[1])), np.nan)
     for place, value in values.items():
         shades[place] = np.nan if value is None else value
@@ -274,6 +275,6 @@ def _matrix_panel(axes: Axes, mine: pd.DataFrame, scorers: Sequence[Scorer]) -> 
         if one is not None and other is not None and one != other:
             squares[max(one, other) - 1, min(one, other)] = value
     names = [_name(scorer) for scorer in scorers]
-    _squares(axes, dict(sorted(squares.items())), (names[1:], names[:-1]), size=6.5)
+    _squares(axes, squares, (names[1:], names[:-1]), size=6.5)
     n_people = sum(scorer[0] == "people" for scorer in scorers)
     axes.plot([0, n_people], [n_people - 1] * 2, "-", color=d.GREY, linewidth=0.9)

@@ -121,7 +121,7 @@ def _history_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
             "markerfacecolor": "none",
             "markeredgecolor": d.INK,
         }
-        axes.plot(*_columns(fell, "x", "mean"), "o", markersize=9, **ring)
+        axes.plot(*_columns(fell, "x", "mean"), "o", **ring)
     _title(axes, mine[0])
     axes.grid(axis="y", color=d.FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
