@@ -12,7 +12,7 @@ from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import TUNED, Benchmark, Evaluation, Params, load
 from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
-from metassay.datasets.files import given_metrics
+from metassay.datasets.own_data import given_metrics
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
 from metassay.judges.make import instruments_of
