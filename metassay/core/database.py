@@ -212,8 +212,7 @@ def _make_place(path: Path, error: Exception) -> None:
 def _inspect(path: Path, form: Form) -> None:
     """Judge a file without writing to it.
 
-    Only SQLite may open it: on POSIX, closing a file drops the locks that any other connection of
-    this process holds on it, and then another process believes itself alone and drops the log.
+    Only SQLite may open it: on POSIX, closing a file drops the locks of this process's connections.
     """
     if not path.exists() or path.stat().st_size == 0:
         return

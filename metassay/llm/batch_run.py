@@ -1,8 +1,7 @@
 """What is asked by batches: sent once, looked at until they end, collected and booked.
 
-At most one process sends at a time, which a lock of the system says: it is free when its holder is
-dead, and whoever has it then looks for what that one may have sent. Where the endpoint knows no
-batch of that name, none was made, and its questions go into a new one.
+At most one process sends at a time, by a lock of the system: whoever has it next looks for what a
+dead one may have sent. Where the endpoint knows no batch of that name, none was made.
 """
 
 import asyncio
@@ -143,10 +142,7 @@ class BatchRun:
             journal.note_sent(self.ledger, batch.name, number)
 
     def _begin(self) -> tuple[str, bytes] | None:
-        """Reserve the cost of as many questions as a batch takes, and note it; its file's content.
-
-        None if there is nothing to send, or no money for it at the moment.
-        """
+        """Reserve what as many questions as a batch takes can cost, and note it; name and file."""
         name, content, lines = uuid.uuid4().hex, bytearray(), 0
         with self.ledger.database.transaction():
             left = self._open()
@@ -253,10 +249,10 @@ class BatchRun:
     def _book(
         self, name: str, found: Mapping[str, Outcome], default: Outcome, tries: int = 1
     ) -> None:
-        """Keep the answers of a batch, book all its lines and strike it off, all of it or nothing.
+        """Keep the answers of a batch, book its lines and strike it off, all of it or nothing.
 
-        `default` is what came of a question that `found` lacks. What may succeed another time waits
-        for another batch, unless it was sent `tries` times.
+        `default` is what came of a question that `found` lacks; what may pass is sent `tries`
+        times.
         """
         again, kind = [], self.endpoint.options.kind
         with self.ledger.database.transaction():

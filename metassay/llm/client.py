@@ -1,13 +1,10 @@
 """Asking language models: what the ledger has is taken from it, the rest is asked and kept.
 
-Each question is claimed, its cost reserved, sent, kept, and sent again where that helps. Every
-answer is in the ledger before anything else happens to it, so a run that is killed at any moment
-goes on where it stopped. No text of a request or an answer is in any log or error.
+Each question is claimed, its cost reserved, sent, kept, and sent again where that helps: a run that
+is killed goes on where it stopped. No text of a request or an answer is in any log or error.
 
-A block is all that requests have in common: the endpoint, the model, its parameters, and the kinds
-of what is sent. Its first question goes alone, so that a parameter that a model does not take costs
-one request. A server that refuses three questions in a row, all for the same reason, is taken to
-refuse them all. A prompt that is too long for the model is its document's affair alone.
+A block is all that requests have in common. Its first question goes alone, so that a parameter that
+a model does not take costs one request; IN_A_ROW refusals for one reason stop the run.
 """
 
 import asyncio
@@ -122,10 +119,7 @@ class Asking:
         return self._replies
 
     async def _ask_first(self, client: "Client") -> None:
-        """Ask one question with each block that never had an answer, and more until one has.
-
-        Where nothing comes back, however often a few of them are asked, the rest is not asked.
-        """
+        """Ask one question of each block that never had an answer, and more until one has."""
         for block in sorted(self._untried):
             failed = 0
             for key in [key for key, its in self._blocks.items() if its == block]:
@@ -257,10 +251,7 @@ class Asking:
         self._gate.abandon()
 
     def _note_refusal(self, key: str, outcome: "Outcome") -> None:
-        """Ask nothing more after a new block's first refusal, or several of one kind in a row.
-
-        The latter are noted: should they be refused again, others being answered, they are no news.
-        """
+        """Ask nothing more after a new block's first refusal, or several of one kind in a row."""
         status = outcome.code.removeprefix("http_")
         what = "the first question that is asked with it"
         if self._blocks[key] not in self._untried:
@@ -337,16 +328,14 @@ def asker(
 ) -> Ask:
     """A function that asks one model, from any thread and whether or not a loop is running there.
 
-    It returns one reply per request, in order; equal requests are asked once. A question without
-    an answer has status `error` and a code: `over_budget`, `endpoint_down` (too many failures in a
-    row), `connection`, `timeout`, `bad_reply`, `context_length`, `http_500`, ... None of these is
-    kept, so the next run asks again. It raises BadInput, once what was under way is in the ledger,
-    if the endpoint cannot answer anybody: key missing or not accepted (401), path or model unknown
-    (404), quota used up.
+    It returns one reply per request, in order; equal requests are asked once. A question without an
+    answer has status `error` and a code: `over_budget`, `endpoint_down`, `connection`, `timeout`,
+    `bad_reply`, `context_length`, `http_500`, ... None is kept, so the next run asks again. It
+    raises BadInput, once what was under way is in the ledger, if the endpoint can answer nobody.
 
-    With `batches` it asks in batches if the model's mode is that, at their prices; and whatever its
-    mode, what is in a batch is collected, not asked beside it. A question whose batch has not ended
-    after `wait_s` has the code `in_batch`, one that waits for money or another process `not_sent`.
+    With `batches` it asks in batches if the model's mode is that, at their prices, and collects
+    what is in one. A question whose batch has not ended after `wait_s` has the code `in_batch`, one
+    that waits for money or another process `not_sent`.
     """
     reduced = replace(budget, prices=model.prices and model.prices.in_batches)
     by_batch = batches and model.asked_in_batches(endpoint.options)

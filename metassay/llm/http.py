@@ -51,9 +51,9 @@ _LONGEST_REASON = 64  # characters; it is one word of an API's few
 def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     """Read the body of a response; None if no answer is in it.
 
-    What a model thought (`reasoning_content`, `reasoning`, parts that say so) is no answer. A count
-    of tokens that cannot be true is null. An answer that is not text, or that no file can hold, was
-    paid for all the same: it is kept as ASCII, marked, and nobody reads it.
+    Thoughts are no answer, and a count of tokens that cannot be true is null. What is not text, or
+    what no file can hold, was paid for all the same: it is kept as ASCII, marked, and nobody reads
+    it.
     """
     try:
         # As floats, numbers never have too many digits.
@@ -104,10 +104,7 @@ def _ascii(text: str) -> str:
 
 
 def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, int | None]:
-    """Tokens read and written, null where the endpoint did not count them or cannot have.
-
-    It cannot have counted more than was reserved for the request, nor none in a prompt or a text.
-    """
+    """Tokens read and written; null where they are not counted, or are more than was reserved."""
     known = usage if isinstance(usage, dict) else {}
 
     def count(name: str, least: int, most: int) -> int | None:
@@ -120,13 +117,7 @@ def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, in
 
 
 def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...] | None:
-    """Those of the answer in a choice whose message says `text`; None if it has none to be read.
-
-    OpenAI, vLLM and Ollama give them in one form; others leave the member out or null, though it
-    was asked for. The tokens can hold more than the answer: thoughts before it, which some servers
-    take out of the message alone, and a token that ends it. Where no tokens can be told from those
-    of thoughts, there are none.
-    """
+    """Those of the answer alone, in a choice whose message says `text`; None if there are none."""
     given = choice.get("logprobs")
     found = given.get("content") if isinstance(given, dict) else None
     said = without_thoughts(text)

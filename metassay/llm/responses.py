@@ -63,9 +63,7 @@ def export(ledger: Ledger, path: Path, keys: Iterable[str] | None = None) -> int
 def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> Imported:
     """Add the answers of tables `responses`; BadInput, changing nothing, if one was changed.
 
-    An answer that is there stays, unless `replace`: then the table's takes its place, so that a
-    colleague's run is repeated to the byte. A failure never takes an answer's place: then the
-    question counts as known.
+    An answer that is there stays, unless `replace`. A failure never takes an answer's place.
     """
     files = list(paths)
     for path in files:  # all of them, before the first is imported

@@ -333,11 +333,9 @@ def found_tables(
 
 
 def _changed_files(root: Path, recorded: Mapping[str, str]) -> list[str]:
-    """The files and folders of a project that are others than their hash, as DVC makes it, says.
+    """The files and folders that are there and are others than their MD5, as DVC makes it, says.
 
-    `recorded`: their MD5 by path. What is not there is passed over: a clone may have the tables
-    alone. DVC keeps the hashes of files whose size and time are as before, so that only what was
-    written since is read. An empty list, too, where DVC does not work: nothing is known then.
+    An empty list, too, where DVC does not work: nothing is known then.
     """
     there = {path: md5 for path, md5 in recorded.items() if (root / path).exists()}
     if not there:
