@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rich.console import Console
 
-from metassay.cli.meta_eval_terminal import SHOWN, show
+from metassay.cli.meta_eval import SHOWN, show
 from metassay.cli.project import listing
 from metassay.reporting.certificates import limits_of
 from metassay.reporting.headline import answers_of, artifacts, best_metrics
