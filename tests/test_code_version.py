@@ -47,7 +47,7 @@ from metassay.versions.reading import hash_of, said, whole_strings
 ROOT = Path(__file__).parent.parent
 VERSIONS = cache(code_closure._versions)
 
-MAIN = 'if __name__ == "__main__":\n    print()\n'
+MAIN = "@program\ndef main():\n    print()\n"
 PROJECT = {
     "metassay/__init__.py": '"""Root."""\n__version__ = "1"\nLAZY = "metassay.reporting.page"\n',
     **{f"metassay/{room}/__init__.py": "" for room in ("core", "tables", "versions")},

@@ -23,7 +23,6 @@ from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Benchmark, Folder, JudgeTest, SegmentTest, load
 from metassay.core.stages import files_in
-from metassay.datasets.doclens_claims import FILE as CLAIMS
 from metassay.datasets.fetch import FetchError
 from metassay.project.kit import own_dags
 from metassay.project.validation import configuration_problems
@@ -34,6 +33,7 @@ from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
 from metassay.text.headings import SECTIONS
 from metassay.text.sections import divide
+from metassay.units.released_claims import FILE as CLAIMS
 from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.declared import Declared

@@ -12,17 +12,24 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column
 from rich.text import Text
 
-from metassay.api.column_names import Named
+from metassay.api.columns import Named
 from metassay.api.eval_request import Wanted
 from metassay.api.example import write_example
 from metassay.api.meta_eval import Told, evaluated
-from metassay.api.raters import show_raters
-from metassay.api.reading import faults_of, read_file
+from metassay.api.reading import EVERYBODY, faults_of, read_file
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records
-from metassay.format.numbers import counted, missing, probability, short, short_interval
+from metassay.format.numbers import (
+    counted,
+    missing,
+    probability,
+    short,
+    short_interval,
+    shown,
+    shown_interval,
+)
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
 from metassay.meta_evaluation.agreement import ALL
 from metassay.reporting.certificates import best, limits, ranked
@@ -272,3 +279,36 @@ def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:
             f" {counted(int(row['n']), 'text')} with two raters or more."
         )
     return said
+
+
+def show_raters(tables: dict[str, pd.DataFrame], console: Console) -> None:
+    """Print the raters' means and their agreement, a board per criterion."""
+    agreement = tables["agreement"]
+    for key, rows in tables["raters"].groupby(_STUDIED, sort=True):
+        study, criterion, part = (str(name) for name in key)
+        board = ruled(
+            Column("rater", overflow="fold"),
+            *map(numbers, ("n", "mean", "SD (n − 1)")),
+            title=Text(f"{criterion}, {part}, {study}"),
+            title_justify="left",
+        )
+        for row in records(rows[rows["author"] == EVERYBODY]):
+            cells = (row["rater"], f"{row['n']:,}", shown(row["mean"]), shown(row["sd"]))
+            board.add_row(*map(Text, cells))
+        console.print(board)
+        mine = agreement[(agreement["study"] == study) & (agreement["criterion"] == criterion)]
+        for line in _agreement_lines(mine):
+            console.print(line, markup=False, highlight=False)
+
+
+def _agreement_lines(agreement: pd.DataFrame) -> Iterator[str]:
+    together = agreement[(agreement["rater_a"] == ALL) & (agreement["rater_b"] == ALL)]
+    if together.empty:
+        yield "No text has two raters, so there is no agreement.\n"
+        return
+    yield "All raters together [interval]:"
+    for row in records(together):
+        ends = shown_interval(row["low"], row["high"])
+        value = shown(row["value"]) or "undefined"
+        yield f"  {row['coefficient']} {value} {ends}, n = {row['n']:,}".replace(" ,", ",")
+    yield ""

@@ -113,8 +113,9 @@ def _text(path: Path) -> str:
 
 def _check_shape(path: Path, text: str) -> None:
     """BadInput for what a reader would not come to an end with; builds nothing."""
-    around: list[tuple[str | None, int]] = []  # blocks: anchor, and values before
-    sizes: dict[str | None, int] = {}
+    around: list[tuple[str | None, int]] = [(None, 0)]  # blocks: anchor, and values before
+    depths = [0]  # how deep blocks are within each of these
+    sizes: dict[str | None, tuple[int, int]] = {}  # of what has an anchor: values, and its depth
     values = 0
     for event in yaml.parse(text, Loader=LOADER):
         problem = ""
@@ -123,14 +124,17 @@ def _check_shape(path: Path, text: str) -> None:
             problem = "tags (`!`) and directives (`%`) are not read; remove it"
         elif isinstance(event, yaml.CollectionStartEvent):
             around.append((event.anchor, values))
+            depths.append(0)
         elif isinstance(event, yaml.CollectionEndEvent):
-            anchor, before = around.pop()
-            sizes[anchor] = values - before
+            (anchor, before), depth = around.pop(), 1 + depths.pop()
+            sizes[anchor] = values - before, depth
+            depths[-1] = max(depths[-1], depth)
         elif isinstance(event, yaml.AliasEvent):
-            values += sizes.get(event.anchor, 0)
-            if any(anchor for anchor, _ in around):
-                problem = f"*{event.anchor} is within an anchor's own block; write it out"
-        if len(around) > _DEEPEST:
+            more, depth = sizes.get(event.anchor, (0, 0))
+            values, depths[-1] = values + more, max(depths[-1], depth)
+            if event.anchor in (anchor for anchor, _ in around):
+                problem = f"*{event.anchor} is within its own block; remove it"
+        if len(around) + depths[-1] > 1 + _DEEPEST:
             problem = f"blocks within blocks, more than {_DEEPEST}; take some away"
         elif values > _MOST:
             problem = f"more than {_MOST:,} values, anchors' counted each time; take some away"

@@ -20,23 +20,11 @@ from metassay.tabular.rows import (
     source_row,
     turns_of,
 )
+from metassay.text.patterns import read_pairs
 
 DIALOGUES = "clinicalnlp_taskB_test1.csv"
 METADATA = "clinicalnlp_taskB_test1_metadata.csv"
-SYSTEMS = {
-    "bart_large_full": "BART_large_clinicalnlp_taskB_test1_full.csv",
-    "bart_samsum_full": "bart-large-xsum-samsum_clinicalnlp_taskB_test1_full.csv",
-    "bart_samsum_section": "bart-large-xsum-samsum_clinicalnlp_taskB_test1_division_combined.csv",
-    "biobart_full": "BioBART_clinicalnlp_taskB_test1_full.csv",
-    "biobart_section": "BioBART_clinicalnlp_taskB_test1_division_combined.csv",
-    "chatgpt": "test1ChatGPT_.csv",
-    "gpt4": "test1GPT-4_.csv",
-    "led_full": "LED_clinicalnlp_taskB_test1_full.csv",
-    "led_section": "LED_clinicalnlp_taskB_test1_division_combined.csv",
-    "longest_speaker_turn": "longest_speaker_turn_clinicalnlp_taskB_test1.csv",
-    "transcript": "transcript_clinicalnlp_taskB_test1.csv",
-    "umls_similarity": "UMLS_similarity_clinicalnlp_taskB_test1.csv",
-}
+SYSTEMS = read_pairs(__file__, "systems")
 
 _KEY, _NOTE, _DIALOGUE = "encounter_id", "note", "dialogue"
 _DIALOGUE_OF = {"chatgpt": "Dialogues", "gpt4": "Dialogues"}

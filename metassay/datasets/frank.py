@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 from metassay.core.errors import shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Key, checked
+from metassay.datasets.own_data import Key, checked, json_number
 from metassay.tables.names import FULL
 from metassay.tabular.decoding import json_list, read_bytes
-from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, ScoreRow, canonical, source_row
+from metassay.tabular.rows import AGAIN, Place, Rows, canonical, source_row
+from metassay.text.patterns import read_pairs
 
 HUMAN = "human_annotations.json"
 SCORES = "baseline_factuality_metrics_outputs.json"
@@ -20,41 +21,13 @@ SPLITS = {"test": "test_split.txt", "valid": "validation_split.txt"}
 CORPORA = {"cnndm": "cnndm", "bbc": "xsum"}
 STUDY = "frank"
 RATER = "majority"  # of three people by sentence, averaged over sentences
-ERRORS = {  # columns, and kinds of error; the first three are groups of the others
-    "Semantic_Frame_Errors": "semantic_frame",
-    "Discourse_Errors": "discourse",
-    "Content_Verifiability_Errors": "content_verifiability",
-    "RelE": "relation",
-    "EntE": "entity",
-    "CircE": "circumstance",
-    "OutE": "out_of_article",
-    "GramE": "grammar",
-    "CorefE": "coreference",
-    "LinkE": "link",
-    "Other": "other",
-}
+ERRORS = read_pairs(__file__, "errors")  # columns, and kinds of error
 CRITERIA = {
     "Factuality": "factuality",
     **{column: f"without_{kind}" for column, kind in ERRORS.items()},
     **{f"Flip_{column}": f"factuality_forgiving_{kind}" for column, kind in ERRORS.items()},
 }
-METRICS = {
-    "Rouge 1": "frank_rouge1",
-    "Rouge 2": "frank_rouge2",
-    "Rouge L": "frank_rougeL",
-    "Bleu": "frank_bleu",
-    "Meteor": "frank_meteor",
-    "BertScore P": "frank_bertscore_precision",
-    "BertScore R": "frank_bertscore_recall",
-    "BertScore F1": "frank_bertscore_f1",
-    "BertScore P Art": "frank_bertscore_article_precision",
-    "BertScore R Art": "frank_bertscore_article_recall",
-    "BertScore F1 Art": "frank_bertscore_article_f1",
-    "FactCC": "frank_factcc",
-    "FEQA": "frank_feqa",
-    "Dep Entail": "frank_dep_entail",
-    "QAGS": "frank_qags",
-}
+METRICS = read_pairs(__file__, "metrics")
 
 
 class _Summary(Options, extra="ignore"):
@@ -86,17 +59,15 @@ def read(folder: Path) -> Rows:
             about = canonical({"corpus": CORPORA[one.dataset], "split": one.split})
             rows.sources.append(source_row(at, _doc_id(one), "other", [], attributes=about))
         key = (_doc_id(one), one.model_name, FULL, "text", RATER)
-        for column, criterion in CRITERIA.items():
-            number = _number(at, value, column, rows, required=True)
-            rows.ratings.append(RatingRow(at, STUDY, *key, criterion, number))
+        by = {name: json_number(at, value.get(of), of, rows) for of, name in CRITERIA.items()}
+        rows.rate(at, (STUDY, *key), by)
     rated = {(rating.doc_id, rating.author) for rating in rows.ratings}
     for at, one, value in _summaries(folder / SCORES, rows):
         if (_doc_id(one), one.model_name) not in rated:
             where = f"hash {shown(one.hash)}, model_name {shown(one.model_name)}"
             rows.wrong(at, f"the summary is not in {HUMAN}", where)
-        for column, metric in METRICS.items():
-            number = _number(at, value, column, rows)
-            rows.scores.append(ScoreRow(at, _doc_id(one), one.model_name, FULL, metric, number))
+        by = {name: _score(at, value, column, rows) for column, name in METRICS.items()}
+        rows.score(at, (_doc_id(one), one.model_name, FULL), by)
     return rows
 
 
@@ -115,11 +86,6 @@ def _doc_id(one: _Summary) -> str:
     return f"frank_{one.hash}"
 
 
-def _number(
-    at: Place, value: Mapping[str, Any], column: str, rows: Rows, *, required: bool = False
-) -> float | None:
-    number = value.get(column)
-    if isinstance(number, float) or (number is None and column in value and not required):
-        return number
-    rows.wrong(at, f"{column!r} is not a number")
-    return None
+def _score(at: Place, value: Mapping[str, Any], column: str, rows: Rows) -> float | None:
+    released = value.get(column, "")
+    return None if released is None else json_number(at, released, column, rows)

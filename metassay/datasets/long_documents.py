@@ -8,23 +8,20 @@ by each rater; which sentences is not released. So in both a rating is of a whol
 import re
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from metassay.core.errors import shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Filled, Key, checked
+from metassay.datasets.own_data import Filled, Key, checked, parsed
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.decoding import UNREAD, Record, csv_records, finite_number, load_json
-from metassay.tabular.rows import (
-    AGAIN,
-    Place,
-    RatingRow,
-    Rows,
-    SourceRow,
-    TextRow,
-    canonical,
-    source_row,
+from metassay.tabular.decoding import (
+    UNREAD,
+    Record,
+    csv_records,
+    finite_number,
+    json_list,
+    load_json,
 )
+from metassay.tabular.rows import AGAIN, Place, Rows, SourceRow, TextRow, canonical, source_row
 
 TEXTS, SCORES = "pubmed_summary_src_doc_data.json", "pubmed_fine_scores.json"
 CORPORA = ("arxiv", "pubmed")
@@ -63,8 +60,11 @@ def read_longeval(folder: Path) -> Rows:
     """
     rows = Rows()
     articles: dict[str, SourceRow] = {}
-    found = _json(folder / TEXTS, dict, rows)
-    for number, (story, value) in enumerate(found.items(), start=1):
+    found = load_json(folder / TEXTS, rows.problems, remedy=AGAIN)
+    if found is not UNREAD and not isinstance(found, dict):
+        rows.wrong(Place(TEXTS), "does not hold what it did when it was released")
+    stories = found.items() if isinstance(found, dict) else ()
+    for number, (story, value) in enumerate(stories, start=1):
         at = Place(TEXTS, number, "record")
         one = checked(_Summary, value, at, rows.problems)
         if one is None:
@@ -75,14 +75,11 @@ def read_longeval(folder: Path) -> Rows:
             rows.wrong(at, "the article is not that of its first record", doc_id)
         rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(one.summary)))
     rows.sources += articles.values()
-    for number, value in enumerate(_json(folder / SCORES, list, rows), start=1):
-        at = Place(SCORES, number, "record")
-        scores = checked(_Scores, value, at, rows.problems)
-        if scores is not None:
-            rows.ratings += [
-                _rating(at, "longeval", *_named(scores.story, at, rows), rater, score)
-                for rater, score in enumerate(scores.score, start=1)
-            ]
+    values = json_list(folder / SCORES, rows.problems, remedy=AGAIN) or ()
+    for at, scores in parsed(values, _Scores, rows.problems):
+        of = "longeval", *_named(scores.story, at, rows), FULL, "text"
+        for rater, score in enumerate(scores.score, start=1):
+            rows.rate(at, (*of, f"rater_{rater}"), {"faithfulness": score})
     return rows
 
 
@@ -96,13 +93,12 @@ def read_longsciverify(folder: Path) -> Rows:
     for corpus in CORPORA:
         name = f"{corpus}_test.json"
         known: dict[str, str] = {}
-        for number, value in enumerate(_json(folder / name, list, rows), start=1):
-            at = Place(name, number, "record")
-            if (one := checked(_Article, value, at, rows.problems)) is not None:
-                known[_bare(one.article_id)] = doc_id = f"{corpus}_{one.article_id}"
-                rows.sources.append(_source(at, doc_id, one.article_text, corpus=corpus))
-                abstract = _clean(" ".join(one.abstract_text))
-                rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
+        values = json_list(folder / name, rows.problems, remedy=AGAIN) or ()
+        for at, one in parsed(values, _Article, rows.problems):
+            known[_bare(one.article_id)] = doc_id = f"{corpus}_{one.article_id}"
+            rows.sources.append(_source(at, doc_id, one.article_text, corpus=corpus))
+            abstract = _clean(" ".join(one.abstract_text))
+            rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
         for rater in RATERS:
             _add_reviews(folder / f"{corpus}_reviewer_{rater}.csv", rater, known, rows)
     return rows
@@ -120,8 +116,8 @@ def _add_reviews(path: Path, rater: int, known: dict[str, str], rows: Rows) -> N
             if rater == RATERS[0]:
                 text = _clean(record.fields[column])
                 rows.texts.append(TextRow(record.at, doc_id, author, FULL, text))
-            share = _share(record, marks[number], rows)
-            rows.ratings.append(_rating(record.at, "longsciverify", doc_id, author, rater, share))
+            of = "longsciverify", doc_id, author, FULL, "text", f"rater_{rater}"
+            rows.rate(record.at, of, {"factuality": _share(record, marks[number], rows)})
 
 
 def _share(record: Record, columns: list[str], rows: Rows) -> float | None:
@@ -131,16 +127,6 @@ def _share(record: Record, columns: list[str], rows: Rows) -> float | None:
         rows.wrong(record.at, "a sentence is marked neither 0 nor 1")
         return None
     return sum(mark or 0.0 for mark in marks) / len(marks) if marks else None
-
-
-def _json(path: Path, kind: type, rows: Rows) -> Any:
-    """The file's value if it is of this kind; else an empty one, with a problem."""
-    value = load_json(path, rows.problems, remedy=AGAIN)
-    if isinstance(value, kind):
-        return value
-    if value is not UNREAD:
-        rows.wrong(Place(path.name), "does not hold what it did when it was released")
-    return kind()
 
 
 def _named(story: str, at: Place, rows: Rows) -> tuple[str, str]:
@@ -156,13 +142,6 @@ def _source(at: Place, doc_id: str, sentences: list[str], **attributes: str) -> 
     passages = [said.strip() for said in sentences if said.strip()]
     said = canonical(attributes) if attributes else None
     return source_row(at, doc_id, "abstract", passages, attributes=said)
-
-
-def _rating(
-    at: Place, study: str, doc_id: str, author: str, rater: int, value: float | None
-) -> RatingRow:
-    criterion = {"longeval": "faithfulness", "longsciverify": "factuality"}[study]
-    return RatingRow(at, study, doc_id, author, FULL, "text", f"rater_{rater}", criterion, value)
 
 
 def _clean(text: str) -> str:

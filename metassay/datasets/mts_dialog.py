@@ -10,20 +10,15 @@ in the order of their blocks.
 import re
 from pathlib import Path
 
+from metassay.datasets.own_data import cell_number
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import Record, csv_records
-from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, TextRow, source_row, turns_of
+from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row, turns_of
+from metassay.text.patterns import read_pairs
 
 SUMMARIES = "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
 SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"
-CRITERIA = {
-    "FactualPrecision": "factual_precision",
-    "FactualRecall": "factual_recall",
-    "FactualF1": "factual_f1",
-    "HallucinationRate": "hallucination_rate",
-    "OmissionRate": "omission_rate",
-    "Edit Distance (Correction)": "edit_distance",
-}
+CRITERIA = read_pairs(__file__, "criteria")
 STUDY = "mts_dialog"
 RATER = "expert"
 
@@ -90,16 +85,9 @@ def _add_summary(summary: Record, score: Record, author: str, rows: Rows) -> Non
     doc_id = _doc_id(summary)
     text = summary.fields["Automatic Summary"]
     rows.texts.append(TextRow(summary.at, doc_id, author, FULL, text))
-    for column, criterion in CRITERIA.items():
-        try:
-            value = float(score.fields[column])
-        except ValueError:
-            rows.wrong(score.at, f"{column!r} is not a number")
-            continue
-        if column == "OmissionRate" and value < 0:
-            what = "the omission rate is below 0, which no rate can be; kept as released"
-            fix = "leave it: the published correlations contain it"
-            rows.warnings.add(score.at, what, fix, f"value {value:g}")
-        rows.ratings.append(
-            RatingRow(score.at, STUDY, doc_id, author, FULL, "text", RATER, criterion, value)
-        )
+    by = {name: cell_number(score, column, rows) for column, name in CRITERIA.items()}
+    if (omission := by["omission_rate"] or 0.0) < 0:
+        what = "the omission rate is below 0, which no rate can be; kept as released"
+        fix = "leave it: the published correlations contain it"
+        rows.warnings.add(score.at, what, fix, f"value {omission:g}")
+    rows.rate(score.at, (STUDY, doc_id, author, FULL, "text", RATER), by)

@@ -1,6 +1,7 @@
 """What anybody's own data must look like, declared once for all formats that carry it."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, Literal, LiteralString, Self, TypeVar
@@ -11,7 +12,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from metassay.core.errors import shown
 from metassay.core.options import Name, Options
 from metassay.tables.names import FULL
-from metassay.tabular.rows import Findings, Place, canonical
+from metassay.tabular.decoding import UNREAD, Record, finite_number
+from metassay.tabular.rows import Findings, Place, Rows, canonical
 
 _STATUS_REMEDY = 'where a system failed, leave "text" out and give a status, such as "error"'
 
@@ -148,6 +150,32 @@ def checked(model: type[Line], value: object, at: Place, problems: Findings) -> 
         for detail in error.errors(include_url=False, include_input=False):
             problems.add(at, *_explained(detail))
         return None
+
+
+def parsed(
+    values: Iterable[tuple[Place, Any]], model: type[Line], problems: Findings
+) -> Iterator[tuple[Place, Line]]:
+    """The values that are a `model`, each at its place; the others are problems."""
+    for at, value in values:
+        line = None if value is UNREAD else checked(model, value, at, problems)
+        if line is not None:
+            yield at, line
+
+
+def cell_number(record: Record, column: str, rows: Rows) -> float | None:
+    """The number in a cell of a released CSV file; None, with a problem, for anything else."""
+    number = finite_number(record.fields[column].strip())
+    if number is None:
+        rows.wrong(record.at, f"{column!r} is not a finite number")
+    return number
+
+
+def json_number(at: Place, value: object, name: str, rows: Rows) -> float | None:
+    """A number of a released JSON file; None, with a problem, for anything else."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    rows.wrong(at, f"{shown(name)} is not a finite number")
+    return None
 
 
 def readable_key(value: object, *names: str) -> tuple[str, ...] | None:

@@ -5,27 +5,20 @@ responses with both scores beside them. A value by people is the mean of several
 values are not released.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from metassay.core.errors import shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Filled, Written, checked
+from metassay.datasets.own_data import Filled, Written, parsed
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_list
-from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, ScoreRow, TextRow, source_row
+from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row
+from metassay.text.patterns import read_pairs
 
 TOPICAL_CHAT = "topical_chat_result.json"
 SFRES = "sfres_result.json"
-SYSTEMS = {
-    "Original Ground Truth": "human_original",
-    "New Human Generated": "human_new",
-    "Argmax Decoding": "argmax",
-    "Nucleus Decoding (p = 0.3)": "nucleus_0.3",
-    "Nucleus Decoding (p = 0.5)": "nucleus_0.5",
-    "Nucleus Decoding (p = 0.7)": "nucleus_0.7",
-}
+SYSTEMS = read_pairs(__file__, "systems")
 UNNAMED = "unnamed"  # whoever wrote the responses of SFRES
 RATER = "mean"
 
@@ -47,9 +40,6 @@ class _Sentence(_Response):
     reference: Written
 
 
-_Line = TypeVar("_Line", bound=_Response)
-
-
 def read_topical_chat(folder: Path) -> Rows:
     """Read Topical-Chat: 60 dialogues, each with the next turn by 2 people and 4 decoders.
 
@@ -59,7 +49,8 @@ def read_topical_chat(folder: Path) -> Rows:
     """
     rows = Rows()
     documents: dict[str, tuple[str, str]] = {}  # dialogue -> its document and fact
-    for at, turn in _records(folder / TOPICAL_CHAT, _Turn, rows):
+    values = json_list(folder / TOPICAL_CHAT, rows.problems, remedy=AGAIN) or ()
+    for at, turn in parsed(values, _Turn, rows.problems):
         if turn.source not in documents:
             doc_id = f"topical_chat_{len(documents):02d}"
             documents[turn.source] = doc_id, turn.context
@@ -82,7 +73,8 @@ def read_sfres(folder: Path) -> Rows:
     have the author `unnamed`, each under its own doc_id, though most acts are there twice.
     """
     rows = Rows()
-    for at, sentence in _records(folder / SFRES, _Sentence, rows):
+    values = json_list(folder / SFRES, rows.problems, remedy=AGAIN) or ()
+    for at, sentence in parsed(values, _Sentence, rows.problems):
         doc_id = f"sfres_{sentence.doc_id:04d}"
         rows.sources.append(source_row(at, doc_id, "other", [sentence.source.strip()]))
         rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, sentence.reference))
@@ -90,23 +82,11 @@ def read_sfres(folder: Path) -> Rows:
     return rows
 
 
-def _records(path: Path, model: type[_Line], rows: Rows) -> Iterator[tuple[Place, _Line]]:
-    for at, value in json_list(path, rows.problems, remedy=AGAIN) or ():
-        if (found := checked(model, value, at, rows.problems)) is not None:
-            yield at, found
-
-
 def _add(at: Place, doc_id: str, author: str, one: _Response, study: str, rows: Rows) -> None:
     key = (doc_id, author, FULL)
     rows.texts.append(TextRow(at, *key, one.system_output))
-    rows.ratings += [
-        RatingRow(at, study, *key, "text", RATER, criterion, float(value))
-        for criterion, value in one.scores.items()
-    ]
-    rows.scores += [
-        ScoreRow(at, *key, f"unieval_{dimension}", float(value))
-        for dimension, value in one.predict_scores.items()
-    ]
+    rows.rate(at, (study, *key, "text", RATER), one.scores)
+    rows.score(at, key, {f"unieval_{name}": value for name, value in one.predict_scores.items()})
     if differing := one.scores.keys() ^ one.predict_scores.keys():
         what = "people and UniEval scored other dimensions"
         rows.wrong(at, what, ", ".join(sorted(differing)))

@@ -6,7 +6,6 @@ character and of the one after its last, in the text without escapes (99.6 % of 
 are those characters).
 """
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable
@@ -14,37 +13,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metassay.core.errors import shown
-from metassay.tables.names import FULL, REFERENCE
+from metassay.datasets.own_data import cell_number
+from metassay.tables.names import FULL
 from metassay.tabular.decoding import Record, csv_records
-from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, ScoreRow, TextRow, source_row
+from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row
+from metassay.text.patterns import read_pairs
 
 SPANS = "hallucination_annotations_xsum_summaries.csv"
 FACTS = "factuality_annotations_xsum_summaries.csv"
 SCORES = "eval_scores_xsum_summaries.csv"
-AUTHORS = {
-    "BERTS2S": "berts2s",
-    "TranS2S": "trans2s",
-    "PtGen": "ptgen",
-    "TConvS2S": "tconvs2s",
-    "Gold": REFERENCE,
-}
-METRICS = {
-    "R1": "xsum_rouge1",
-    "R2": "xsum_rouge2",
-    "RL": "xsum_rougeL",
-    "BERTScore": "xsum_bertscore",
-    "Entailment": "xsum_entailment",
-}
+AUTHORS = read_pairs(__file__, "authors")
+METRICS = read_pairs(__file__, "metrics")
 STUDY = "xsum_hallucination"
 RELEASED = "released"  # the rater of upstream's own summary of its raters
 
 _MEANS = {"Faithful": "faithful_released", "Factual": "factual_released"}
-_SCORED = {
-    "bert_withckpt": "berts2s",
-    "bert_nockpt": "trans2s",
-    "ptgen": "ptgen",
-    "tconvs2s": "tconvs2s",
-}
+_SCORED = read_pairs(__file__, "scored")
 _ANSWERS = {"yes": 1.0, "no": 0.0, "NULL": None}
 _KEY = ("bbcid", "system", "summary", "worker_id")
 _SPAN = ("hallucination_type", "hallucinated_span_start", "hallucinated_span_end")
@@ -131,8 +115,8 @@ def _add_texts(marked: dict[Key, _Marked], rows: Rows) -> None:
             rows.sources.append(source_row(one.at, doc_id, "other", []))
         rows.texts.append(TextRow(one.at, doc_id, author, FULL, one.text))
         for rater, spans in one.spans.items():
-            value = _faithful(one.text, spans)
-            rows.ratings.append(_rating(one.at, (doc_id, author), rater, "faithfulness", value))
+            of = STUDY, doc_id, author, FULL, "text", rater
+            rows.rate(one.at, of, {"faithfulness": _faithful(one.text, spans)})
 
 
 def _faithful(text: str, spans: list[Span]) -> float | None:
@@ -140,10 +124,6 @@ def _faithful(text: str, spans: list[Span]) -> float | None:
     words = [match.span() for match in _WORD.finditer(text)]
     touched = [any(a < end and start < z for start, end in spans) for a, z in words]
     return 1 - sum(touched) / len(words) if words else None
-
-
-def _rating(at: Place, key: Key, rater: str, criterion: str, value: float | None) -> RatingRow:
-    return RatingRow(at, STUDY, *key, FULL, "text", rater, criterion, value)
 
 
 def _add_facts(path: Path, marked: dict[Key, _Marked], rows: Rows) -> None:
@@ -160,8 +140,8 @@ def _add_facts(path: Path, marked: dict[Key, _Marked], rows: Rows) -> None:
             what = f"the summary is not that of {SPANS}"
             rows.wrong(record.at, what, _where(key))
             continue
-        rater = record.fields["worker_id"]
-        rows.ratings.append(_rating(record.at, key, rater, "factuality", _ANSWERS[answer]))
+        of = STUDY, *key, FULL, "text", record.fields["worker_id"]
+        rows.rate(record.at, of, {"factuality": _ANSWERS[answer]})
 
 
 def _letters(text: str) -> str:
@@ -180,20 +160,7 @@ def _add_scores(path: Path, marked: dict[Key, _Marked], rows: Rows) -> None:
             example = f"system_bbcid {shown(record.fields['system_bbcid'])}"
             rows.wrong(record.at, what, example)
             continue
-        for column, metric in METRICS.items():
-            value = _number(record, column, rows)
-            rows.scores.append(ScoreRow(record.at, *key, FULL, metric, value))
-        for column, criterion in _MEANS.items():
-            value = _number(record, column, rows)
-            rows.ratings.append(_rating(record.at, key, RELEASED, criterion, value))
-
-
-def _number(record: Record, column: str, rows: Rows) -> float | None:
-    try:
-        value = float(record.fields[column])
-    except ValueError:
-        value = math.nan
-    if math.isfinite(value):
-        return value
-    rows.wrong(record.at, f"{column!r} is not a finite number")
-    return None
+        scores = {name: cell_number(record, column, rows) for column, name in METRICS.items()}
+        rows.score(record.at, (*key, FULL), scores)
+        means = {name: cell_number(record, column, rows) for column, name in _MEANS.items()}
+        rows.rate(record.at, (STUDY, *key, FULL, "text", RELEASED), means)

@@ -5,13 +5,15 @@ write, is read as a number that is none.
 """
 
 import json
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from metassay.core.errors import BadInput
-from metassay.imports.values import unpacked
+from metassay.imports.record import unpacked
 from metassay.tables.parquet_file import load
 from metassay.tabular.decoding import is_readable
 from metassay.tabular.rows import Findings, Place
@@ -23,17 +25,15 @@ Record = tuple[Place, dict[str, Any]]
 
 LINES = (".jsonl", ".ndjson")
 SHEETS = (".csv", ".tsv", ".xlsx", ".xlsm")
-PARQUET = ".parquet"
+TABLES = (*SHEETS, ".parquet")
 FIX = "write it again, or correct it"
 _PIECE = 1 << 16  # characters
 _BATCH = 1 << 10  # rows
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n"
 # Where tools have their records: the root's own list, or one below these names.
-_LISTS = (
-    *((), ("data",), ("samples",), ("scores",), ("traces",)),
-    *(("results",), ("results", "results")),
-)
+_LISTS = ((), ("data",), ("samples",), ("scores",), ("traces",), ("results",), ("results",) * 2)
+_HEAD = 2000  # values of a JSON file that tell what it is
 _CUT = 16  # characters from the end, within which an error may come of what is not read yet
 
 
@@ -157,7 +157,7 @@ def records(path: Path, problems: Findings, wanted: Wanted = listed) -> Iterator
         return
     if not is_readable(path, problems, remedy=FIX):
         return
-    if ending == PARQUET:
+    if ending in TABLES:
         found = _parquet(path, problems)
     elif ending in LINES or _is_lines(path):
         found = _lines(path, problems)
@@ -169,6 +169,18 @@ def records(path: Path, problems: Findings, wanted: Wanted = listed) -> Iterator
             yield at, one
         else:
             problems.add(at, "is no object with named values", FIX)
+
+
+def names_in(path: Path) -> list[str]:
+    """Names of fields, columns or members at a file's beginning; none where it cannot be read."""
+    if path.suffix.lower() in TABLES:
+        return [name for _, row in islice(records(path, Findings()), 1) for name in row]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        head = islice(parts(path, lambda _: False, Findings()), _HEAD)
+        return list(dict.fromkeys(step for part in head for step in part.steps))
 
 
 def rows_of(sheet: Sheet | None) -> Iterator[Record]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.statistics.components import BETWEEN, PARTS_OF_LEVEL, Relation, rests_on
@@ -48,15 +49,30 @@ def gather(
     options: MetaOptions,
     *,
     progress: Callable[[int, int], None] | None = None,
+    executor: Executor = LOCAL,
 ) -> list[Gathered]:
-    """Test and leave out, once for all tables. `progress(done, total)` counts study and level."""
-    gathered = [Gathered(study, {}) for study in found]
-    each = [(one, level) for one in gathered for level in LEVELS]
-    for done, (one, level) in enumerate(each, start=1):
-        one.levels[level] = gather_level(one.study, level, options)
+    """Test and leave out, once for all tables. `progress(done, total)` counts study and level.
+
+    An executor's workers are counted by its own progress.
+    """
+    each = [(study, level) for study in found for level in LEVELS]
+    told = None if executor.remote else progress
+    levels = (one for shard in executor.map(gather_levels, each, options, told) for one in shard)
+    return [Gathered(study, {level: next(levels) for level in LEVELS}) for study in found]
+
+
+def gather_levels(
+    shard: Sequence[tuple[Study, Level]],
+    options: MetaOptions,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[AtLevel]:
+    """Some levels of some studies."""
+    found = []
+    for study, level in shard:
+        found.append(gather_level(study, level, options))
         if progress is not None:
-            progress(done, len(each))
-    return gathered
+            progress(len(found), len(shard))
+    return found
 
 
 def relations_of(study: Study, level: Level) -> tuple[Relation, ...]:

@@ -7,6 +7,7 @@ from typing import Literal, TypedDict
 import numpy as np
 import pandas as pd
 
+from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
@@ -56,7 +57,9 @@ SIGNIFICANCE = table(
 WILLIAMS_SYSTEMS = 20  # fewer, and its t distribution is no more than a guess
 
 
-def significance(studies: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
+def significance(
+    studies: Sequence[Study], options: MetaOptions, executor: Executor = LOCAL
+) -> pd.DataFrame:
     """One row per level, test and pair of the compared metrics, the smaller label first.
 
     A positive difference says that metric a is closer to people. Only texts that have both metrics
@@ -66,14 +69,21 @@ def significance(studies: Sequence[Study], options: MetaOptions) -> pd.DataFrame
     which hang on the study alone: another metric changes no p, only the corrected ones. With n of
     them (`permutations`) no p is below 1 / (n + 1), or 2 / (n + 1) by bootstrap, before correction.
     """
-    rows = [
-        row
+    families = [
+        (study, level, test)
         for study in studies
         for level in LEVELS
         for test in _tests(study, level, options)
-        for row in _family(study, level, test, options)
     ]
-    return frame_of(rows, SIGNIFICANCE)
+    shards = executor.map(of_families, families, options)
+    return frame_of([row for rows in shards for row in rows], SIGNIFICANCE)
+
+
+def of_families(
+    shard: Sequence[tuple[Study, Level, str]], options: MetaOptions
+) -> list[dict[str, object]]:
+    """The rows of some families: all pairs of a study's metrics, at one level by one test."""
+    return [row for family in shard for row in _family(*family, options)]
 
 
 def _tests(study: Study, level: Level, options: MetaOptions) -> list[str]:
@@ -200,7 +210,7 @@ def _rests_on(trio: Trio, level: Level, coefficient: Coefficient) -> int:
 
 ANALYSIS = Analysis(
     (SIGNIFICANCE,),
-    lambda of: [significance(of.studies, of.options)],
+    lambda of: [significance(of.studies, of.options, of.executor)],
     Page(
         "Which differences between metrics hold",
         """

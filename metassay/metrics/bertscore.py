@@ -154,6 +154,7 @@ KIND = Metric(
     against="reference",
     descriptions=DESCRIPTIONS,
     costly=True,
+    whole=lambda options: options.idf,
 )
 
 

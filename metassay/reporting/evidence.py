@@ -22,9 +22,9 @@ from metassay.meta_evaluation.verdicts import CANNOT_TELL, PROMISING, TRUSTED, V
 from metassay.reporting.contract import CellInfo, FigureInfo, TableInfo, Term, VerdictWord
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.names import criterion_rank, sorted_authors, sorted_metrics, sorted_parts
-from metassay.reporting.page import LISTS
+from metassay.reporting.page import LISTS, Report
+from metassay.reporting.section import TableWords, texts
 from metassay.reporting.shell import PageFolder
-from metassay.reporting.specs import Block, texts
 from metassay.tables.columns import SHARED
 from metassay.tables.judge_cards import CARD_STATISTICS
 from metassay.tables.summaries import SUMMARIES
@@ -45,7 +45,7 @@ def put_tables(
     *,
     figures: Mapping[str, Sequence[FigureInfo]] | None = None,
     says: Mapping[str, Sequence[str]] | None = None,
-    blocks: Mapping[str, Block] | None = None,
+    blocks: Mapping[str, TableWords] | None = None,
 ) -> list[TableInfo]:
     """Write the tables that have a row, in the order of `words.yaml`, then those of `blocks`.
 
@@ -97,7 +97,7 @@ def state_of(verdict: str) -> str:
     return "use" if verdict in TRUSTED else undecided
 
 
-def meanings(name: str, block: Block) -> dict[str, str]:
+def meanings(name: str, block: TableWords) -> dict[str, str]:
     """What the columns of a table mean: by its contract, and by its block."""
     contract = {**TABLES, **SUMMARIES}.get(name)
     known = SHARED if contract is None else contract.columns
@@ -105,10 +105,10 @@ def meanings(name: str, block: Block) -> dict[str, str]:
 
 
 @cache
-def _blocks() -> dict[str, Block]:
+def _blocks() -> dict[str, TableWords]:
     """By name of the table, with the words of its analysis where the file has none."""
     pages = {table.name: one.page for one in ANALYSES for table in one.tables}
-    found: dict[str, Block] = {}
+    found: dict[str, TableWords] = {}
     for group, blocks in texts("words.yaml")["tables"].items():
         for name, block in blocks.items():
             own = dict(block or {})
@@ -120,7 +120,7 @@ def _blocks() -> dict[str, Block]:
     return found
 
 
-def _names(frame: pd.DataFrame, block: Block, key: str) -> list[str]:
+def _names(frame: pd.DataFrame, block: TableWords, key: str) -> list[str]:
     """The columns that a block names, or the default ones that the table has."""
     if key in block:
         return str(block[key]).split()
@@ -128,7 +128,7 @@ def _names(frame: pd.DataFrame, block: Block, key: str) -> list[str]:
     return [one for one in _DEFAULTS[key].split() if one in frame and one not in taken]
 
 
-def _cell(frame: pd.DataFrame, block: Block) -> CellInfo | None:
+def _cell(frame: pd.DataFrame, block: TableWords) -> CellInfo | None:
     if "cell" in block:
         named = ["" if one == "-" else one for one in str(block["cell"]).split()]
         return CellInfo(*named) if named else None
@@ -179,3 +179,66 @@ def ordered(name: str, frame: pd.DataFrame) -> pd.DataFrame:
             places.append([place[value] for value in values])
     at = np.lexsort(places[::-1])
     return frame.take(at)
+
+
+# What pages of tests and of changes share: tables as `words_of_tests.yaml` has them, and words.
+
+
+Figures = Mapping[str, Sequence[FigureInfo]]
+
+
+def put_evidence(
+    page: PageFolder,
+    tables: Mapping[str, pd.DataFrame],
+    kind: str,
+    command: str,
+    *,
+    figures: Figures | None = None,
+    blocks: Mapping[str, TableWords] | None = None,
+) -> list[TableInfo]:
+    """Write the tables of a kind of page that have a row, in the order of `words_of_tests.yaml`.
+
+    `blocks` are of tables that no file knows; they come next, then those of `words.yaml`.
+    """
+    known = {**words_of(kind)["tables"], **(blocks or {})}
+    grouped = {name: {"group": words_of(kind)["group"], **block} for name, block in known.items()}
+    infos = put_tables(page, tables, command, figures=figures, blocks=grouped)
+    order = {name: place for place, name in enumerate(known)}
+    return sorted(infos, key=lambda info: order.get(info.name, len(order)))
+
+
+def finish_test(
+    page: PageFolder,
+    report: Report,
+    tables: Mapping[str, pd.DataFrame],
+    kind: str,
+    figures: Figures,
+    blocks: Mapping[str, TableWords] | None = None,
+    **head: Any,
+) -> None:
+    """Write evidence and the head of a test's page; `head` are counts and fields of Head."""
+    command = f"metassay run {report.benchmark}"
+    evidence = put_evidence(page, tables, kind, command, figures=figures, blocks=blocks)
+    if head["systems"].table not in {info.name for info in evidence}:
+        head["systems"] = None
+    fields = {
+        "terms": [Term(*term) for term in words_of(kind)["terms"].items()],
+        "tables": evidence,
+        "figures": [info for infos in figures.values() for info in infos],
+    }
+    notes = tables.get("notes", pd.DataFrame(columns=["stage", "note"]))
+    about, counts = words_of(kind)["about"], head.pop("counts")
+    page.finish(report.head(kind, about, counts, notes, **fields, **head))
+
+
+def words_of(kind: str) -> TableWords:
+    """The block of a kind of page."""
+    words: TableWords = texts("words_of_tests.yaml")[kind]
+    return words
+
+
+def in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The rows sorted by the columns of `order`, whose values stand there in order; others last."""
+    columns = [name for name in order if name in frame]
+    places = {name: {key: n for n, key in enumerate(order[name])} for name in columns}
+    return frame.sort_values(columns, key=lambda of: of.map(places[str(of.name)]), kind="stable")

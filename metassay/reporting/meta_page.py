@@ -10,8 +10,7 @@ from metassay import __version__
 from metassay.format.numbers import short
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS
-from metassay.reporting.advice import by_criterion
-from metassay.reporting.certificates import best_of, decisions, grid, limits
+from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
 from metassay.reporting.contract import Head, Link, Problem
 from metassay.reporting.evidence import put_tables, terms, verdict_words
 from metassay.reporting.figures.correlations import (
@@ -66,7 +65,7 @@ def answer_of(
 ) -> dict[str, Any]:
     """The fields of a head that say which metric to trust: by certificates and designs."""
     certificates = tables["certificates"]
-    answer = by_criterion(best_of(certificates), confidence)
+    answer = answers_by_criterion(best_of(certificates), confidence)
     if certificates.empty:
         answer = ["No text has both ratings and scores, so no metric is tested against people."]
     small = limits(certificates, tables["designs"], confidence)

@@ -17,8 +17,7 @@ from metassay.format.frames import records, rows
 from metassay.format.numbers import counted
 from metassay.reporting.cells import AUTHORS, SECTIONS, Ours, read_printed
 from metassay.reporting.published_judges import ClaimScores, compare_claims
-from metassay.reporting.section import Row
-from metassay.reporting.specs import Block, texts
+from metassay.reporting.section import Row, TableWords, texts
 from metassay.tables.names import FULL, NO_JUDGE
 
 SCHOLARSUM_STUDY = "scholarsum_arxiv"
@@ -83,7 +82,7 @@ class Compared:
         return f"{said}.{more}"
 
     @property
-    def blocks(self) -> dict[str, Block]:
+    def blocks(self) -> dict[str, TableWords]:
         """How the table is shown: blocks as in words.yaml."""
         block = texts("words.yaml")["published"]["cells"]
         said = {"title": self.title, "says": [self.says, self.summary, *block["says"]]}

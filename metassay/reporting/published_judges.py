@@ -18,7 +18,7 @@ from metassay.format.frames import rows
 from metassay.format.numbers import counted, probability
 from metassay.labelled.results import Cards
 from metassay.reporting.cells import AUTHORS, SECTIONS, read_printed
-from metassay.reporting.specs import Block, texts
+from metassay.reporting.section import TableWords, texts
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import NO_JUDGE
 
@@ -59,7 +59,7 @@ class ClaimScores:
         return {name: self.scores, f"{name}_ranks": self.ranks}
 
     @property
-    def blocks(self) -> dict[str, Block]:
+    def blocks(self) -> dict[str, TableWords]:
         """How these are shown: blocks as in words.yaml."""
         of = texts("words.yaml")["published"]
         lacks = (

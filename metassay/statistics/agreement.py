@@ -26,6 +26,7 @@ from metassay.statistics.correlation import (
     weighted_spearman,
 )
 from metassay.statistics.correlation import Coefficient as Correlation
+from metassay.statistics.document_means import worth
 from metassay.statistics.exact_sums import (
     NOISE,
     Array,
@@ -37,14 +38,15 @@ from metassay.statistics.exact_sums import (
     weighted_sums,
 )
 from metassay.statistics.jackknife import LeftOut, left_out, left_out_documents, over_strata
-from metassay.statistics.layout import Layout, Part, plain
-from metassay.statistics.resampling import HELD, percentiles, tallies
+from metassay.statistics.layout import Layout, Part, numbered, plain
+from metassay.statistics.resampling import HELD, expanded_percentiles, expanded_tail, tallies
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Distance = Literal["none", "linear", "quadratic"]
 Icc = Literal["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
 Coefficient = Callable[[Array, Array], Array]  # ratings, weights -> (resamples,)
 Units = Index
+FEW_UNITS = 6  # resamples of fewer are too few different ones for ends so far out
 
 
 class Agreement(NamedTuple):
@@ -69,21 +71,29 @@ def agreement(ratings: ArrayLike, of: Coefficient, *, fewest: int = 2) -> Agreem
 
     Raises ValueError unless ratings are two-dimensional.
     """
-    table, missing = rated_items(ratings, fewest)
+    table, missing, _ = rated_items(ratings, fewest)
     n = table.shape[1]
     value = float(of(table, np.ones((1, n)))[0]) if n else np.nan
     return Agreement(value, n, missing)
 
 
-def rated_items(ratings: ArrayLike, fewest: int = 2) -> tuple[Array, int]:
-    """The items (raters, n) with `fewest` ratings or more, and how many others have any.
+class RatedItems(NamedTuple):
+    """The items with ratings enough."""
+
+    ratings: Array  # (raters, n)
+    n_missing: int  # other items that have any rating
+    which: Mask  # (items,) true for these n
+
+
+def rated_items(ratings: ArrayLike, fewest: int = 2) -> RatedItems:
+    """The items of (raters, items) with `fewest` ratings or more.
 
     Raises ValueError unless ratings are two-dimensional.
     """
     table = _rated(ratings)
     raters = np.sum(np.isfinite(table), axis=0)
     enough = raters >= max(fewest, 1)
-    return table[:, enough], int(np.count_nonzero((raters > 0) & ~enough))
+    return RatedItems(table[:, enough], int(np.count_nonzero((raters > 0) & ~enough)), enough)
 
 
 def _rated(ratings: ArrayLike) -> Array:
@@ -261,27 +271,38 @@ def mean_of_others(ratings: Array, rater: int) -> Array:
 
 
 def agreement_interval(
-    ratings: ArrayLike, of: Coefficient, *, n: int, confidence: float, rng: np.random.Generator
+    ratings: ArrayLike,
+    of: Coefficient,
+    unit: Units,
+    *,
+    n: int,
+    confidence: float,
+    rng: np.random.Generator,
 ) -> Interval:
-    """Percentile interval of a coefficient of ratings (raters, items), from n draws of items.
+    """Interval of a coefficient of ratings (raters, items), from n draws of units of items.
 
-    `of` is called with equal items put together, their weights added. The raters stay. Both ends
-    are NaN if fewer than half of the draws have a coefficient. Raises ValueError unless ratings are
-    two-dimensional.
+    Items of one `unit` (items,), as those of one document, are drawn together; the fewer units they
+    are worth, the further out are the ends (`document_means.worth`, `expanded_percentiles`). `of`
+    is called with equal items put together, their weights added. The raters stay. Both ends are NaN
+    with one unit, and if fewer than half of the draws have a coefficient. Raises ValueError unless
+    ratings are two-dimensional.
     """
-    table = _rated(ratings)
-    items = table.shape[1]
-    if items < 2:
+    table, unit = _rated(ratings), numbered(unit)
+    items, units = table.shape[1], int(np.max(unit, initial=-1)) + 1
+    if units < 2:
         return Interval(np.nan, np.nan, 0, n)
     # No two NaN are equal, but two infinities are.
     kinds, kind = np.unique(np.nan_to_num(table, nan=np.inf), axis=1, return_inverse=True)
     kinds = np.where(np.isfinite(kinds), kinds, np.nan)
+    order = np.argsort(kind.reshape(items), kind="stable")
+    starts = np.searchsorted(kind.reshape(items)[order], np.arange(kinds.shape[1]))
     values = np.empty(n)
     for rows in blocks(n, items, numbers=HELD):
-        drawn = kind.reshape(items)[rng.integers(items, size=(values[rows].size, items))]
-        values[rows] = of(kinds, tallies(drawn, kinds.shape[1]))
+        drawn = tallies(rng.integers(units, size=(values[rows].size, units)), units)
+        values[rows] = of(kinds, np.add.reduceat(drawn[:, unit[order]], starts, axis=1))
     defined = int(np.count_nonzero(~np.isnan(values)))
-    low, high = percentiles(values[:, None], confidence)
+    (number,) = worth(np.ones((items, 1), dtype=bool), unit)
+    low, high = expanded_percentiles(values[:, None], float(number), confidence)
     return Interval(float(low[0]), float(high[0]), defined, n - defined)
 
 
@@ -310,16 +331,17 @@ def below_others(
     """One per rater: the others' agreement among themselves less the rater's with them.
 
     Agreement is the mean of Spearman's correlations of two raters, of the items that both rated:
-    who is lenient throughout agrees as well as anybody. Intervals are percentiles of n resamples
-    of units: items of one `unit` (items,), as the claims of one text, are drawn together. The
-    raters' low ends hold all at once with the `confidence`, by Bonferroni, so that somebody may be
-    named whose low end is above 0 although nobody was suspected beforehand (how often equal raters
-    are named: docs/calibration.md). A resample in which the value is undefined counts as no gap.
-    NaN with fewer than three raters, where no two of the others share two items or more, and where
-    fewer than half of the resamples are defined. Raises ValueError unless ratings are
-    two-dimensional.
+    who is lenient throughout agrees as well as anybody. Intervals are of n resamples of units:
+    items of one `unit` (items,), as the texts and claims of one document, are drawn together; ends
+    lie as far out as `expanded_tail` has them. The raters' low ends hold all at once with the
+    `confidence`, by Bonferroni, so that somebody may be named whose low end is above 0 although
+    nobody was suspected beforehand (how often equal raters are named: docs/calibration.md). A
+    resample in which the value is undefined counts as no gap. NaN with fewer than three raters,
+    where no two of the others share two items or more, and where fewer than half of the resamples
+    are defined; no interval where units are worth less than FEW_UNITS. Raises ValueError unless
+    ratings are two-dimensional.
     """
-    table = _rated(ratings)
+    table, unit = _rated(ratings), numbered(unit)
     known, raters = np.isfinite(table), len(table)
     pairs = [
         _Pair((a, b), table[[a, b]][:, both], unit[both])
@@ -333,11 +355,12 @@ def below_others(
         for rows in blocks(n, size, numbers=HELD):
             drawn = rng.integers(size, size=(len(gaps[1:][rows]), size))
             gaps[1:][rows] = _gaps(pairs, raters, tallies(drawn, size))
-    tail = (1.0 - confidence) / max(1, raters)
+    (number,) = worth(np.asarray(known.any(axis=0, keepdims=True)).T, unit)
+    tail = expanded_tail((1.0 - confidence) / max(1, raters), float(number))
     found = []
     for rater, (value, *values) in enumerate(gaps.T):
         n_defined, low, high = int(np.isfinite(values).sum()), np.nan, np.nan
-        if np.isfinite(value) and 2 * n_defined >= n:
+        if np.isfinite(value) and 2 * n_defined >= n and number >= FEW_UNITS:
             # Where nearly all ratings are one grade, those few texts that differ are often not
             # drawn. Were these resamples left out, one text would be enough to name somebody.
             low, high = map(float, np.quantile(np.nan_to_num(values), (tail, 1.0 - tail)))

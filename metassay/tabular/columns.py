@@ -8,47 +8,25 @@ from metassay.tabular.column_synonyms import Role
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet
 
+WIDE = "wide"  # what `--columns` calls the form of names that say several things each
 # What a column may hold, in each of the three files.
 ROLES = {
-    "texts": (
-        Role.DOC,
-        Role.SYSTEM,
-        Role.SOURCE,
-        Role.REFERENCE,
-        Role.TEXT,
-        Role.STRATA,
-        Role.CLUSTER,
-        Role.FAMILY,
-    ),
-    "ratings": (Role.DOC, Role.SYSTEM, Role.RATER, Role.CRITERION, Role.VALUE),
-    "scores": (Role.DOC, Role.SYSTEM, Role.METRIC, Role.VALUE),
+    "texts": ("doc", "system", "source", "reference", "text", "strata", "cluster", "family"),
+    "ratings": ("doc", "system", "rater", "criterion", "value"),
+    "scores": ("doc", "system", "metric", "value"),
 }
 # Columns side by side that hold one thing each: what `--columns` calls them, and what each is.
 SPREAD = {
-    "systems": Role.SYSTEM,
-    "criteria": Role.CRITERION,
-    "raters": Role.RATER,
-    "metrics": Role.METRIC,
+    **{"systems": Role.SYSTEM, "criteria": Role.CRITERION},
+    **{"raters": Role.RATER, "metrics": Role.METRIC},
 }
-MAY_LACK = (
-    Role.SOURCE,
-    Role.REFERENCE,
-    Role.STRATA,
-    Role.CLUSTER,
-    Role.FAMILY,
-)  # what need not stand in every row
-WIDE = "wide"  # what it calls the form of names that say several things each
 SPREADS = {
     "texts": ("systems",),
     "ratings": ("criteria", "raters", WIDE),
     "scores": ("metrics", WIDE),
 }
-THINGS = {
-    "ratings": (Role.DOC, Role.SYSTEM, Role.CRITERION, Role.RATER),
-    "scores": (Role.SYSTEM, Role.METRIC),
-}
-
-
+MAY_LACK = ("source", "reference", "strata", "cluster", "family")  # need not stand in every row
+THINGS = {"ratings": ("doc", "system", "criterion", "rater"), "scores": ("system", "metric")}
 Named = Mapping[str, Mapping[str, str]]  # what each column's name says, by role
 
 
@@ -113,7 +91,7 @@ def said_columns(
         kind, dot, role = left.rpartition(".")
         taken = [k for k in found if kind in ("", k) and role in (*ROLES[k], *SPREADS[k])]
         if not equals or not column or not taken or (dot and kind not in kinds):
-            known = sorted({*sum(ROLES.values(), ()), *sum(SPREADS.values(), ())})
+            known = sorted({one for of in (ROLES, SPREADS) for each in of.values() for one in each})
             problems.append(
                 f"--columns {shown(word)}: write ROLE=COLUMN, or FILE.ROLE=COLUMN for one of"
                 f" {', '.join(kinds)}; roles are {', '.join(known)}"

@@ -11,21 +11,12 @@ MISSING = frozenset(("", "na", "n/a", "nan"))  # as a cell, in any case
 # What stands for no number besides: of pandas, Excel, SAS, and of people.
 _NO_NUMBER = MISSING | {"null", "<na>", "#n/a", "none", "missing", "-", "–", "—", "."}
 # Labels in words, each with its number; the last is Inspect's.
+_PAIRS = (
+    "no yes|n y|false true|fail pass|failed passed|incorrect correct|wrong right|nein ja"
+    "|falsch wahr"
+)
 _LABELS: tuple[dict[str, float], ...] = (
-    *(
-        {worse: 0.0, better: 1.0}
-        for worse, better in (
-            ("no", "yes"),
-            ("n", "y"),
-            ("false", "true"),
-            ("fail", "pass"),
-            ("failed", "passed"),
-            ("incorrect", "correct"),
-            ("wrong", "right"),
-            ("nein", "ja"),
-            ("falsch", "wahr"),
-        )
-    ),
+    *(dict(zip(pair.split(), (0.0, 1.0), strict=True)) for pair in _PAIRS.split("|")),
     {"i": 0.0, "n": 0.0, "p": 0.5, "c": 1.0},
 )
 _STARS = re.compile(

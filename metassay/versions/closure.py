@@ -144,11 +144,12 @@ class Code:
             return Need((), (), self.installed([first]))
         names, foreign = self._closure(entry)
         looking = [self.path(name) for name in names if self.module(name).looks]
+        # A module reads the text file of its own name, or else what it likes of its folder.
         # Beside a module in the project's folder lie its data and settings, which DVC watches.
-        folders = {path.parent for path in looking if path} - {self.root}
+        beside = {self._beside(path) for path in looking if path and path.parent != self.root}
         return Need(
             modules=tuple(f"{name} {self.module(name).tokens}" for name in sorted(names)),
-            files=tuple(sorted(line for folder in folders for line in self._beside(folder))),
+            files=tuple(sorted({line for lines in beside for line in lines})),
             packages=self.installed(foreign),
         )
 
@@ -282,20 +283,21 @@ class Code:
         except ImportError:  # beyond the outermost package: Python will say so
             return module
 
-    def _files(self, folder: Path) -> list[str]:
-        """Templates, words of pages, their bundle and other files that lie in a folder of code."""
+    def _files(self, module: Path) -> tuple[str, ...]:
+        """Templates, words of pages, their bundle and other files that lie beside a module."""
+        folder, own = module.parent, module.with_suffix(".txt")
         inside = [folder / name for name in self._listing(folder)]
         for deeper in {folder / "templates", folder / "bundle"} & set(inside):
             inside += deeper.rglob("*")
         above = [one.parent for one in self.folders.values() if folder.is_relative_to(one)]
         top = above[0] if above else self.root
-        return [
+        return tuple(
             f"{path.relative_to(top).as_posix()} {self.content(path)}"
-            for path in inside
+            for path in ([own] if own in inside else inside)
             if path.suffix not in (".py", ".pyc")
             and path.is_file()
             and not path.name.startswith(".")
-        ]
+        )
 
 
 def _listing(folder: Path) -> frozenset[str]:

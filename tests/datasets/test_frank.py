@@ -49,11 +49,11 @@ def test_ratings_and_scores_of_one_summary(tmp_path: Path) -> None:
     ("file", "changes", "expected"),
     [
         (HUMAN, {"Factuality": 1.5}, "'factuality' is outside its scale of 0 to 1 (value 1.5)"),
-        (HUMAN, {"Flip_CircE": None}, "'Flip_CircE' is not a number; fetch the file again"),
-        (HUMAN, {"RelE": "1"}, "'RelE' is not a number"),
+        (HUMAN, {"Flip_CircE": None}, "'Flip_CircE' is not a finite number; fetch the file again"),
+        (HUMAN, {"RelE": "1"}, "'RelE' is not a finite number"),
         (HUMAN, {"dataset": "bbc"}, "the article is in two corpora or splits (hash 'cnndm0')"),
         (HUMAN, {"split": "train"}, "'split' is wrong: input should be 'test' or 'valid'"),
-        (SCORES, {"QAGS": "high"}, "'QAGS' is not a number"),
+        (SCORES, {"QAGS": "high"}, "'QAGS' is not a finite number"),
         (SCORES, {"model_name": "gpt"}, f"is not in {HUMAN} (hash 'cnndm0', model_name 'gpt')"),
     ],
 )

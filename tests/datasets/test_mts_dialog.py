@@ -117,7 +117,7 @@ def test_a_score_that_is_no_number(tmp_path: Path) -> None:
     scores = score_rows()
     scores[0][2] = "high"
     found = problem(put(tmp_path, summary_rows(), scores))
-    assert found == f"{SCORES}: line 2: 'FactualF1' is not a number; fetch the file again"
+    assert found == f"{SCORES}: line 2: 'FactualF1' is not a finite number; fetch the file again"
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from metassay.versions.reading import hash_of, said
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
 SEMANTIC = (*("judge", "reader", "features", "known", "clashes", "head", "coefficients"),)
-ALIGNMENT = ("vectors", "bs_topk", "bs_gain", "rouge_topk")
 VOCABULARY = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms")  # what `known` reads
 
 # What computes, its METHOD, and what its code said when that METHOD was given (not its comments).
@@ -23,13 +22,11 @@ COMPUTING = {
     "alignment": (
         alignment.METHOD,
         (
-            *(*SHARED, "models/encoders", "models/digits", "models/words", "text/tokens"),
-            *(
-                f"units/alignment/{name}"
-                for name in ("vectors", "bs_topk", "bs_gain", "rouge_topk")
-            ),
+            *(*SHARED, "models/encoders", "models/digits", "models/words"),
+            *("text/tokens", "text/tokens.txt"),
+            *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "ce47668a9d184e73"),
+        (1, "6fe7896c35a9d69b"),
     ),
     "bertscore": (
         bertscore.METHOD,
@@ -67,9 +64,9 @@ COMPUTING = {
         (
             *(*SHARED, "models/encoders", "models/digits", "models/matching", "models/windows"),
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
-            *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
+            *("concepts/linkers", "concepts/record", "concepts/record.txt", "concepts/terms"),
         ),
-        (1, "7e77afc2ab342d89"),
+        (1, "32a23b78650662a3"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -91,14 +88,14 @@ COMPUTING = {
             "models/encoders",
             "models/digits",
             "models/words",
-            "text/tokens",
-            "text/boundaries",
+            *("text/tokens", "text/tokens.txt", "text/boundaries", "text/boundaries.txt"),
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
+            "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "ee295f26868c2db3"),
+        (5, "2a3e726918ce8134"),
     ),
 }
 

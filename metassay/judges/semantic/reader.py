@@ -63,14 +63,13 @@ def judged(models: Models, reads: Sequence[Read]) -> list[tuple[float, list[list
 
 
 def read_pairs(
-    encoder: Encoder, questions: Sequence[Question], batch_tokens: int
+    encoder: Encoder, questions: Sequence[Question], batch_tokens: int, held: dict[str, Text]
 ) -> Iterator[dict[int, Read]]:
     """Read every pair; by its place, block by block.
 
-    Pairs of one premise come together. Vectors of BLOCK + KEPT words are in memory at most (more if
-    one premise has more); a text is encoded once as long as its vectors are among them.
+    Pairs of one premise come together. `held` are texts with their vectors, from call to call, of
+    BLOCK + KEPT words at most (more if one premise has more): none of them is encoded again.
     """
-    held: dict[str, Text] = {}
     for block in _blocks(questions):
         parts = {text: features.sentences(text) for text in {questions[i][0] for i in block}}
         wanted = {part: None for i in block for part in (*parts[questions[i][0]], questions[i][1])}

@@ -270,7 +270,7 @@ def _read(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) ->
     encoder = encoders.load_encoder(options.model_copy(update={"dtype": "float32"}))
     questions = [("\n".join(one.premise), one.hypothesis) for one in made]
     found: dict[int, Read] = {}
-    for block in read_pairs(encoder, questions, batch_tokens):
+    for block in read_pairs(encoder, questions, batch_tokens, {}):
         found |= {place: _lean(read) for place, read in block.items()}
     kept = [place for place in range(len(made)) if found[place].compared is not None]
     return _Set(

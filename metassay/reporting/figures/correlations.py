@@ -12,25 +12,7 @@ from matplotlib.patches import Rectangle
 from metassay.format.frames import records, rows
 from metassay.format.numbers import short
 from metassay.format.terms import COEFFICIENT_NAMES, COMPONENTS, LEVELS
-from metassay.reporting.figures.drawing import (
-    ACCENT,
-    FAINT,
-    GREY,
-    INK,
-    bare,
-    criterion_titles,
-    facet_look,
-    label,
-    left_out,
-    lines_along,
-    looks_above,
-    note_below,
-    of_more,
-    panels,
-    shares_along,
-    stacked,
-    width_of,
-)
+from metassay.reporting.figures import drawing as d
 from metassay.reporting.names import Metric, criterion_rank, criterion_title, sorted_metrics
 from metassay.reporting.section import (
     Key,
@@ -75,21 +57,21 @@ def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     metrics, undefined = _defined(shown)
     if not metrics:
         return None
-    names = [label(metric_label(*metric)) for metric in metrics]
+    names = [d.label(metric_label(*metric)) for metric in metrics]
     high = 0.75 + 0.185 * len(metrics)
-    figure, grid, each = panels(
+    figure, grid, each = d.panels(
         len(criteria),
         _FOREST_PER_ROW,
-        lambda columns, rows: (width_of(names) + 2.3 * columns, rows * high + 0.6),
+        lambda columns, rows: (d.width_of(names) + 2.3 * columns, rows * high + 0.6),
         pads={"h_pad": 0.1},
         sharex=True,
         sharey=True,
     )
-    for axes, (_, mine), title in zip(each, criteria, criterion_titles(criteria), strict=True):
+    for axes, (_, mine), title in zip(each, criteria, d.criterion_titles(criteria), strict=True):
         _forest_panel(axes, mine, metrics, useful)
         axes.set_title(title, loc="left")
     for row in grid:
-        lines_along(row[0], names)
+        d.lines_along(row[0], names)
     marks = f"dotted: {short(useful)}, a useful correlation"
     if any(row["rater"] is not None for row in shown):
         marks += "; dashed: one rater with the mean of the others"
@@ -97,9 +79,9 @@ def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
         f"dot: {_coefficients(shown)} over all texts, {TURNED}; filled dot: a metric to use;"
         " half-filled: promising; no dot: undefined",
         "pale bar: interval for other systems and documents; dark line: interval for these systems",
-        marks + undefined + of_more(len(criteria), len(every), "criteria"),
+        marks + undefined + d.of_more(len(criteria), len(every), "criteria"),
     ]
-    note_below(figure, "\n".join(lines))
+    d.note_below(figure, "\n".join(lines))
     return figure
 
 
@@ -110,24 +92,24 @@ def _coefficients(rows: list[Row]) -> str:
 def _defined(rows: list[Row]) -> tuple[list[Metric], str]:
     """The metrics that have a value, in the order of pages, and words for how many have none."""
     known = sorted_metrics(metric_of(row) for row in rows if row["value"] is not None)
-    return known, left_out(len(set(map(metric_of, rows))) - len(known), "metric")
+    return known, d.left_out(len(set(map(metric_of, rows))) - len(known), "metric")
 
 
 def _forest_panel(axes: Axes, mine: list[Row], metrics: list[Metric], useful: float) -> None:
-    axes.axvline(0, color=INK, linewidth=0.9, zorder=1)
-    axes.axvline(useful, color=GREY, linewidth=0.9, linestyle=":", zorder=1)
+    axes.axvline(0, color=d.INK, linewidth=0.9, zorder=1)
+    axes.axvline(useful, color=d.GREY, linewidth=0.9, linestyle=":", zorder=1)
     raters = [row for row in mine if row["rater"] is not None]
     if raters:
         row = max(raters, key=lambda row: (row["n"], row["metric"], row["judge"]))
         axes.axvline(row["rater"], color=_RATER, linewidth=1.2, linestyle="--", zorder=1)
     by_metric = {metric_of(row): row for row in mine if row["value"] is not None}
     for y, metric in enumerate(metrics):
-        axes.axhline(y, color=FAINT, linewidth=0.4, zorder=0)
+        axes.axhline(y, color=d.FAINT, linewidth=0.4, zorder=0)
         if metric in by_metric:
             _dot(axes, y, by_metric[metric])
     axes.set_xlim(-1.03, 1.03)
     axes.set_xticks([-1, -0.5, 0, 0.5, 1], labels=["−1", "−.5", "0", ".5", "1"])
-    bare(axes)
+    d.bare(axes)
     axes.tick_params(axis="x", labelbottom=True)
 
 
@@ -136,15 +118,15 @@ def _dot(axes: Axes, y: int, row: Row) -> None:
     if None not in wide:
         axes.plot(wide, [y, y], "-", color=_PALE, linewidth=4.0, solid_capstyle="butt")
     if None not in these:
-        axes.plot(these, [y, y], "-", color=ACCENT, linewidth=1.1)
-    axes.plot([row["value"]], [y], "o", color=ACCENT, markersize=4.8, **_fill(row))
+        axes.plot(these, [y, y], "-", color=d.ACCENT, linewidth=1.1)
+    axes.plot([row["value"]], [y], "o", color=d.ACCENT, markersize=4.8, **_fill(row))
 
 
 def _fill(row: Row) -> dict[str, Any]:
     if row["trusted"]:
-        return {"markerfacecolor": ACCENT}
+        return {"markerfacecolor": d.ACCENT}
     style = "left" if row["verdict"] == "promising" else "full"
-    face = ACCENT if style == "left" else "white"
+    face = d.ACCENT if style == "left" else "white"
     return {"fillstyle": style, "markerfacecolor": face, "markerfacecoloralt": "white"}
 
 
@@ -167,24 +149,24 @@ def draw_components(components: pd.DataFrame) -> Figure | None:
     bars = [{name: of for name, of in mine.items() if None not in of} for mine in named]
     undefined = sum(map(len, named)) - sum(map(len, bars))
     high = 0.6 + 0.2 * max(map(len, bars))
-    wide = width_of([name for mine in bars for name in mine])
-    figure, _, each = panels(
+    wide = d.width_of([name for mine in bars for name in mine])
+    figure, _, each = d.panels(
         len(bars),
         _COMPONENTS_PER_ROW,
         lambda columns, rows: (columns * (wide + 3.2), 0.6 + rows * high),
         pads={"h_pad": 0.1, "w_pad": 0.08},
     )
-    looks = {words: facet_look(place) for place, words in enumerate(COMPONENTS.values())}
+    looks = {words: d.facet_look(place) for place, words in enumerate(COMPONENTS.values())}
     for axes, (study, part), shown in zip(each, chosen, bars, strict=True):
         for y, shares in enumerate(shown.values()):
-            stacked(axes, y, list(zip(looks.values(), shares, strict=True)))
-        lines_along(axes, list(shown))
-        shares_along(axes, 0, 0.25, 0.5, 0.75, 1)
-        axes.set_title(label(criterion_title(study, part)), loc="left")
-    looks_above(figure, looks, len(looks))
+            d.stacked(axes, y, list(zip(looks.values(), shares, strict=True)))
+        d.lines_along(axes, list(shown))
+        d.shares_along(axes, 0, 0.25, 0.5, 0.75, 1)
+        axes.set_title(d.label(criterion_title(study, part)), loc="left")
+    d.looks_above(figure, looks, len(looks))
     note = "share of variance, in per cent; people: their ratings by this criterion"
-    note += left_out(undefined, "metric or criterion")
-    note_below(figure, note + of_more(len(chosen), len(every), "studies and parts"))
+    note += d.left_out(undefined, "metric or criterion")
+    d.note_below(figure, note + d.of_more(len(chosen), len(every), "studies and parts"))
     return figure
 
 
@@ -200,7 +182,7 @@ def _component_bars(criteria: Criteria) -> dict[str, list[float | None]]:
     found = {}
     for name, (mine, column) in (of_people | of_metrics).items():
         shares = {row["component"]: row[column] for row in mine}
-        found[label(name)] = [shares.get(component) for component in COMPONENTS]
+        found[d.label(name)] = [shares.get(component) for component in COMPONENTS]
     return found
 
 
@@ -216,8 +198,8 @@ def draw_correlation_heatmap(certificates: pd.DataFrame) -> Figure | None:
         return None
     criteria = sorted(set(map(key_of, chosen)), key=key_rank)
     levels = [level for level in LEVELS if any(row["level"] == level for row in chosen)]
-    names = [label(metric_label(*metric)) for metric in metrics]
-    heads = criterion_titles([(key, []) for key in criteria])
+    names = [d.label(metric_label(*metric)) for metric in metrics]
+    heads = d.criterion_titles([(key, []) for key in criteria])
     wide, high = _HEATMAP_CELL
     width = len(levels) * (len(criteria) * wide + 0.25) + 0.075 * max(map(len, names)) + 0.9
     height = len(metrics) * high + 0.058 * max(map(len, heads)) + 0.8
@@ -240,7 +222,7 @@ def draw_correlation_heatmap(certificates: pd.DataFrame) -> Figure | None:
             range(len(criteria)), labels=heads, rotation=40, ha="right", rotation_mode="anchor"
         )
     each[0].set_yticks(range(len(metrics)), labels=names)
-    note_below(figure, f"{_coefficients(chosen)}, {TURNED}; hatched: undefined{undefined}")
+    d.note_below(figure, f"{_coefficients(chosen)}, {TURNED}; hatched: undefined{undefined}")
     return figure
 
 
@@ -257,7 +239,7 @@ def _square(axes: Axes, x: int, y: int, value: float | None, text: str, size: fl
     else:
         colour = colormaps["RdBu"]((value + 1) / 2)
         square = Rectangle(corner, 1, 1, facecolor=colour, edgecolor="white", linewidth=1)
-        ink = "white" if abs(value) > _DARK else INK
+        ink = "white" if abs(value) > _DARK else d.INK
         number = axes.text(x, y, text, ha="center", va="center", color=ink)
         number.set(fontsize=size, in_layout=False)
     square.set_in_layout(False)  # inside the axes anyway: neither measured nor clipped
@@ -294,10 +276,10 @@ def draw_metric_matrix(metric_correlations: pd.DataFrame) -> Figure | None:
     for axes, (study, mine), scorers in zip(each, studies, shown, strict=True):
         _matrix_panel(axes, mine, scorers)
         name = COEFFICIENT_NAMES[COEFFICIENT]
-        axes.set_title(label(f"{name} over all texts, {study}"), loc="left")
+        axes.set_title(d.label(f"{name} over all texts, {study}"), loc="left")
     note = f"people: a human criterion; {TURNED}; hatched: undefined"
-    note += left_out(undefined, "metric or criterion")
-    note_below(figure, note + (f"; the first {LARGEST}" if every != shown else ""))
+    note += d.left_out(undefined, "metric or criterion")
+    d.note_below(figure, note + (f"; the first {LARGEST}" if every != shown else ""))
     return figure
 
 
@@ -306,17 +288,17 @@ def _scorers(mine: pd.DataFrame) -> list[Scorer]:
     found = {*rows(mine, "first_is", "first"), *rows(mine, "second_is", "second")}
     people = sorted((name for kind, name in found if kind == "people"), key=criterion_rank)
     labels = {
-        (name, judge.removesuffix(")") or NO_JUDGE): label
-        for kind, label in found
+        (name, judge.removesuffix(")") or NO_JUDGE): scorer
+        for kind, scorer in found
         if kind == "metric"
-        for name, _, judge in [label.partition(" (")]
+        for name, _, judge in [scorer.partition(" (")]
     }
     metrics = [labels[metric] for metric in sorted_metrics(labels)]
     return [*(("people", name) for name in people), *(("metric", name) for name in metrics)]
 
 
 def _name(scorer: Scorer) -> str:
-    return label(f"people: {scorer[1]}" if scorer[0] == "people" else scorer[1])
+    return d.label(f"people: {scorer[1]}" if scorer[0] == "people" else scorer[1])
 
 
 def _matrix_panel(axes: Axes, mine: pd.DataFrame, scorers: Sequence[Scorer]) -> None:
@@ -331,7 +313,7 @@ def _matrix_panel(axes: Axes, mine: pd.DataFrame, scorers: Sequence[Scorer]) -> 
     for (x, y), value in sorted(squares.items()):
         _square(axes, x, y, value, short(value), 6.5)
     n_people = sum(scorer[0] == "people" for scorer in scorers)
-    axes.plot([-0.5, n_people - 0.5], [n_people - 0.5] * 2, "-", color=GREY, linewidth=0.9)
+    axes.plot([-0.5, n_people - 0.5], [n_people - 0.5] * 2, "-", color=d.GREY, linewidth=0.9)
     names = [_name(scorer) for scorer in scorers]
     axes.set_yticks(range(1, len(scorers)), labels=names[1:])
     turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}

@@ -22,6 +22,7 @@ from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.work import DVC_REMEDY
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.documents import DOCUMENT_CLUSTERS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import Table, empty, read_file
 from metassay.tables.scores import SCORES
@@ -41,7 +42,7 @@ LOCK = "dvc.lock"
 ACCEPTED = "accepted.lock"
 HERE, OF_ACCEPTED, FOLDER, REVISION = "here", "accepted", "folder", "revision"
 FILES: Final = {HERE: LOCK, OF_ACCEPTED: ACCEPTED}  # the locks in a benchmark's folder
-NEEDED, MORE = (SCORES, LEADERBOARD), (CERTIFICATES,)
+NEEDED, MORE = (SCORES, LEADERBOARD), (CERTIFICATES, DOCUMENT_CLUSTERS)
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Side:
     """The numbers of one benchmark at one state.
 
     `name`: as its user named it. `certificates` has no rows where nobody rated the texts.
+    `clusters`: documents -> what they are of, as table document_clusters has it.
     `lock`: what its dvc.lock says; None for a folder of tables that lies in no project. `changed`:
     settings, code and, of tables that lie in a project, data that are others there than those it
     was run with: it wants another run.
@@ -59,6 +61,7 @@ class Side:
     scores: pd.DataFrame
     leaderboard: pd.DataFrame
     certificates: pd.DataFrame
+    clusters: Mapping[str, str]
     lock: Lock | None
     changed: tuple[str, ...] = ()
 
@@ -260,7 +263,10 @@ def _side(name: str, benchmark: str, lock: Lock | None, files: Mapping[str, Path
         except BadInput as error:
             raise BadInput(f"{name}: {which.name}: {line}" for line in error.problems) from error
 
-    return Side(name, benchmark, table(SCORES), table(LEADERBOARD), table(CERTIFICATES), lock)
+    tables = (table(SCORES), table(LEADERBOARD), table(CERTIFICATES))
+    together = table(DOCUMENT_CLUSTERS)
+    clusters = dict(zip(together["doc_id"], together["cluster"], strict=True))
+    return Side(name, benchmark, *tables, clusters, lock)
 
 
 def tables_of(benchmark: str) -> list[str]:

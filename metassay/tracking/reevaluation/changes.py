@@ -12,10 +12,10 @@ from metassay.core.exit_codes import DONE, MEANINGS
 from metassay.format.frames import escaped, records, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.reporting.contract import Head, Link, Problem
+from metassay.reporting.evidence import put_evidence, words_of
 from metassay.reporting.figures.systems import draw_history
 from metassay.reporting.page import Drawing, put_figures
-from metassay.reporting.pages import put_evidence, words_of
-from metassay.reporting.shell import PageFolder
+from metassay.reporting.shell import PageFolder, put_since
 from metassay.tables.summaries import SUMMARIES
 from metassay.tracking.comparison.differences import (
     CHANGED,
@@ -33,6 +33,7 @@ from metassay.tracking.reevaluation.outcome import (
     Outcome,
     documents_of,
     headline,
+    since_accepted,
 )
 from metassay.tracking.reevaluation.texts import changed_texts, put_changed_texts
 
@@ -53,8 +54,9 @@ _FIGURES = {
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
     """Write reports/changes/NAME, whole or not at all: a page, changes.md, and tables as CSV.
 
-    The page alone has texts. Equal outcomes and histories give equal bytes. Runs that are dated
-    later than this one, by a clock that was wrong, are counted only.
+    The benchmark's page then says in a line what changed, and leads here. The page alone has texts.
+    Equal outcomes and histories give equal bytes. Runs that are dated later than this one, by a
+    clock that was wrong, are counted only.
     """
     n_later = int((history.runs["run"] > outcome.when).sum())
     later = [f"{counted(n_later, 'run')} of the history {_CLOCK}"] if n_later else []
@@ -90,6 +92,8 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             links=[Link(f"../../{name}/index.html", "The whole report")],
         )
         page.finish(head)
+    link = Link(f"../{REPORTS.name}/{name}/index.html", since_accepted(outcome))
+    put_since(root / REPORTS.parent / name, None if outcome.compared is None else link)
 
 
 def _facts(outcome: Outcome) -> list[tuple[str, str]]:

@@ -228,6 +228,15 @@ def headline(outcome: Outcome) -> list[str]:
     return [*said, done]
 
 
+def since_accepted(outcome: Outcome) -> str:
+    """What changed, in a few words: `since accepted, of 137 scores: 8 got worse, 2 changed`."""
+    words = {REGRESSED: "got worse", IMPROVED: "got better", CHANGED: "changed"}
+    counts = outcome.counts
+    changes = [f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict]]
+    said = ", ".join(changes) or "none changed"
+    return f"since accepted, of {counted(outcome.n_compared, 'score')}: {said}"
+
+
 def row_name(row: dict[str, Any]) -> str:
     """Metric, part and system of one row of `changes`."""
     part = "" if row["part"] == FULL else f", {row['part']}"

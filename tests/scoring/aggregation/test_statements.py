@@ -11,9 +11,12 @@ from metassay.metrics.describe import JUDGED, Description
 from metassay.metrics.faithfulness.options import CheckpointOptions
 from metassay.metrics.faithfulness.record import FaithfulnessMetric, Scored
 from metassay.scoring.aggregation.cells import Setup
-from metassay.scoring.aggregation.statement_judgments import judged_statements
-from metassay.scoring.aggregation.statement_metrics import score_statements
-from metassay.scoring.aggregation.statements import Read, read_statements
+from metassay.scoring.aggregation.statements import (
+    Read,
+    judged_statements,
+    read_statements,
+    score_statements,
+)
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 from metassay.tables.judgments import JUDGMENTS

@@ -73,7 +73,7 @@ def leaderboard(of: pd.DataFrame) -> pd.DataFrame:
 
 def side(of: pd.DataFrame, name: str = "now", **more: Any) -> Side:
     """A side without a lock or certificates."""
-    fields = {"certificates": empty(CERTIFICATES), "lock": None} | more
+    fields = {"certificates": empty(CERTIFICATES), "clusters": {}, "lock": None} | more
     return Side(name, "sample", of, leaderboard(of), **fields)
 
 

@@ -34,7 +34,7 @@ from tests.test_reevaluate import leaderboard, scores
 
 def side(*, worse: bool) -> Side:
     made = scores(worse=worse)
-    return Side("here", "one", made, leaderboard(made), empty(CERTIFICATES), None)
+    return Side("here", "one", made, leaderboard(made), empty(CERTIFICATES), {}, None)
 
 
 def outcome(*, worse: bool, **more: object) -> Outcome:
