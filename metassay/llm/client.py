@@ -139,8 +139,8 @@ class Asking:
             async with asyncio.TaskGroup() as group:
                 for number in range(workers):
                     group.create_task(self._work(every[number % len(every)]))
-        except ExceptionGroup as errors:
-            raise _first(errors) from None
+        except ExceptionGroup as errors:  # bad input before bugs: it says what to do
+            raise (errors.subgroup(BadInput) or errors).exceptions[0] from None
 
     async def _work(self, client: "Client") -> None:
         patience = max(DOWN_AFTER, 2 * self.endpoint.options.concurrency)
@@ -309,12 +309,6 @@ class Asking:
             await asyncio.sleep(self.policy.lease / 3)
             self.ledger.renew(self._owner, self.policy.lease)
             self.ledger.database.checkpoint()
-
-
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """One error of a group, bad input before bugs: it says what to do."""
-    error: BaseException = (errors.subgroup(BadInput) or errors).exceptions[0]
-    return _first(error) if isinstance(error, BaseExceptionGroup) else error
 
 
 def asker(

@@ -88,36 +88,37 @@ class RoundTally:
 
     def __init__(self, rounds: int) -> None:
         self._rounds = rounds
-        self._asked: Counter[int] = Counter()  # questions, by round
-        self._won: Counter[int] = Counter()
-        self._repaired = self._given_up = 0
+        self._results: Counter[tuple[int, str, bool]] = Counter()  # attempts, status, repaired
 
     def add(self, results: "Iterable[ItemResult[Any]]") -> None:
         """Count results of `ask_groups`."""
-        for result in results:
-            self._asked.update(range(result.attempts))
-            self._won[result.attempts - 1] += result.status == "ok"
-            self._repaired += result.repaired
-            self._given_up += result.status == "unparsed" and result.attempts <= self._rounds
+        self._results.update((one.attempts, one.status, one.repaired) for one in results)
 
     @property
     def notes(self) -> list[str]:
         """What there is to say; nothing if every answer came at once, in just the form."""
+        asked, won = Counter[int](), Counter[int]()
+        given_up = repaired = 0
+        for (attempts, status, was_repaired), number in self._results.items():
+            asked.update(dict.fromkeys(range(attempts), number))
+            won[attempts - 1] += number * (status == "ok")
+            given_up += number * (status == "unparsed" and attempts <= self._rounds)
+            repaired += number * was_repaired
         lines = []
-        if len(self._asked) > 1:
+        if len(asked) > 1:
             each = ", ".join(
-                f"{f'in round {turn}' if turn else 'at first'} {self._won[turn]:,} of {asked:,}"
-                for turn, asked in sorted(self._asked.items())
+                f"{f'in round {turn}' if turn else 'at first'} {won[turn]:,} of {number:,}"
+                for turn, number in sorted(asked.items())
             )
             lines.append(f"questions that were answered: {each}")
-        if self._given_up:
+        if given_up:
             lines.append(
-                f"{self._given_up:,} questions were not asked again in every round, since a round"
+                f"{given_up:,} questions were not asked again in every round, since a round"
                 f" in which {ENOUGH} or more were asked again won none"
             )
-        if self._repaired:
+        if repaired:
             lines.append(
-                f"{self._repaired:,} of {self._won.total():,} answers were not in just the form"
+                f"{repaired:,} of {won.total():,} answers were not in just the form"
                 " that was asked for, and were read all the same (repaired)"
             )
         return lines
