@@ -8,6 +8,8 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
         if "about" in said:
             sub.description, sub.formatter_class = said["about"], raw
         add_arguments(sub, said.get("arguments", {}))
-        sub.set_defaults(command=_Command(words, said))
+        sub.set_defaults(command=partial(_run, words, said))
         if "--mirror" in said.get("arguments", {}):
             sub.set_defaults(mirror=Path(mirror) if mirror else None)
         if words == "judge-check":
@@ -94,23 +96,17 @@ def parser() -> argparse.ArgumentParser:
     return whole
 
 
-class _Command:
-    """Runs `module.function` of this folder, if the packages are there that it needs."""
-
-    def __init__(self, words: str, said: Any) -> None:
-        self.words, self.said = words, said
-
-    def __call__(self, chosen: argparse.Namespace) -> int:
-        absent = [package for package in PIPELINE if importlib.util.find_spec(package) is None]
-        if absent and not self.said.get("core"):
-            raise BadInput(
-                f"metassay {self.words.split()[0]} needs the extra `pipeline`, of which"
-                f" {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed:"
-                ' pip install "metassay[pipeline]"'
-            )
-        if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():
-            own(Path())
-        module, _, function = self.said["run"].partition(".")
-        command = getattr(importlib.import_module(f"metassay.cli.{module}"), function)
-        code: int = command(chosen)
-        return code
+def _run(words: str, said: Mapping[str, Any], chosen: argparse.Namespace) -> int:
+    """Run `module.function` of this folder, if the packages are there that it needs."""
+    absent = [package for package in PIPELINE if importlib.util.find_spec(package) is None]
+    if absent and not said.get("core"):
+        raise BadInput(
+            f"metassay {words.split(maxsplit=1)[0]} needs the extra `pipeline`, of which"
+            f" {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed:"
+            ' pip install "metassay[pipeline]"'
+        )
+    if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():
+        own(Path())
+    module, _, function = said["run"].partition(".")
+    code: int = getattr(importlib.import_module(f"metassay.cli.{module}"), function)(chosen)
+    return code

@@ -110,10 +110,9 @@ def _on_a_lifeline(
 ) -> int:
     """Run the command in a session of its own, which ends when this process does; its exit code.
 
-    Ctrl-C in a terminal goes to every process at once. Prefect's server must live on for a moment,
-    to be told that the run is over, so this process alone is to hear of it; it lets go of the
-    line, upon which the command ends in order (metassay/core/parent_watch.py). Asked twice, or if
-    that takes too long, this kills it: what the command has started hangs on a line, too.
+    Ctrl-C goes to every process of a terminal, and Prefect's server must live on for a moment: so
+    this process alone hears of it, and lets go of the line. Asked twice, or after _PATIENCE, it
+    kills.
     """
     started = subprocess.Popen(
         command,

@@ -1,8 +1,7 @@
 """Strict typed view of the params files: an unknown key or name, or a wrong type, is an error.
 
-params.yaml holds what benchmarks share by name, benchmarks/<name>/params.yaml what makes one
-benchmark. A block with a `kind` (a judge, a metric, ...) is checked against the options class of
-that kind by `metassay.core.kinds.choose`, so that this file imports none of them.
+params.yaml holds what benchmarks share by name, benchmarks/<name>/params.yaml what makes one. A
+block with a `kind` is checked by `metassay.core.kinds.choose`.
 """
 
 import re
@@ -117,11 +116,7 @@ class Benchmark(Options):
 
 
 class JudgeTest(Options):
-    """Items with a gold label and the judges tried on them: the whole of its params.yaml.
-
-    What tells it from a benchmark's is its key `test`. `judges` may be empty where the data bring
-    verdicts of their own.
-    """
+    """Items with a gold label and the judges tried on them: a params.yaml with a key `test`."""
 
     name: str  # that of the folder
     test: str  # a name in metassay/labelled/types.py
@@ -134,10 +129,7 @@ class JudgeTest(Options):
 
 
 class SegmentTest(Options):
-    """Texts with labelled sentences, and the segmentations tried on them: all of its params.yaml.
-
-    What tells it from a test of judges is that its `test` is `segmentation`.
-    """
+    """Texts with labelled sentences, and the segmentations tried on them."""
 
     name: str  # that of the folder
     test: Literal["segmentation"]
@@ -151,8 +143,7 @@ class SegmentTest(Options):
 class Tuning(Options):
     """Models that are trained on texts of a benchmark: the whole of its params.yaml.
 
-    What tells it from a benchmark's is its key `tune`. The options of blocks are in
-    metassay/tuning/options.py.
+    Its key `tune` tells it from a benchmark's; metassay/tuning/options.py has the blocks' options.
     """
 
     name: str  # that of the folder

@@ -1,8 +1,7 @@
 """YAML as every reader takes it, and the lines of its keys.
 
-PyYAML reads YAML 1.1, DVC 1.2: `yes`, 1e3, 010 and dates are one thing here and another there. What
-they differ about is refused, and so are a key that is there twice, a key that is not text, tags and
-blocks that are too deep or too many for any reader.
+PyYAML reads YAML 1.1, DVC 1.2: what they differ about is refused, and so are double keys, keys that
+are not text, tags, and blocks that are too deep or too many for any reader.
 """
 
 import functools
@@ -46,9 +45,8 @@ _CONFLICT = re.compile(r"<{7}( |$)|>{7}( |$)")  # as git marks the sides of a co
 def load(path: Path) -> object:
     """The value of a file of one YAML document, as `yaml.safe_load` gives it.
 
-    Raises BadInput with all that the module says is refused, and if there is no such file, if it is
-    not UTF-8, or if it is no YAML. Messages name keys as `<path> > <key> > <key>`; `located` adds
-    their lines.
+    Raises BadInput with all that is refused. Messages name keys as `<path> > <key> > <key>`;
+    `located` adds their lines.
     """
     text = _text(path)
     try:

@@ -1,13 +1,10 @@
 """Asking language models: what the ledger has is taken from it, the rest is asked and kept.
 
-Each question is claimed, its cost reserved, sent, kept, and sent again where that helps. Every
-answer is in the ledger before anything else happens to it, so a run that is killed at any moment
-goes on where it stopped. No text of a request or an answer is in any log or error.
+Each question is claimed, its cost reserved, sent, kept, and sent again where that helps: a run that
+is killed goes on where it stopped. No text of a request or an answer is in any log or error.
 
-A block is all that requests have in common: the endpoint, the model, its parameters, and the kinds
-of what is sent. Its first question goes alone, so that a parameter that a model does not take costs
-one request. A server that refuses three questions in a row, all for the same reason, is taken to
-refuse them all. A prompt that is too long for the model is its document's affair alone.
+A block is all that requests have in common. Its first question goes alone, so that a parameter that
+a model does not take costs one request; IN_A_ROW refusals for one reason stop the run.
 """
 
 import asyncio
@@ -122,10 +119,7 @@ class Asking:
         return self._replies
 
     async def _ask_first(self, client: "Client") -> None:
-        """Ask one question with each block that never had an answer, and more until one has.
-
-        Where nothing comes back, however often a few of them are asked, the rest is not asked.
-        """
+        """Ask one question of each block that never had an answer, and more until one has."""
         for block in sorted(self._untried):
             failed = 0
             for key in [key for key, its in self._blocks.items() if its == block]:
@@ -145,8 +139,8 @@ class Asking:
             async with asyncio.TaskGroup() as group:
                 for number in range(workers):
                     group.create_task(self._work(every[number % len(every)]))
-        except ExceptionGroup as errors:
-            raise _first(errors) from None
+        except ExceptionGroup as errors:  # bad input before bugs: it says what to do
+            raise (errors.subgroup(BadInput) or errors).exceptions[0] from None
 
     async def _work(self, client: "Client") -> None:
         patience = max(DOWN_AFTER, 2 * self.endpoint.options.concurrency)
@@ -222,8 +216,6 @@ class Asking:
             self.budget.settle(number, "interrupted", billed)
             raise
         self._gate.leave(entered, too_many=outcome.error == "http_429")
-        if outcome.pause:
-            self._gate.close_for(min(outcome.pause, self.policy.longest_wait))
         return outcome
 
     def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
@@ -259,10 +251,7 @@ class Asking:
         self._gate.abandon()
 
     def _note_refusal(self, key: str, outcome: "Outcome") -> None:
-        """Ask nothing more after a new block's first refusal, or several of one kind in a row.
-
-        The latter are noted: should they be refused again, others being answered, they are no news.
-        """
+        """Ask nothing more after a new block's first refusal, or several of one kind in a row."""
         status = outcome.code.removeprefix("http_")
         what = "the first question that is asked with it"
         if self._blocks[key] not in self._untried:
@@ -322,12 +311,6 @@ class Asking:
             self.ledger.database.checkpoint()
 
 
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """One error of a group, bad input before bugs: it says what to do."""
-    error: BaseException = (errors.subgroup(BadInput) or errors).exceptions[0]
-    return _first(error) if isinstance(error, BaseExceptionGroup) else error
-
-
 def asker(
     endpoint: Cleared,
     model: ModelOptions,
@@ -339,16 +322,14 @@ def asker(
 ) -> Ask:
     """A function that asks one model, from any thread and whether or not a loop is running there.
 
-    It returns one reply per request, in order; equal requests are asked once. A question without
-    an answer has status `error` and a code: `over_budget`, `endpoint_down` (too many failures in a
-    row), `connection`, `timeout`, `bad_reply`, `context_length`, `http_500`, ... None of these is
-    kept, so the next run asks again. It raises BadInput, once what was under way is in the ledger,
-    if the endpoint cannot answer anybody: key missing or not accepted (401), path or model unknown
-    (404), quota used up.
+    It returns one reply per request, in order; equal requests are asked once. A question without an
+    answer has status `error` and a code: `over_budget`, `endpoint_down`, `connection`, `timeout`,
+    `bad_reply`, `context_length`, `http_500`, ... None is kept, so the next run asks again. It
+    raises BadInput, once what was under way is in the ledger, if the endpoint can answer nobody.
 
-    With `batches` it asks in batches if the model's mode is that, at their prices; and whatever its
-    mode, what is in a batch is collected, not asked beside it. A question whose batch has not ended
-    after `wait_s` has the code `in_batch`, one that waits for money or another process `not_sent`.
+    With `batches` it asks in batches if the model's mode is that, at their prices, and collects
+    what is in one. A question whose batch has not ended after `wait_s` has the code `in_batch`, one
+    that waits for money or another process `not_sent`.
     """
     reduced = replace(budget, prices=model.prices and model.prices.in_batches)
     by_batch = batches and model.asked_in_batches(endpoint.options)

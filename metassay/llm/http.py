@@ -26,7 +26,7 @@ from metassay.llm.budget import Billed
 from metassay.llm.egress import Cleared, Secrets
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
-from metassay.llm.limits import quota_pause, retry_after
+from metassay.llm.limits import retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
 from metassay.llm.server_errors import (
     WATCHED,
@@ -51,9 +51,9 @@ _LONGEST_REASON = 64  # characters; it is one word of an API's few
 def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     """Read the body of a response; None if no answer is in it.
 
-    What a model thought (`reasoning_content`, `reasoning`, parts that say so) is no answer. A count
-    of tokens that cannot be true is null. An answer that is not text, or that no file can hold, was
-    paid for all the same: it is kept as ASCII, marked, and nobody reads it.
+    Thoughts are no answer, and a count of tokens that cannot be true is null. What is not text, or
+    what no file can hold, was paid for all the same: it is kept as ASCII, marked, and nobody reads
+    it.
     """
     try:
         # As floats, numbers never have too many digits.
@@ -104,10 +104,7 @@ def _ascii(text: str) -> str:
 
 
 def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, int | None]:
-    """Tokens read and written, null where the endpoint did not count them or cannot have.
-
-    It cannot have counted more than was reserved for the request, nor none in a prompt or a text.
-    """
+    """Tokens read and written; null where they are not counted, or are more than was reserved."""
     known = usage if isinstance(usage, dict) else {}
 
     def count(name: str, least: int, most: int) -> int | None:
@@ -120,13 +117,7 @@ def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, in
 
 
 def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...] | None:
-    """Those of the answer in a choice whose message says `text`; None if it has none to be read.
-
-    OpenAI, vLLM and Ollama give them in one form; others leave the member out or null, though it
-    was asked for. The tokens can hold more than the answer: thoughts before it, which some servers
-    take out of the message alone, and a token that ends it. Where no tokens can be told from those
-    of thoughts, there are none.
-    """
+    """Those of the answer alone, in a choice whose message says `text`; None if there are none."""
     given = choice.get("logprobs")
     found = given.get("content") if isinstance(given, dict) else None
     said = without_thoughts(text)
@@ -187,9 +178,8 @@ _PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model tha
 class Outcome:
     """What one sent request came to: an `entry` for the ledger, or an `error` code.
 
-    `again`: it may succeed another time, after `wait` seconds if the server said so. Nothing may go
-    out for `pause` seconds: a quota is used up. `stop`: no request to this endpoint can succeed,
-    and why; `retired`: to this model there. `said` are the
+    `again`: it may succeed another time, after `wait` seconds if the server said so. `stop`: no
+    request to this endpoint can succeed, and why; `retired`: to this model there. `said` are the
     words of a server that refuses this one for good, and `kind` its own code.
     """
 
@@ -197,7 +187,6 @@ class Outcome:
     error: str | None = None
     again: bool = False
     wait: float | None = None
-    pause: float = 0.0
     stop: str | None = None
     retired: bool = False
     said: str | None = None
@@ -310,8 +299,7 @@ async def send(
     entry = answer(response.content, request, key)
     if entry is None:
         return Outcome(error="bad_reply", again=True, billed="perhaps")
-    pause = quota_pause(response.headers)
-    return Outcome(entry=entry, billed="yes", latency=latency, pause=pause)
+    return Outcome(entry=entry, billed="yes", latency=latency)
 
 
 class TooLarge(Exception):  # noqa: N818 - it ends nothing but a call
@@ -420,8 +408,7 @@ def failed(said: Said, request: ChatRequest, key: str, sent: bytes, secrets: lis
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
-        wait, pause = retry_after(said.headers), quota_pause(said.headers)
-        return Outcome(error=code, again=True, wait=wait, pause=pause, billed=billed)
+        return Outcome(error=code, again=True, wait=retry_after(said.headers), billed=billed)
     message = said.message.lower()
     if said.code == "context_length_exceeded" or any(long in message for long in _TOO_LONG):
         return Outcome(error="context_length")

@@ -67,12 +67,11 @@ class Requests(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """Base of records: each field says of a kind's options what they make it need.
+    """Base of records: what a kind's options make it need.
 
-    `model`: the model that it asks. `files`: prompts and other files of the project. `datasets`:
-    those whose raw files it reads, beside the benchmark's own; if it asks a model, their text may
-    be sent to it. `members`: others of its kind inside it; BadInput where one of them is not sound.
-    `whole`: whether what it makes of one text hangs on the others, so that no executor cuts them.
+    `model`: that it asks. `files`: prompts and others. `datasets`: whose raw files it reads, beside
+    the benchmark's. `members`: others inside it; BadInput where one of them is not sound. `whole`:
+    what it makes of one text hangs on the others, so that no executor cuts them.
     """
 
     model: Callable[[Any], Use | None] = lambda _: None
@@ -136,11 +135,7 @@ def folder_problems(
     where: str,
     lists: Lists,
 ) -> list[str]:
-    """One line for each name that stands in the wrong list, or beside the wrong folder.
-
-    `reads` has the datasets that each name reads, `folders` the folder of each name in the second
-    list: DVC watches it. `raw` has a folder per dataset; `where` leads every line.
-    """
+    """A line for each name in the wrong list, or beside another folder than DVC should watch."""
     problems = []
     for name, datasets in reads.items():
         needed = [raw / dataset for dataset in dict.fromkeys(datasets)]

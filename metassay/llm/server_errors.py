@@ -2,13 +2,8 @@
 
 A server can quote the prompt. So a word that also occurs in what was sent is shown only if it is
 one of plain_words.txt, a short number, or a parameter's name or value; if a sentence holds
-any other, none of it is shown.
-
-That a model is retired, providers say with 404, 410 or 400 and an error body of their own: OpenAI
-and vLLM `model_not_found` or "The model `x` does not exist", Azure `DeploymentNotFound`, Groq
-`model_decommissioned`, Mistral `invalid_model`, Gemini, Anthropic and Ollama a sentence that names
-the model, `transformers serve` that it "is pinned to" another one. A wrong URL has no such body:
-there nobody knows what a model is.
+any other, none of it is shown. That a model is retired, providers say with 404, 410 or 400 and an
+error body of their own; a wrong URL has none.
 """
 
 import json

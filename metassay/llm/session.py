@@ -103,9 +103,8 @@ class Session:
     def provide(self, chosen: Chosen) -> Resources:
         """What a kind's record says that it needs: the raw files, and the model that it asks.
 
-        Raises BadInput if there is no such model, or text of the benchmark or of the datasets that
-        the kind reads may not go to its endpoint. Where `max_cost` ends, a run's `ask` raises
-        BadInput.
+        Raises BadInput if there is no such model, or text may not go to its endpoint. Where
+        `max_cost` ends, a run's `ask` raises BadInput.
         """
         use = chosen.record.model(chosen.options)
         if use is None:

@@ -1,7 +1,6 @@
 """Headline numbers to a server that follows experiments: MLflow by its REST interface, or W&B.
 
-What is sent are names and numbers: those of `benchmarks/NAME/headline.json`, which git has as well,
-and the names of the metrics that were best. No text, no rating, no path of this machine.
+What is sent are names and numbers of `benchmarks/NAME/headline.json`: no text, rating or path.
 """
 
 import importlib

@@ -263,10 +263,7 @@ class Code:
         return names, foreign
 
     def _on_the_way(self, wanted: str) -> list[str]:
-        """The modules that importing a dotted name runs: itself, and the packages that hold it.
-
-        Our outermost package counts only if it is asked for a name of its own, such as the version.
-        """
+        """The modules that importing a dotted name runs: itself, and the packages that hold it."""
         steps = wanted.split(".")
         names = [".".join(steps[:length]) for length in range(2, len(steps) + 1)]
         if steps[0] not in PACKAGES or not names or self.path(names[0]) is None:
@@ -318,10 +315,7 @@ def _folder(root: Path, package: str) -> Path:
 
 
 def _versions() -> dict[str, list[str]]:
-    """`name==version` of every package that is installed, by what is imported of it.
-
-    Without what follows a `+`: torch 2.13.0+cpu and 2.13.0 are one release.
-    """
+    """`name==version` (without `+cpu`) of every package installed, by what is imported of it."""
     from importlib import metadata  # 20 ms, which a stage that starts has not got
 
     lines: dict[str, set[str]] = {}

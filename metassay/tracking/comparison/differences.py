@@ -61,10 +61,9 @@ class Grid(NamedTuple):
     def extremes(self) -> tuple[Array, Array]:
         """The smallest and the largest change that missing answers leave possible.
 
-        Documents that lack the score of one side for want of answers count here, too. What both
-        sides lack says nothing of a change: a document without either score is left out, and one
-        with the same score and bounds, for want of as many answers, has not changed. One whose
-        missing answers could be worth anything is left out; `unbounded` tells.
+        A document without either score is left out, one with the same score and bounds on both
+        sides has not changed, and one whose missing answers could be worth anything is left out
+        (`unbounded`).
         """
         neither = np.isnan(self.before.value) & np.isnan(self.after.value)
         alike = self._alike()
@@ -199,11 +198,9 @@ def judge(
 ) -> tuple[Flipped, list[str], list[str], list[bool]]:
     """Per row of the grid: the test, the verdict, why it is no other one, and whether answers lack.
 
-    `better`: each row's better direction. A row of which answers are missing keeps a verdict that
-    something differs only if it had the same one with all of them at one end, and at the other; the
-    numbers of all rows move to that end together. One that says that nothing is shown it keeps if
-    neither end shows anything. Where nothing bounds what is missing, it could be any verdict.
-    Answers lack where they leave the verdict open, or are more than before.
+    `better`: each row's better direction. Where answers are missing, a difference stands only if
+    both ends of what they could be say the same, and `no difference` if neither shows any. Answers
+    lack where they leave the verdict open, or are more than before.
     """
     change = grid.change()
     found = rule.test(change, grid.cluster)

@@ -1,8 +1,6 @@
 """A comparison in words: what regressed first; the documents behind it, by their keys; and why.
 
-And as JUnit XML, which every CI service reads: a test case per metric and system, in elements and
-attributes that pytest and Ant write. A time is in none of them, so that the same numbers make the
-same file.
+JUnit XML is what pytest and Ant write, without a time: the same numbers make the same file.
 """
 
 from collections import Counter

@@ -54,11 +54,9 @@ _FIGURES = {
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
     """Write reports/changes/NAME, whole or not at all: a page, changes.md, and tables as CSV.
 
-    The benchmark's page then says in a line what changed, and leads here.
-
-    The page alone has texts, those of documents that changed, as accepted and now. Equal outcomes
-    and histories give equal bytes. Runs that are dated later than this one, by a clock that was
-    wrong, are counted only.
+    The benchmark's page then says in a line what changed, and leads here. The page alone has texts.
+    Equal outcomes and histories give equal bytes. Runs that are dated later than this one, by a
+    clock that was wrong, are counted only.
     """
     n_later = int((history.runs["run"] > outcome.when).sum())
     later = [f"{counted(n_later, 'run')} of the history {_CLOCK}"] if n_later else []

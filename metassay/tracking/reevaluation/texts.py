@@ -56,10 +56,7 @@ class ChangedText(NamedTuple):
 
 
 def changed_texts(root: Path, outcome: Outcome, most: int = MOST) -> list[ChangedText]:
-    """The whole texts behind what regressed, improved or changed, those behind most rows first.
-
-    Accepted ones are None where DVC's cache and remotes no longer have them.
-    """
+    """The texts behind rows that differ, those behind most rows first."""
     behind: dict[tuple[str, str], list[str]] = {}
     changes = outcome.changes
     differ = changes[changes["verdict"].isin(DIFFER)]
@@ -101,11 +98,7 @@ def _whole(texts: pd.DataFrame) -> dict[tuple[str, str], str]:
 def put_changed_texts(
     page: PageFolder, outcome: Outcome, texts: Sequence[ChangedText]
 ) -> TextsInfo | None:
-    """Write a document per system and document, with both texts; None where nothing changed.
-
-    Scores are those of the documents behind rows that changed; words that the other text lacks are
-    marked.
-    """
+    """Write a document per text with scores and marked words; None if there is none."""
     if not texts:
         return None
     better = {tuple(row[n] for n in ROW): row["better"] for row in records(outcome.changes)}
