@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from metassay.core.errors import shown
-from metassay.imports.inspect_logs import INSPECT
+from metassay.imports.inspect_logs import inspect
 from metassay.imports.record import (
     Item,
     Judgment,
@@ -161,15 +161,15 @@ def _deepeval(task: Task) -> Iterator[Item]:
 
 def _metric(one: Object) -> Iterator[Judgment]:
     name, by = first(one, "name", "metric"), first(one, "evaluationModel", "evaluation_model")
-    failed = one.get("error") or one.get("score") is None
-    said = (None, "") if failed else (one["score"], verdict(one.get("success")))
-    yield from judged(name, said[0], by, label=said[1])
+    if one.get("error") or one.get("score") is None:
+        return judged(name, None, by)
+    return judged(name, one["score"], by, label=verdict(one.get("success")))
 
 
 def _annotation(one: Object) -> Iterator[Judgment]:
     """What a person said: 0 or 1 for thumbs, 1 to 5 for stars."""
     name, by = first(one, "name", "metric"), first(one, "userId", "annotator", "user")
-    yield from rated(name or "rating", first(one, "rating", "value", "score"), by)
+    return rated(name or "rating", first(one, "rating", "value", "score"), by)
 
 
 # ---- promptfoo. Once somebody rated an output, its `success` and `score` are that person's, and so
@@ -230,9 +230,8 @@ def _recomputed(judges: Sequence[Object], threshold: float | None) -> Iterator[J
     scores = [number(one.get("score")) for one in judges]
     weighed = [number(field(one, "assertion.weight")) for one in judges]
     weights = [1.0 if weight is None else weight for weight in weighed]
-    known = [score for score in scores if score is not None]
-    mean = None
-    if sum(weights) > 0 and len(known) == len(scores):
+    mean, known = None, [score for score in scores if score is not None]
+    if sum(weights) > 0 and known == scores:
         mean = sum(map(float.__mul__, known, weights)) / sum(weights)
     passed = all(one.get("pass") is True for one in judges)
     if threshold is not None and mean is not None:
@@ -392,48 +391,39 @@ def _answers(annotation: Object, unread: Counter[str]) -> Iterator[Judgment]:
         yield from rated(result.get("from_name"), chosen, by)
 
 
+# Of each tool: what its files are, which of a folder to read, and by which fields to know them.
+_FILES = """
+inspect: a log of Inspect: *.eval *.json:
+  eval task model | eval status plan | header.json | _journal/start.json
+lm-eval: samples of lm-eval: samples_*.jsonl: doc_id resps | doc_id filtered_resps
+ragas: an experiment or annotations of Ragas: *.csv *.json:
+  user_input | question answer | metric_input metric_output
+deepeval: a test run of DeepEval: .latest_run_full.json .latest_test_run.json test_run_*.json:
+  testCases | test_cases metrics_data | testRunData
+promptfoo: results of promptfoo: *.json *.jsonl:
+  evalId results | results promptIdx | gradingResult promptIdx
+langfuse: scores of Langfuse: *.json *.jsonl *.csv:
+  traceId dataType source | trace_id data_type source | traceId source value name
+phoenix: annotations of Phoenix: *.parquet *.csv *.json: annotator_kind
+mlflow: traces of MLflow: *.parquet *.json *.jsonl:
+  trace_id assessments | trace_id assessment_id | request_id assessments
+scout: a validation or scan of Inspect Scout: *.csv *.parquet:
+  transcript_id scanner_name | id target
+label-studio: an export of Label Studio: *.json: annotations data
+"""
+_READERS = (inspect, _lm_eval, _ragas, _deepeval, _promptfoo, _langfuse, _phoenix, _mlflow, _scout,
+            _label_studio)  # fmt: skip
 KINDS: Mapping[str, Kind] = {
-    "inspect": INSPECT,
-    "lm-eval": Kind(
-        *("samples of lm-eval", "samples_*.jsonl"),
-        *("doc_id resps|doc_id filtered_resps", _lm_eval),
-    ),
-    "ragas": Kind(
-        *("an experiment or annotations of Ragas", "*.csv *.json"),
-        *("user_input|question answer|metric_input metric_output", _ragas),
-    ),
-    "deepeval": Kind(
-        *("a test run of DeepEval", ".latest_run_full.json .latest_test_run.json test_run_*.json"),
-        *("testCases|test_cases metrics_data|testRunData", _deepeval),
-    ),
-    "promptfoo": Kind(
-        *("results of promptfoo", "*.json *.jsonl"),
-        *("evalId results|results promptIdx|gradingResult promptIdx", _promptfoo),
-    ),
-    "langfuse": Kind(
-        *("scores of Langfuse", "*.json *.jsonl *.csv"),
-        "traceId dataType source|trace_id data_type source|traceId source value name",
-        _langfuse,
-    ),
-    "phoenix": Kind("annotations of Phoenix", "*.parquet *.csv *.json", "annotator_kind", _phoenix),
-    "mlflow": Kind(
-        *("traces of MLflow", "*.parquet *.json *.jsonl"),
-        *("trace_id assessments|trace_id assessment_id|request_id assessments", _mlflow),
-    ),
-    "scout": Kind(
-        *("a validation or scan of Inspect Scout", "*.csv *.parquet"),
-        *("transcript_id scanner_name|id target", _scout),
-    ),
-    "label-studio": Kind(
-        *("an export of Label Studio", "*.json"), *("annotations data", _label_studio)
-    ),
+    name: Kind(what.strip(), patterns.split(), [one.split() for one in marks.split("|")], read)
+    for row, read in zip(_FILES.replace("\n  ", " ").strip().splitlines(), _READERS, strict=True)
+    for name, what, patterns, marks in [row.split(":")]
 }
 
 
 def kinds_of(names: Iterable[str]) -> list[str]:
     """The tools that write files with these names of fields."""
-    marks = {name: [m.split() for m in kind.marks.split("|")] for name, kind in KINDS.items()}
-    return [name for name in KINDS if any({*names}.issuperset(mark) for mark in marks[name])]
+    there = {*names}
+    return [name for name, kind in KINDS.items() if any(map(there.issuperset, kind.marks))]
 
 
 def described(path: Path, kind: str, names: list[str]) -> tuple[str, str]:

@@ -103,16 +103,14 @@ class Collected:
                 problems.add(at, f"has another {name} than before", _OTHER, example)
         return int(number)
 
-    def summary(self) -> list[str]:
+    def summary(self) -> Iterator[str]:
         """How much there is, how much of it people corrected, and what is missing."""
         texts, scorers, corrected, failed, rated, missing = self.run(_COUNTS).fetchone()
         more = f"; {self.replaced:,} replaced by later ones of the same" if self.replaced else ""
-        return [
-            f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')},"
-            f" {corrected:,} corrected by people, {failed:,} failed",
-            f"{counted(texts, 'text')}, of which people rated {rated:,}; judges' values that are"
-            f" missing: {missing:,}{more}",
-        ]
+        each = f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')}"
+        yield f"{each}, {corrected:,} corrected by people, {failed:,} failed"
+        of_texts = f"{counted(texts, 'text')}, of which people rated {rated:,}"
+        yield f"{of_texts}; judges' values that are missing: {missing:,}{more}"
 
     def columns(self) -> dict[Column, str]:
         """What each scorer, and what each person says of it, is called in verdicts.csv."""
@@ -201,8 +199,8 @@ def _numbered(name: str) -> Iterator[str]:
 
 def _write_texts(of: Collected, sheet: Path, data: Path) -> None:
     rows = (
-        (doc, system, text, "\n".join(json.loads(source or "[]")), reference)
-        for doc, system, text, source, reference in of.run(_TEXTS)
+        (*text, "\n".join(json.loads(source or "[]")), reference)
+        for *text, source, reference in of.run(_TEXTS)
     )
     _csv(sheet, ("doc_id", "author", "text", "source", "reference"), rows)
     sources = (
@@ -219,7 +217,7 @@ def _write_texts(of: Collected, sheet: Path, data: Path) -> None:
 
 
 def _text(row: tuple[str, str, str | None]) -> dict[str, object]:
-    known = {"text": row[2]} if row[2] is not None and row[2].strip() else {"status": "error"}
+    known = {"text": row[2]} if row[2] and row[2].strip() else {"status": "error"}
     return {"doc_id": row[0], "author": row[1], **known}
 
 
