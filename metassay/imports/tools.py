@@ -31,7 +31,7 @@ from metassay.imports.record import (
     unpacked,
     verdict,
 )
-from metassay.imports.records import LINES, TABLES, Record, Steps, parts, records, rows_of
+from metassay.imports.records import LINES, TABLES, Record, Steps, parts, records
 from metassay.tabular.column_synonyms import USUAL, Role
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, read_sheet
@@ -96,7 +96,7 @@ def _ragas(task: Task) -> Iterator[Item]:
         return
     sheet = read_sheet(task.path, task.problems)
     metrics = [name for name in sheet.columns if _is_metric(sheet, name, task)] if sheet else []
-    for at, row in rows_of(sheet) if sheet else ():
+    for at, row in sheet.rows if sheet else ():
         scored = [judged(name, row[name]) for name in metrics]
         yield _of_ragas(at, row, _all([*scored, rated("target", row.get("target"))]))
 

@@ -115,11 +115,11 @@ class Sheet:
         return Place(self.name, int(found) if whole else shown(found), self.kind)
 
     @property
-    def rows(self) -> list[tuple[Place, dict[str, str]]]:
+    def rows(self) -> Iterator[tuple[Place, dict[str, str]]]:
         """Each row's place and its cells by column, numbers as they are written."""
-        names = self.columns
-        cells = zip(*(as_keys(self.frame[name]) for name in names), strict=True)
-        return [(self.at(n), dict(zip(names, row, strict=True))) for n, row in enumerate(cells)]
+        cells = zip(*(as_keys(self.frame[name]) for name in self.columns), strict=True)
+        for n, row in enumerate(cells):
+            yield self.at(n), dict(zip(self.columns, row, strict=True))
 
     @_once
     def counts(self, column: str) -> "pd.Series[int]":
