@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
+from metassay.core import strict_yaml
 from metassay.core.errors import shown
 from metassay.imports.inspect_logs import inspect
 from metassay.imports.record import (
@@ -391,32 +393,12 @@ def _answers(annotation: Object, unread: Counter[str]) -> Iterator[Judgment]:
         yield from rated(result.get("from_name"), chosen, by)
 
 
-# Of each tool: what its files are, which of a folder to read, and by which fields to know them.
-_FILES = """
-inspect: a log of Inspect: *.eval *.json:
-  eval task model | eval status plan | header.json | _journal/start.json
-lm-eval: samples of lm-eval: samples_*.jsonl: doc_id resps | doc_id filtered_resps
-ragas: an experiment or annotations of Ragas: *.csv *.json:
-  user_input | question answer | metric_input metric_output
-deepeval: a test run of DeepEval: .latest_run_full.json .latest_test_run.json test_run_*.json:
-  testCases | test_cases metrics_data | testRunData
-promptfoo: results of promptfoo: *.json *.jsonl:
-  evalId results | results promptIdx | gradingResult promptIdx
-langfuse: scores of Langfuse: *.json *.jsonl *.csv:
-  traceId dataType source | trace_id data_type source | traceId source value name
-phoenix: annotations of Phoenix: *.parquet *.csv *.json: annotator_kind
-mlflow: traces of MLflow: *.parquet *.json *.jsonl:
-  trace_id assessments | trace_id assessment_id | request_id assessments
-scout: a validation or scan of Inspect Scout: *.csv *.parquet:
-  transcript_id scanner_name | id target
-label-studio: an export of Label Studio: *.json: annotations data
-"""
 _READERS = (inspect, _lm_eval, _ragas, _deepeval, _promptfoo, _langfuse, _phoenix, _mlflow, _scout,
             _label_studio)  # fmt: skip
+_TOOLS: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
 KINDS: Mapping[str, Kind] = {
-    name: Kind(what.strip(), patterns.split(), [one.split() for one in marks.split("|")], read)
-    for row, read in zip(_FILES.replace("\n  ", " ").strip().splitlines(), _READERS, strict=True)
-    for name, what, patterns, marks in [row.split(":")]
+    name: Kind(**block, read=read)
+    for (name, block), read in zip(_TOOLS.items(), _READERS, strict=True)
 }
 
 
