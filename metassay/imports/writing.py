@@ -43,8 +43,8 @@ _WORDS = """SELECT DISTINCT name, label FROM judgments WHERE value IS NULL AND l
     ORDER BY name"""
 _READ = "UPDATE judgments SET value = ? WHERE name = ? AND label = ? AND value IS NULL"
 _JUDGMENTS = """SELECT item, doc, system, name, person, rater, value, label FROM judgments
-    JOIN items ON number = item ORDER BY item, person, name, rater"""
-_NUMBERS = f"SELECT * FROM ({_JUDGMENTS}) WHERE person = ? AND (value IS NOT NULL OR label = '')"
+    JOIN items ON number = item {} ORDER BY item, person, name, rater"""
+_NUMBERS = _JUDGMENTS.format("WHERE person = ? AND (value IS NOT NULL OR label = '')")
 _TEXTS = """SELECT doc, system, text, source, reference FROM items JOIN documents USING (doc)
     ORDER BY items.number"""
 _OTHER = "import these files one by one, or tell them apart by --columns doc=FIELD or system=FIELD"
@@ -176,7 +176,7 @@ def write(of: Collected, folder: Path, study: str) -> list[str]:
 
 
 def _verdicts(of: Collected, columns: Mapping[Column, str]) -> Iterator[list[object]]:
-    for named, rows in groupby(of.run(_JUDGMENTS), key=lambda row: row[:3]):
+    for named, rows in groupby(of.run(_JUDGMENTS.format("")), key=lambda row: row[:3]):
         cells = {tuple(row[3:6]): row[7] or _written(row[6]) for row in rows}
         yield [*named, *(cells.get(column, "") for column in columns)]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, meant, raise_problems
@@ -273,36 +272,28 @@ def _disagreeing(read: Reads, a: str, b: str) -> set[tuple[str, str, str]]:
     scores = read(SCORES)
     scores = scores[(scores["part"] == FULL) & (scores["author"] != REFERENCE)]
     labels = [metric_label(m, j) for m, j in zip(scores["metric"], scores["judge"], strict=True)]
-    scores = scores.assign(label=labels)
-    known = sorted(set(labels))
-    problems = [
-        f"--only-disagreements: {name!r} is not a metric here; known: {', '.join(known)}"
-        f"{meant(name, known)}"
-        for name in dict.fromkeys((a, b))
-        if name not in known
-    ]
+    metrics = dict(zip(labels, scores["metric"], strict=True))
     better = dict(zip(*(read(LEADERBOARD)[name] for name in ("metric", "better")), strict=True))
-    for name in (a, b) if not problems else ():
-        metric = str(scores.loc[scores["label"] == name, "metric"].iloc[0])
-        if better.get(metric) == "neither":
-            problems.append(
-                f"--only-disagreements: {name!r} does not say which text is better; name another"
-            )
+    known, problems = sorted(metrics), []
+    for name in dict.fromkeys((a, b)):
+        if name not in metrics:
+            there = f"known: {', '.join(known)}{meant(name, known)}"
+            problems.append(f"--only-disagreements: {name!r} is not a metric here; {there}")
+        elif better.get(metrics[name]) == "neither":
+            what = f"{name!r} does not say which text is better; name another"
+            problems.append(f"--only-disagreements: {what}")
     raise_problems(problems)
-    rows = pd.MultiIndex.from_frame(scores[["author", "doc_id"]]).unique()
-    authors, documents = (sorted(set(rows.get_level_values(level))) for level in (0, 1))
-    values = [_matrix(scores[scores["label"] == one], authors, documents, better) for one in (a, b)]
+    authors, documents = (sorted(set(scores[name])) for name in ("author", "doc_id"))
+    scores, values = scores.assign(label=labels), []
+    for name in (a, b):
+        mine = scores[scores["label"] == name]
+        table = mine.pivot(index="author", columns="doc_id", values="value")
+        sign = -1.0 if better[metrics[name]] == "lower" else 1.0
+        of_all = table.reindex(index=authors, columns=documents)
+        values.append(sign * of_all.to_numpy(dtype=np.float64))
     found = disagreements(*values)
     sides = zip(found.document, found.preferred_by_a, found.preferred_by_b, strict=True)
     return {(documents[doc], *sorted((authors[one], authors[other]))) for doc, one, other in sides}
-
-
-def _matrix(
-    scores: pd.DataFrame, authors: list[str], documents: list[str], better: dict[str, str]
-) -> np.ndarray:  # type: ignore[type-arg]
-    values = scores.pivot(index="author", columns="doc_id", values="value")
-    sign = -1.0 if better[str(scores["metric"].iloc[0])] == "lower" else 1.0
-    return sign * values.reindex(index=authors, columns=documents).to_numpy(dtype=np.float64)
 
 
 # ---- rubric: the criteria of rubrics/NAME.yaml, which judges are asked too --------------------
