@@ -65,8 +65,9 @@ def open_executor(
 ) -> Iterator[Executor]:
     """Who works on pieces of a stage's texts, which may repeat text of the datasets `repeated`.
 
-    `stage` is the name of its instance. The variable METASSAY_DASK goes before `options`: a scheduler's address, or `local`. Raises
-    BadInput where text may not go to its workers, and where it is in doubt whether it may.
+    `stage` is the name of its instance. The variable METASSAY_DASK goes before `options`: a
+    scheduler's address, or `local`. Raises BadInput where text may not go to its workers, and where
+    it is in doubt whether it may.
     """
     address = os.environ.get(DASK, "") or (options.kind == "dask" and options.address) or "local"
     if address == "local":
