@@ -94,7 +94,7 @@ copied from DIR/<dataset's mirror folder>/<file> instead, for a site without int
 where a stage before the report is not up to date.
 
 --dask ADDRESS has the workers of a Dask cluster do the work of stages whose pieces do not need each
-other, with the same bytes (docs/own-data.md); it goes before params.yaml > executor.""",
+other, with the same bytes (docs/integrations.md); it goes before params.yaml > executor.""",
     "show": """\
 List the tables of a benchmark, of a test of judges or of segmentations, or print one of them:
 `trust` has the metric closest to people by each criterion and for each decision, `means` the
