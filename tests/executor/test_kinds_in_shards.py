@@ -17,7 +17,7 @@ from metassay.executor.shards import cut
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.metrics.bertscore import KIND as BERTSCORE
-from stages import connect
+from stages import workers
 from tests.executor.test_stages_on_workers import change
 from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of
 from tests.stage_setup import OWN, ROOT, refresh_code, run_stage, tiny_project
@@ -108,7 +108,7 @@ def test_a_stage_in_shards_makes_the_same_tables(
     for store in (project / ".work").glob("models.sqlite*"):
         store.unlink()
     cutting = Cutting()
-    monkeypatch.setattr(connect, "open_executor", lambda *_, **__: nullcontext(cutting))
+    monkeypatch.setattr(workers, "open_executor", lambda *_, **__: nullcontext(cutting))
     assert run_stage(monkeypatch, project, stage, item) == 0
     assert tables(project) == here
     assert cutting.shards >= 5

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from metassay.datasets.clearance import DASK
+from metassay.datasets.workers import DASK
 from metassay.llm import client
 from metassay.llm.ledger import Ledger
 from metassay.llm.session import LEDGER
