@@ -11,6 +11,7 @@ from metassay.executor.shards import Storage
 from metassay.executor.versions import Versions, contents, difference, versions
 
 _HERE = versions()  # when this was imported: with the code that this process goes on loading
+_SEEN: dict[str, str] = {}  # files of the project, as they were when this process first read them
 
 
 class Outcome(NamedTuple):
@@ -29,7 +30,10 @@ def answer(place: str, name: str, wanted: Versions, files: Mapping[str, str]) ->
     from distributed import get_worker
 
     worker = get_worker().address
-    refused = difference({**wanted, **files}, {**_HERE, **contents(map(Path, files))})
+    for file, known in contents(map(Path, files)).items():
+        if _SEEN.setdefault(file, known) != known:
+            return Outcome(worker, f"{file} has changed since it was read there; start it again")
+    refused = difference({**wanted, **files}, {**_HERE, **_SEEN})
     if refused:
         return Outcome(worker, refused)
     storage = Storage(place)

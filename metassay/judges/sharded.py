@@ -5,6 +5,7 @@ answers rest on each other, and those with the same premise, which is read once 
 What the judge counts for its notes is counted there, and added up here.
 """
 
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -72,15 +73,18 @@ def judge_groups(
     shard: Sequence[Sequence[Pair]], make: Any, options: Any, resources: Resources
 ) -> Answers:
     """What a judge answers of some groups of pairs."""
-    judge = _made(make, options, resources)
-    judge.counts.clear()
     flat = [pair for group in shard for pair in group]
-    each = iter(judge.judge(flat))
+    with _ONE:
+        judge = _made(make, options, resources)
+        judge.counts.clear()
+        each = iter(judge.judge(flat))
+        counts = Counter(judge.counts)
     judgments = [[next(each) for _ in group] for group in shard]
-    return Answers(judgments, Counter(judge.counts), judge.signature)
+    return Answers(judgments, counts, judge.signature)
 
 
 _LAST: dict[tuple[Any, str], Any] = {}
+_ONE = threading.Lock()  # of a worker with several threads one judges
 
 
 def _made(make: Any, options: Any, resources: Resources) -> Any:

@@ -93,11 +93,14 @@ def executor_for(chosen: Chosen, executor: Executor) -> Executor:
 
 
 def files_of(chosen: Chosen) -> list[Path]:
-    """The files of the project that a kind reads: its own, and the module of a user's kind."""
+    """The files of the project that a kind reads; of a user's kind its modules there, too."""
     files = [file.path for file in chosen.record.files(chosen.options)]
-    module = sys.modules.get(chosen.kind.partition(":")[0]) if is_path(chosen.kind) else None
-    at = Path(getattr(module, "__file__", None) or "/")
-    return [*files, at.relative_to(Path.cwd())] if at.is_relative_to(Path.cwd()) else files
+    if is_path(chosen.kind):
+        here, known = Path.cwd(), [getattr(one, "__file__", None) for one in sys.modules.values()]
+        loaded = sorted({Path(file) for file in known if file})
+        own = [file.relative_to(here) for file in loaded if file.is_relative_to(here)]
+        files += [file for file in own if not {"site-packages", "metassay"} & {*file.parts}]
+    return files
 
 
 def members_of(chosen: Chosen) -> list[Chosen]:

@@ -116,7 +116,7 @@ def test_a_hanging_worker_is_given_up_and_another_version_refused(
 
 
 def test_what_a_worker_says_of_bad_input_is_ours_and_a_deadly_shard_ends_the_run(
-    machines: Machines, tmp_path: Path
+    machines: Machines, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     storage = tmp_path / "shards"
     machines.worker()
@@ -124,6 +124,14 @@ def test_what_a_worker_says_of_bad_input_is_ours_and_a_deadly_shard_ends_the_run
         with pytest.raises(BadInput, match="row 7: is wrong; correct it"):
             cluster.map(work.refuse, [7])
         assert squares(cluster, tmp_path / "log", 0.0) == SQUARES
+        prompt = tmp_path / "prompt.yaml"
+        prompt.write_text("one", encoding="utf-8")
+        assert cluster.map(len, [0], files=[prompt]) == [1]
+        prompt.write_text("another", encoding="utf-8")  # which the worker may have read
+        with pytest.raises(BadInput, match="can be used"):
+            cluster.map(len, [1], files=[prompt])
+        assert "prompt.yaml has changed since it was read there; start it again" in caplog.text
+    with Cluster(machines.options(storage), "a") as cluster:
         for _ in range(4):
             machines.worker()
         machines.wait(5)
