@@ -30,7 +30,7 @@ from metassay.statistics.agreement import (
 )
 from metassay.statistics.correlation import COEFFICIENTS, WEIGHTED
 from metassay.statistics.correlation import Coefficient as Correlation
-from metassay.statistics.exact_sums import Array
+from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.resampling import draw, expanded_percentiles
 from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE
@@ -283,7 +283,7 @@ def _summary(
     each = of_document.reindex(documents, fill_value=0).to_numpy(dtype=np.float64)
     # einsum and not @: BLAS adds up in an order that depends on the processor.
     sums, counts = np.einsum("rd,dk->kr", drawn, each)
-    means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    means = quotient(sums, counts, counts > 0)
     low, high = expanded_percentiles(means[:, None], len(of_document), confidence)
     return {
         "mean": float(np.mean(values)) if values.size else np.nan,

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metassay.statistics.resampling import expanded_percentiles
+from metassay.statistics.exact_sums import quotient
+from metassay.statistics.resampling import expanded_percentiles, tallies
 
 Reals = NDArray[np.float64]
 
@@ -58,8 +59,7 @@ def mean_draws(values: Reals, how: Resampling, weights: Reals | None = None) -> 
     """
     n = len(values)
     drawn = np.random.default_rng(how.seed).integers(0, n, (how.resamples, n))
-    drawn += n * np.arange(how.resamples)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
+    counts = tallies(drawn, n)
     there = (~np.isnan(values)).astype(float) if weights is None else weights
     once = _means(np.ones((1, n)), values, there)
     return np.vstack([once, _means(counts, values, there)])
@@ -69,6 +69,4 @@ def _means(counts: Reals, values: Reals, weights: Reals) -> Reals:
     """einsum and not @: BLAS adds up in an order that depends on the processor."""
     totals = np.einsum("rd,dk->rk", counts, np.where(np.isnan(values), 0.0, values))
     numbers = np.einsum("rd,dk->rk", counts, weights)
-    found: Reals = np.full_like(totals, np.nan)
-    np.divide(totals, numbers, out=found, where=numbers > 0)
-    return found
+    return quotient(totals, numbers, numbers > 0)
