@@ -23,7 +23,7 @@ from metassay.statistics.correlation import (
     correlate,
     correlate_groups,
 )
-from metassay.statistics.exact_sums import Array
+from metassay.statistics.exact_sums import Array, mean_without_gaps, quotient
 from metassay.statistics.jackknife import Over, interval, left_out, left_out_all
 from metassay.statistics.layout import Index, numbered
 from metassay.statistics.resampling import Draws, draw, percentiles, resampled
@@ -202,9 +202,7 @@ def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Arra
     of_parts = np.stack(
         [resampled(one.values, part.human, "global", coefficient, draws) for part, one in parts]
     )
-    defined = np.count_nonzero(~np.isnan(of_parts), axis=0)
-    total = np.nansum(of_parts, axis=0)
-    return np.where(defined > 0, total / np.maximum(defined, 1), np.nan)
+    return mean_without_gaps(of_parts)
 
 
 _Name = tuple[str, str]  # `people` or `metric`, and what it is called
@@ -283,8 +281,7 @@ def _over_strata(
         n = np.count_nonzero(np.isfinite(x[mine]) & np.isfinite(y), axis=1) * ~np.isnan(value)
         total += n * np.nan_to_num(value)
         weight += n
-    mean: Array = np.divide(total, weight, out=np.full(weight.size, np.nan), where=weight > 0)
-    return mean
+    return quotient(total, weight, weight > 0)
 
 
 def components(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pandas as pd
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
+from metassay.meta_evaluation.study import Measured, Study, frame_of, generator, matrix
 from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.shares import (
@@ -225,8 +225,11 @@ def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions
     for study in found:
         for measured in study.compared(options):
             mine = _of_metric(by_metric, study, measured)
-            for position, author in enumerate(study.systems):
-                judge, human = _aligned(mine, study, position)
+            documents = study.documents.union(pd.Index(mine["doc_id"].unique()), sort=True)
+            scored = matrix(mine, study.systems, documents)
+            rated = np.full(scored.shape, np.nan)
+            rated[:, documents.get_indexer(study.documents)] = study.human
+            for author, judge, human in zip(study.systems, scored, rated, strict=True):
                 sign = 1.0 if measured.better == study.better else -1.0
                 for row in _corrections(judge, human, sign, options.confidence):
                     key = {**study.key, **measured.key, "author": author}
@@ -245,15 +248,6 @@ def _by_metric(scores: pd.DataFrame) -> _ByMetric:
 def _of_metric(by_metric: _ByMetric, study: Study, measured: Measured) -> pd.DataFrame:
     key = study.part, *measured.key.values(), measured.recipe
     return by_metric.get(key, by_metric[()])  # scores of single statements are in no table
-
-
-def _aligned(scores: pd.DataFrame, study: Study, position: int) -> tuple[Array, Array]:
-    """The metric's and people's values of every text that one system has of either."""
-    own = scores[scores["author"] == study.systems[position]]
-    metric = pd.Series(own["value"].to_numpy(dtype=np.float64), index=own["doc_id"])
-    people = pd.Series(study.human[position], index=study.documents).dropna()
-    documents = metric.index.union(people.index, sort=True)
-    return metric.reindex(documents).to_numpy(), people.reindex(documents).to_numpy()
 
 
 def _corrections(judge: Array, human: Array, sign: float, confidence: float) -> Iterator[Row]:

@@ -168,8 +168,8 @@ def studies(
         systems = pd.Index(sorted(group["author"].unique()))
         documents = pd.Index(sorted(group["doc_id"].unique()))
         mine = of_raters[(of_raters[_STUDIED] == list(names)).all(axis=1)]
-        each = np.stack([_matrix(r, systems, documents) for _, r in mine.groupby("rater")])
-        human = _matrix(group, systems, documents)
+        each = np.stack([matrix(r, systems, documents) for _, r in mine.groupby("rater")])
+        human = matrix(group, systems, documents)
         human = even(human) if group["several"].any() else steady(human)
         texts = part, *systems, "", *documents
         if texts not in known:
@@ -305,15 +305,16 @@ def _measured(
     for (metric, judge), mine in scores.groupby(["metric", "judge"], sort=True):
         rated = mine[mine["author"].isin(systems) & mine["doc_id"].isin(documents)]
         recipe = one_recipe(rated if len(rated) else mine, str(metric), str(judge), part)
-        values = steady(_matrix(rated, systems, documents))
+        values = steady(matrix(rated, systems, documents))
         found.append(Measured(str(metric), str(judge), better[str(metric)], recipe, values))
     return tuple(found)
 
 
-def _matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
-    matrix = np.full((len(systems), len(documents)), np.nan)
+def matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
+    """(systems, documents): the rows' values, NaN where there is none."""
+    found = np.full((len(systems), len(documents)), np.nan)
     system = systems.get_indexer(pd.Index(rows["author"]))
     document = documents.get_indexer(pd.Index(rows["doc_id"]))
     wanted = (system >= 0) & (document >= 0)
-    matrix[system[wanted], document[wanted]] = rows["value"].to_numpy(dtype=np.float64)[wanted]
-    return matrix
+    found[system[wanted], document[wanted]] = rows["value"].to_numpy(dtype=np.float64)[wanted]
+    return found

@@ -6,8 +6,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from metassay.statistics.exact_sums import quotient
 from metassay.statistics.layout import Index, numbered
-from metassay.statistics.resampling import expanded_percentiles
+from metassay.statistics.resampling import expanded_percentiles, tallies
 
 Reals = NDArray[np.float64]
 
@@ -76,8 +77,7 @@ def mean_draws(
     totals, weights = by_cluster(values, cluster), by_cluster(there, cluster)
     n = len(totals)
     drawn = np.random.default_rng(how.seed).integers(0, n, (how.resamples, n))
-    drawn += n * np.arange(how.resamples)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(float)
+    counts = tallies(drawn, n)
     once = _means(np.ones((1, n)), totals, weights)
     return np.vstack([once, _means(counts, totals, weights)])
 
@@ -110,6 +110,4 @@ def _means(counts: Reals, values: Reals, weights: Reals) -> Reals:
     """einsum and not @: BLAS adds up in an order that depends on the processor."""
     totals = np.einsum("rd,dk->rk", counts, values)
     numbers = np.einsum("rd,dk->rk", counts, weights)
-    found: Reals = np.full_like(totals, np.nan)
-    np.divide(totals, numbers, out=found, where=numbers > 0)
-    return found
+    return quotient(totals, numbers, numbers > 0)

@@ -129,7 +129,12 @@ def _subset_values(
 ) -> Callable[[Array], Array]:
     # The correlations (weights, subsets) of every subset under rows of whole weights.
     if coefficient == "pearson":
-        return lambda weights: moment_correlations(z, people, members, weights)
+        return lambda weights: np.concatenate(
+            [
+                moment_correlations(z, people, members, weights[some])
+                for some in blocks(len(weights), len(members))
+            ]
+        )
     of, unit = WEIGHTED[coefficient], np.arange(people.size)
     means = [np.mean(z[m], axis=0) if np.isfinite(z[m]).all() else None for m in members]
 
