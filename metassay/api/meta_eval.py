@@ -189,10 +189,8 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     gives equal numbers, in whatever order the rows are.
     """
     if ratings is None:
-        raise BadInput(
-            "ratings are missing: meta_eval(scores, ratings); with ratings alone, say so:"
-            " meta_eval(ratings=...)"
-        )
+        fix = "meta_eval(scores, ratings); with ratings alone, say so: meta_eval(ratings=...)"
+        raise BadInput(f"ratings are missing: {fix}")
     faults = Findings()
     of_scores = frame_sheet(scores, "scores", faults, REMEDY) if scores is not None else None
     of_ratings = frame_sheet(ratings, "ratings", faults, REMEDY)
@@ -217,16 +215,14 @@ def evaluated(
 ) -> MetaEvaluation:
     """What `meta_eval` and the command both do with cells; `progress` as for `evaluate`."""
     read = _read(scores, ratings, wanted)
-    notes: list[str] = []
-    warnings: list[str] = []
+    notes, warnings = list[str](), list[str]()
     if read.scores is not None:
         both, scored, rated = overlap(read.scores, read.ratings)
         notes.append(
             f"{counted(both, 'text')} with scores and ratings; {scored:,} with scores only,"
             f" {rated:,} with ratings only"
         )
-        warnings = misnamed(read.scores, read.ratings)
-        warnings += _two_raters(read.scores, read.ratings)
+        warnings = [*misnamed(read.scores, read.ratings), *_two_raters(read.scores, read.ratings)]
     pieces = [_tables(read, read.scores, read.ratings, notes, progress)]
     for one in read.slices:
         found = _of_slice(read, one, progress)
@@ -273,8 +269,7 @@ def _tables(
     progress: Told | None,
     what: str = "",
 ) -> dict[str, pd.DataFrame]:
-    said = read.said
-    rated = ratings.table
+    said, rated = read.said, ratings.table
     told = None if progress is None else lambda table: progress(f"{what}{table}")
     if scores is not None:
         evaluation = Evaluation(
@@ -341,10 +336,8 @@ def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
 def _two_raters(scores: Given, ratings: Given) -> Iterator[str]:
     """Two files of ratings are easily taken for one of scores and one of ratings."""
     if scores.cells.columns == ratings.cells.columns:
-        yield (
-            f"{scores.name} and {ratings.name} have the same columns; if both hold ratings, name"
-            " both by --ratings"
-        )
+        both = f"{scores.name} and {ratings.name} have the same columns"
+        yield f"{both}; if both hold ratings, name both by --ratings"
 
 
 def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:

@@ -100,16 +100,12 @@ def _as_scores(found: Given) -> Given:
     table = found.table.assign(low=value, high=value, n_expected=1, n_judged=1, n_failed=0)
     table["recipe"] = ""
     table = as_written(SCORES, table.reindex(columns=list(SCORES.columns)))
-    table["recipe"] = f"given|sha256:{_digest(table)}"
-    return found._replace(table=table)
-
-
-def _digest(table: pd.DataFrame) -> str:
-    """16 digits that say which scores these are, however and in whatever order written."""
+    # Which scores these are, however and in whatever order written.
     digest = hashlib.sha256(table["value"].to_numpy(dtype="<f8").tobytes())
     for key in SCORES.key:
         digest.update("\x1f".join(table[key]).encode())
-    return digest.hexdigest()[:16]
+    table["recipe"] = f"given|sha256:{digest.hexdigest()[:16]}"
+    return found._replace(table=table)
 
 
 def _read(
@@ -296,37 +292,28 @@ def rater_means(ratings: pd.DataFrame) -> pd.DataFrame:
 def overlap(scores: Given, ratings: Given) -> tuple[int, int, int]:
     """Count the systems' texts (document, system, part) with a score and a rating, with a score
     only, and with a rating only; raises BadInput, with ids of each file, if none is in both."""
-    scored, rated = texts_of(scores.table), texts_of(ratings.table)
+    scored, rated = (
+        pd.MultiIndex.from_frame(one.table.loc[one.table["author"] != REFERENCE, TEXT]).unique()
+        for one in (scores, ratings)
+    )
     both = len(scored.intersection(rated))
     if not both:
-        raise BadInput(
-            [
-                f"nothing to compare: no text (doc_id, system, part) is in both files."
-                f" {scores.name} has {_examples(scored)}; {ratings.name} has {_examples(rated)};"
-                " write them alike in both",
-                *misnamed(scores, ratings),
-            ]
-        )
+        there = f"{scores.name} has {_examples(scored)}; {ratings.name} has {_examples(rated)}"
+        what = "nothing to compare: no text (doc_id, system, part) is in both files."
+        raise BadInput([f"{what} {there}; write them alike in both", *misnamed(scores, ratings)])
     return both, len(scored) - both, len(rated) - both
 
 
-def texts_of(table: pd.DataFrame) -> pd.MultiIndex:
-    """The texts that a table is about, the reference's left out."""
-    return pd.MultiIndex.from_frame(table.loc[table["author"] != REFERENCE, TEXT]).unique()
-
-
-def misnamed(scores: Given, ratings: Given) -> list[str]:
+def misnamed(scores: Given, ratings: Given) -> Iterator[str]:
     """A warning for each system and part that only one file has, and for documents in bulk.
 
     Documents are told of only where another one of the other file is spelt almost alike: that
     many were not rated is usual.
     """
-    return [
-        line
-        for here, there in ((ratings, scores), (scores, ratings))
-        for column, noun in (("author", "system"), ("part", "part"))
-        for line in _only_here(here, there, column, noun)
-    ] + list(_spelt_alike(ratings, scores))
+    for here, there in ((ratings, scores), (scores, ratings)):
+        for column, noun in (("author", "system"), ("part", "part")):
+            yield from _only_here(here, there, column, noun)
+    yield from _spelt_alike(ratings, scores)
 
 
 def _only_here(here: Given, there: Given, column: str, noun: str) -> Iterator[str]:
@@ -335,10 +322,9 @@ def _only_here(here: Given, there: Given, column: str, noun: str) -> Iterator[st
     theirs = set(others) - {REFERENCE}
     only = sorted(set(rows.index) - theirs)
     for name in only[:_NAMES]:
-        yield (
-            f"{here.name} names {noun} {shown(name)} ({counted(int(rows[name]), 'row')}) that"
-            f" {there.name} does not have{meant(name, sorted(theirs - set(rows.index)))}"
-        )
+        like = meant(name, sorted(theirs - set(rows.index)))
+        named = f"{shown(name)} ({counted(int(rows[name]), 'row')})"
+        yield f"{here.name} names {noun} {named} that {there.name} does not have{like}"
     if len(only) > _NAMES:
         left = counted(len(only) - _NAMES, f"more {noun}")
         yield f"{here.name} names {left} that {there.name} does not have"
@@ -350,11 +336,9 @@ def _spelt_alike(here: Given, there: Given) -> Iterator[str]:
     alike = {plain_key(name): name for name in others}
     pairs = [(name, alike[plain_key(name)]) for name in only if plain_key(name) in alike]
     if pairs:
-        first, second = pairs[0]
-        yield (
-            f"{here.name} and {there.name} spell {counted(len(pairs), 'document')} differently"
-            f" (first: {shown(first)} and {shown(second)}): not compared; write them alike"
-        )
+        many, first = counted(len(pairs), "document"), " and ".join(map(shown, pairs[0]))
+        what = f"{here.name} and {there.name} spell {many} differently (first: {first})"
+        yield f"{what}: not compared; write them alike"
 
 
 def _examples(texts: pd.MultiIndex) -> str:

@@ -393,13 +393,13 @@ def _answers(annotation: Object, unread: Counter[str]) -> Iterator[Judgment]:
         yield from rated(result.get("from_name"), chosen, by)
 
 
-_READERS = (inspect, _lm_eval, _ragas, _deepeval, _promptfoo, _langfuse, _phoenix, _mlflow, _scout,
-            _label_studio)  # fmt: skip
 _TOOLS: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
-KINDS: Mapping[str, Kind] = {
-    name: Kind(**block, read=read)
-    for (name, block), read in zip(_TOOLS.items(), _READERS, strict=True)
+_READERS = {
+    **{"inspect": inspect, "lm-eval": _lm_eval, "ragas": _ragas, "deepeval": _deepeval},
+    **{"promptfoo": _promptfoo, "langfuse": _langfuse, "phoenix": _phoenix, "mlflow": _mlflow},
+    **{"scout": _scout, "label-studio": _label_studio},
 }
+KINDS = {name: Kind(**_TOOLS[name], read=read) for name, read in _READERS.items()}
 
 
 def kinds_of(names: Iterable[str]) -> list[str]:

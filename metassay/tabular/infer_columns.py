@@ -109,15 +109,12 @@ class Guess:
         """Free columns of numbers that may be ratings or scores."""
         ratings = self.kind == "ratings"
         redcap = any(plain(c).startswith(("redcap_", "record_id")) for c in self.sheet.columns)
-        return [
-            column
-            for column in numeric(self.sheet, self.free)
-            if column in self.metrics
-            or (
-                not beside(column, ratings=ratings, redcap=redcap)
-                and not _counts_rows(self.sheet, column)
-            )
-        ]
+
+        def counts(column: str) -> bool:
+            other = beside(column, ratings=ratings, redcap=redcap)
+            return column in self.metrics or not (other or _counts_rows(self.sheet, column))
+
+        return list(filter(counts, numeric(self.sheet, self.free)))
 
     def ask(self, what: str, fix: str) -> None:
         """Add a problem of the file."""
