@@ -216,6 +216,8 @@ class Asking:
             self.budget.settle(number, "interrupted", billed)
             raise
         self._gate.leave(entered, too_many=outcome.error == "http_429")
+        if outcome.pause:
+            self._gate.close_for(min(outcome.pause, self.policy.longest_wait))
         return outcome
 
     def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:

@@ -26,7 +26,7 @@ from metassay.llm.budget import Billed
 from metassay.llm.egress import Cleared, Secrets
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
-from metassay.llm.limits import retry_after
+from metassay.llm.limits import quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
 from metassay.llm.server_errors import (
     WATCHED,
@@ -178,8 +178,9 @@ _PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model tha
 class Outcome:
     """What one sent request came to: an `entry` for the ledger, or an `error` code.
 
-    `again`: it may succeed another time, after `wait` seconds if the server said so. `stop`: no
-    request to this endpoint can succeed, and why; `retired`: to this model there. `said` are the
+    `again`: it may succeed another time, after `wait` seconds if the server said so. Nothing may go
+    out for `pause` seconds: a quota is used up. `stop`: no request to this endpoint can succeed,
+    and why; `retired`: to this model there. `said` are the
     words of a server that refuses this one for good, and `kind` its own code.
     """
 
@@ -187,6 +188,7 @@ class Outcome:
     error: str | None = None
     again: bool = False
     wait: float | None = None
+    pause: float = 0.0
     stop: str | None = None
     retired: bool = False
     said: str | None = None
@@ -299,7 +301,8 @@ async def send(
     entry = answer(response.content, request, key)
     if entry is None:
         return Outcome(error="bad_reply", again=True, billed="perhaps")
-    return Outcome(entry=entry, billed="yes", latency=latency)
+    pause = quota_pause(response.headers)
+    return Outcome(entry=entry, billed="yes", latency=latency, pause=pause)
 
 
 class TooLarge(Exception):  # noqa: N818 - it ends nothing but a call
@@ -408,7 +411,8 @@ def failed(said: Said, request: ChatRequest, key: str, sent: bytes, secrets: lis
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
-        return Outcome(error=code, again=True, wait=retry_after(said.headers), billed=billed)
+        wait, pause = retry_after(said.headers), quota_pause(said.headers)
+        return Outcome(error=code, again=True, wait=wait, pause=pause, billed=billed)
     message = said.message.lower()
     if said.code == "context_length_exceeded" or any(long in message for long in _TOO_LONG):
         return Outcome(error="context_length")
