@@ -24,7 +24,7 @@ from metassay.core.work import own
 
 # What the extra `pipeline` brings, by the names that are imported.
 PIPELINE = (
-    *("cronsim", "dvc", "dvc_data", "httpx2", "networkx", "nltk", "prefect"),
+    *("cronsim", "dvc", "dvc_data", "httpx2", "networkx", "nltk", "openai", "prefect"),
     *("psutil", "requests", "rouge_score", "sacrebleu", "shtab", "uvicorn"),
 )
 

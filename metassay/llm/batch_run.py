@@ -15,6 +15,7 @@ from itertools import count
 from typing import TypeVar
 
 import numpy as np
+import openai
 
 from metassay.core.database import locked
 from metassay.core.errors import BadInput
@@ -23,7 +24,7 @@ from metassay.llm.batch_http import State, Trouble
 from metassay.llm.budget import Budget
 from metassay.llm.egress import Cleared, Secrets
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.http import Client, Outcome, dead_end
+from metassay.llm.http import Outcome, dead_end
 from metassay.llm.journal import Batch
 from metassay.llm.ledger import Failure, Ledger
 from metassay.llm.limits import IN_A_ROW, Policy
@@ -76,7 +77,7 @@ class BatchRun:
             key: failure(key, IN_BATCH if key in batched else code) for key in left
         }
 
-    async def _go_on(self, client: Client) -> None:
+    async def _go_on(self, client: openai.AsyncOpenAI) -> None:
         turn = 0
         while self._open():
             sent = await self._send_all(client)
@@ -97,7 +98,7 @@ class BatchRun:
         batched = set(left) if self.anew else self.ledger.in_batches(left)
         return [key for key in left if key in batched and key not in found]
 
-    async def _send_all(self, client: Client) -> bool:
+    async def _send_all(self, client: openai.AsyncOpenAI) -> bool:
         """Find what dead processes sent, and send what is in no batch; whether there was any."""
         left = self._open()
         new = self.anew and len(self.ledger.in_batches(left)) < len(left)
@@ -113,7 +114,7 @@ class BatchRun:
                 sent = True
         return sent
 
-    async def _recover(self, client: Client, batch: Batch) -> None:
+    async def _recover(self, client: openai.AsyncOpenAI, batch: Batch) -> None:
         """Learn the id of a batch that a dead process may have created, or strike it off."""
         number = None
         if batch.sent is not None:
@@ -152,7 +153,7 @@ class BatchRun:
             journal.begin(self.ledger, name, self._url)
         return name, bytes(content)
 
-    async def _send(self, client: Client, name: str, content: bytes) -> None:
+    async def _send(self, client: openai.AsyncOpenAI, name: str, content: bytes) -> None:
         """Upload a batch and have it created; what fails before that leaves no trace."""
         since, calls, file = time.time(), count(), ""
 
@@ -174,7 +175,7 @@ class BatchRun:
             return
         journal.note_sent(self.ledger, name, number)
 
-    async def _look(self, client: Client) -> bool:
+    async def _look(self, client: openai.AsyncOpenAI) -> bool:
         """Collect the batches that have ended; whether any had."""
         ended = False
         for batch in journal.holding(self.ledger, self._open()):
@@ -197,7 +198,7 @@ class BatchRun:
                 ended = True
         return ended
 
-    async def _collect(self, client: Client, name: str, state: State) -> None:
+    async def _collect(self, client: openai.AsyncOpenAI, name: str, state: State) -> None:
         """Book a batch that has ended; BadInput if the endpoint can answer nobody."""
         sent = journal.lines(self.ledger, name)
         asked = {

@@ -31,7 +31,9 @@ from metassay.llm.limits import IN_A_ROW, Gate, Policy
 from metassay.llm.messages import IN_BATCH, Ask, ChatRequest, Reply, failure
 
 if TYPE_CHECKING:
-    from metassay.llm.http import Client, Outcome
+    import openai
+
+    from metassay.llm.http import Outcome
 
 log = logging.getLogger("metassay.llm")
 
@@ -91,7 +93,7 @@ class Asking:
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Ask everything; BadInput if the endpoint can answer nobody."""
-        from metassay.llm import http  # httpx2 takes a while to import
+        from metassay.llm import http  # the openai package takes a second to import
 
         async with http.clients(self.endpoint.options, secrets) as every:
             beat = asyncio.create_task(self._keep_claims())
@@ -118,7 +120,7 @@ class Asking:
             raise type(self._dead_end)(f"{self._dead_end} ({missing})")
         return self._replies
 
-    async def _ask_first(self, client: "Client") -> None:
+    async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
         """Ask one question of each block that never had an answer, and more until one has."""
         for block in sorted(self._untried):
             failed = 0
@@ -133,7 +135,7 @@ class Asking:
                 if reply is not None:
                     failed += reply.status == "error" and reply.error not in _NOT_THE_BLOCKS
 
-    async def _work_together(self, every: "list[Client]") -> None:
+    async def _work_together(self, every: "list[openai.AsyncOpenAI]") -> None:
         workers = min(self.endpoint.options.concurrency, len(self._queue))
         try:
             async with asyncio.TaskGroup() as group:
@@ -142,7 +144,7 @@ class Asking:
         except ExceptionGroup as errors:  # bad input before bugs: it says what to do
             raise (errors.subgroup(BadInput) or errors).exceptions[0] from None
 
-    async def _work(self, client: "Client") -> None:
+    async def _work(self, client: "openai.AsyncOpenAI") -> None:
         patience = max(DOWN_AFTER, 2 * self.endpoint.options.concurrency)
         while self._queue and not self._dead_end:
             key = self._queue.popleft()
@@ -152,7 +154,7 @@ class Asking:
                 await self._ask(client, key)
             await asyncio.sleep(0)  # many quick turns must not keep the others waiting
 
-    async def _ask(self, client: "Client", key: str) -> Reply | None:
+    async def _ask(self, client: "openai.AsyncOpenAI", key: str) -> Reply | None:
         """Claim a question and have it answered; None if others have it under way."""
         if not self.ledger.claim(key, self._owner, self.policy.lease):
             self._with_others.append(key)
@@ -177,7 +179,7 @@ class Asking:
         if self._with_others and not self._queue:
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _answer(self, client: "Client", key: str) -> Reply:
+    async def _answer(self, client: "openai.AsyncOpenAI", key: str) -> Reply:
         """Send a claimed question until it is answered or need not be sent again."""
         code, attempt = "", 0
         for attempt in range(1, self.policy.attempts + 1):
@@ -200,7 +202,7 @@ class Asking:
         self.ledger.release(self._owner, key)
         return failure(key, code, attempts=attempt)
 
-    async def _send(self, client: "Client", key: str, number: int) -> "Outcome":
+    async def _send(self, client: "openai.AsyncOpenAI", key: str, number: int) -> "Outcome":
         from metassay.llm import http
 
         request, options = self.requests[key], self.endpoint.options
@@ -358,7 +360,7 @@ def asker(
             patience = policy or Policy()
             in_batch = missing.keys() if by_batch else ledger.in_batches(missing)
             if batches and in_batch:
-                from metassay.llm.batch_run import BatchRun
+                from metassay.llm.batch_run import BatchRun  # with the openai package
 
                 until = until or time.monotonic() + endpoint.options.wait_s
                 asked = {key: request for key, request in missing.items() if key in in_batch}

@@ -75,7 +75,7 @@ def _plain(text: str) -> str:
 def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tuple[str, str]]:
     """The strings that say what is wrong, each with the name of its member, names before words."""
     if name == "raw":  # OpenRouter passes on what the provider said
-        body, name = parsed(body), "message"
+        body, name = _parsed(body), "message"
     if depth > _DEEPEST:
         return
     if isinstance(body, Mapping):
@@ -91,8 +91,7 @@ def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tup
         yield name, str(body)
 
 
-def parsed(said: object) -> object:
-    """The JSON that a text is; what is none, as it is."""
+def _parsed(said: object) -> object:
     try:
         return json.loads(said) if isinstance(said, str) else said
     except (ValueError, RecursionError):
@@ -160,7 +159,7 @@ def refused_parameters(exchange: Exchange, where: str) -> dict[str, str]:
     """The parameters that a refusal names, each with what to do about it; `where` is the model."""
     if exchange.response.status_code not in (400, 422):
         return {}
-    body = parsed(exchange.body.decode("utf-8", "replace"))
+    body = _parsed(exchange.body.decode("utf-8", "replace"))
     said = " ".join(text for _, text in strings(body))
     found = {}
     for name in json.loads(exchange.request.content):

@@ -43,6 +43,7 @@ PLUMBING = {
     "rich",  # prints to a terminal
     "requests",  # brings files, each checked against its sha256
     "httpx2",  # carries requests to models; what is asked stands in our own code
+    "openai",  # likewise
     "psutil",  # counts memory and processes
     "prefect",  # decides when a stage runs
     "dvc",  # decides whether it does
