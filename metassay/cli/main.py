@@ -15,7 +15,7 @@ from typing import Any
 
 from metassay import __version__
 from metassay.cli import importing, judge_check
-from metassay.cli.parsing import COMMANDS, Parser, add_arguments, spread
+from metassay.cli.parsing import COMMANDS, FORMER, Parser, add_arguments, spread
 from metassay.core.disk import told
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import FAILED, INTERRUPTED, MEANINGS, REFUSED
@@ -52,6 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     try:
         words = sys.argv[1:] if arguments is None else arguments
+        if words and words[0] in FORMER:
+            raise BadInput(f"metassay {words[0]} is now metassay {FORMER[words[0]]}")
         chosen = parser().parse_args(spread(words))
         code: int = chosen.command(chosen)
         return code

@@ -19,6 +19,19 @@ from metassay.studies import FORMATS as SHEET_FORMATS
 COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = yaml.load(
     Path(__file__).with_name("commands.yaml").read_text(encoding="utf-8"), Loader=LOADER
 )
+# Commands, and options of a command, as they were called before: they go with the next version.
+FORMER = {
+    **{"accept": "watch accept", "reevaluate": "watch check", "schedule": "watch schedule"},
+    **{"upgrade": "update", "refresh": "update", "cost": "ledger cost"},
+    **{"report": "run --only report", "fetch": "run --only fetch"},
+}
+_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
+_FORMER_OPTIONS = {
+    "compare --benchmark": "BENCHMARK without an option",
+    "study export --study": "STUDY without an option, after BENCHMARK",
+    "sentinel fix --again": "--replace",
+    **{f"meta-eval --{role}": f"--columns {role}=COLUMN" for role in _ROLES},
+}
 LARGEST = 2**31 - 1  # of counts, such as seconds
 # An option that takes several words, and can be given again.
 SEVERAL: Final[dict[str, Any]] = {"nargs": "+", "action": "extend", "default": []}
@@ -36,6 +49,9 @@ class Parser(argparse.ArgumentParser):
         chosen, rest = super().parse_known_args(args, namespace)
         options = [word.partition("=")[0] for word in rest if word.startswith("-")]
         if options:
+            words = f"{self.prog.removeprefix('metassay ')} {options[0]}"
+            if words in _FORMER_OPTIONS:
+                self.error(f"{options[0]} is now {_FORMER_OPTIONS[words]}")
             known = [name for name in self._option_string_actions if name.startswith("--")]
             self.error(f"no option {options[0]}{meant(options[0], known)}")
         if rest and hasattr(chosen, "files"):

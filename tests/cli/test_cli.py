@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from metassay.cli.main import main, parser
-from metassay.cli.parsing import COMMANDS
+from metassay.cli.parsing import COMMANDS, FORMER
 from metassay.meta_evaluation.options import MetaOptions
 
 
@@ -196,6 +196,8 @@ def test_outside_a_project(tmp_path, monkeypatch, capsys) -> None:
         (["study", "exprot"], "metassay study --help lists all; did you mean 'export'?"),
         (["run", "sample", "--onyl", "report"], "no option --onyl; did you mean '--only'?"),
         (["figures", "--paper", "doclen"], "did you mean 'doclens'?"),
+        (["compare", "--benchmark", "a"], "--benchmark is now BENCHMARK without an option"),
+        (["meta-eval", "--doc", "id", "a.csv"], "--doc is now --columns doc=COLUMN"),
     ],
 )
 def test_bad_usage_exits_with_2_and_says_what_was_meant(words, said, capsys) -> None:
@@ -203,6 +205,16 @@ def test_bad_usage_exits_with_2_and_says_what_was_meant(words, said, capsys) -> 
         main(words)
     assert caught.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_former_names_answer_with_the_new_one(capsys) -> None:
+    for former, new in FORMER.items():
+        assert main([former, "x"]) == 2
+        assert capsys.readouterr().err == f"metassay {former} is now metassay {new}\n"
+        with pytest.raises(SystemExit) as caught:
+            main([*new.split(), "--help"])
+        assert caught.value.code == 0
+        capsys.readouterr()
 
 
 def test_choices_of_the_command_line_are_those_of_the_options() -> None:
