@@ -149,6 +149,10 @@ def _pair(said: dict[str, Any]) -> tuple[str, float]:
 CLIENTS = 32
 CONNECT_SECONDS = 10.0
 LARGEST_BODY = 16 * 2**20  # bytes; the longest answers of models take a tenth of it
+_HEADERS = {
+    **{"accept": "application/json", "accept-encoding": "gzip"},
+    "user-agent": f"metassay/{__version__}",
+}
 _GZIP = b"\x1f\x8b"  # how it begins, and no JSON does
 
 _TOO_LONG = ("maximum context length", "context window", "context length")
@@ -211,18 +215,12 @@ class Client:
             proxy=endpoint.proxy,
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         )
-        url, query = endpoint.base_url.rstrip("/"), ""
-        key = {} if secrets.key is None else {"authorization": f"Bearer {secrets.key}"}
-        if endpoint.kind == "azure":
-            url, query = f"{url}/openai", f"?api-version={endpoint.api_version}"
-            key = {} if secrets.key is None else {"api-key": secrets.key}
-        self._url = f"{url}{{}}{query}"
-        self._headers = httpx2.Headers(
-            {
-                **{"accept": "application/json", "accept-encoding": "gzip"},
-                **{"user-agent": f"metassay/{__version__}", **key},
-            }
-        )
+        azure = endpoint.kind == "azure"
+        self._url = endpoint.base_url.rstrip("/") + ("/openai" if azure else "")
+        self._query = f"?api-version={endpoint.api_version}" if azure else ""
+        told = str(secrets.key)
+        key = {"api-key": told} if azure else {"authorization": f"Bearer {told}"}
+        self._headers = httpx2.Headers({**_HEADERS, **(key if secrets.key else {})})
         self._headers.update({**endpoint.headers, **secrets.headers})
         timeout = httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS)
         self._extensions = {"timeout": timeout.as_dict()}
@@ -232,7 +230,7 @@ class Client:
         """Send a request and read the answer whole, but no more than `largest` bytes of it."""
         request = httpx2.Request(
             method,
-            self._url.format(path),
+            f"{self._url}{path}{self._query}",
             headers=self._headers,
             extensions=self._extensions,
             **content,
