@@ -60,9 +60,9 @@ def main() -> None:
 
 def compare(name: str, pairs: list[Texts], network: Any, options: NliOptions, at: Path) -> None:
     plain = baseline(pairs, network)
-    scorer, _ = pair_scores.load_classifier(options, Wording(None), None, first_token=False)
+    scorer = pair_scores.load_classifier(options, Wording(None), None, first_token=False)
     ours = np.full_like(plain, np.nan)
-    for batch in scorer.scores(pairs, options.batch_tokens):
+    for batch in scorer.runner.scores(pairs, options.batch_tokens):
         for place, output in batch.items():
             ours[place] = output.numbers
     apart = np.abs(ours - plain).max()

@@ -5,8 +5,8 @@ from metassay.tables.documents import SOURCES
 from metassay.tables.units import UNITS
 from metassay.units.alignment import ALIGNMENTS as KINDS
 from metassay.units.alignment.align import align_units
-from stages.connect import executor
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program

@@ -7,8 +7,9 @@ from metassay.tables.responses import RESPONSES
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
 from metassay.units.record import take_apart
-from stages.connect import check_folder, connect, executor
+from stages.connect import check_folder, connect
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program

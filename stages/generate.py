@@ -5,8 +5,9 @@ from metassay.generation.record import write_texts
 from metassay.llm.needs import FEW_SHOT, all_datasets
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES
-from stages.connect import check_folder, connect, executor
+from stages.connect import check_folder, connect
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program

@@ -7,8 +7,9 @@ from metassay.judges.run import judge_pairs
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.responses import RESPONSES
-from stages.connect import connect, executor
+from stages.connect import connect
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program

@@ -9,8 +9,8 @@ from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS
 from metassay.units import SEGMENTATIONS
 from metassay.units.recipes import recipe_of
-from stages.connect import executor
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program

@@ -11,8 +11,8 @@ from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from metassay.tables.statement_scores import STATEMENT_SCORES
-from stages.connect import executor
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program

@@ -8,9 +8,9 @@ from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
-from stages.connect import executor
 from stages.doorway import StageIO, program
 from stages.setup import setup_of
+from stages.workers import executor
 
 
 @program

@@ -5,8 +5,9 @@ from metassay.tables.parts import PARTS, SEGMENTS
 from metassay.tables.responses import RESPONSES
 from metassay.units import SEGMENTATIONS
 from metassay.units.segment import repeated_datasets, segment
-from stages.connect import connect, executor
+from stages.connect import connect
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program

@@ -357,8 +357,9 @@ def test_prefect_takes_our_prefect_yaml_and_finds_the_flow_that_it_names() -> No
     model = PrefectYamlModel.model_validate(given)
     taken = model.model_dump(exclude_unset=True, mode="json", by_alias=True)
     assert taken["deployments"] == given["deployments"], "Prefect passes over what it doesn't know"
-    (one,) = given["deployments"]
-    file, _, name = one["entrypoint"].partition(":")
-    assert (ROOT / file).is_file()
-    found = load_flow_from_entrypoint(f"{ROOT / file}:{name}")
-    found.validate_parameters(one["parameters"])
+    assert [one["name"] for one in given["deployments"]] == ["weekly", "cluster"]
+    for one in given["deployments"]:
+        file, _, name = one["entrypoint"].partition(":")
+        assert (ROOT / file).is_file()
+        found = load_flow_from_entrypoint(f"{ROOT / file}:{name}")
+        found.validate_parameters(one["parameters"])

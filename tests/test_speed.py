@@ -27,7 +27,7 @@ def test_a_benchmark_of_the_smallest_size_ends_and_says_something(
         request.getfixturevalue("mirror")
     if name == "page":
         monkeypatch.setenv("CHROMIUM", request.getfixturevalue("chromium"))
-    monkeypatch.setattr(sys, "argv", [name])
+    monkeypatch.setattr(sys, "argv", [name, "--quick"])
     monkeypatch.chdir(ROOT)
     for module in (ctc_consistency, likelihood, pair_scores):
         monkeypatch.setattr(module, "load", module.load)  # benchmarks put their own there

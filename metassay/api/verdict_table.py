@@ -12,23 +12,14 @@ from metassay.format.numbers import counted
 from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.shares import WIDTH
-from metassay.tabular.column_synonyms import USUAL, Role, called, plain
+from metassay.tabular.column_synonyms import USUAL, Role, called, pattern, plain
 from metassay.tabular.infer_columns import listed
 from metassay.tabular.numbers import Numbers, absent
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, as_keys
 
 # Whose verdicts a column holds, by its name: the first that fits.
-_PERSON = re.compile(
-    r"(.*_)?(humans?|people|person|expert|annotators?|annotation|raters?|rated|reviewer|coder"
-    r"|clinician|physician|doctor|manual|gold|ground_truth|truth|mensch)(_.*)?"
-)
-_JUDGE = re.compile(
-    r"(.*_)?(judge|judged|llm|autorater|auto|pred|predicted|prediction|verdict|model|gpt\w*|claude"
-    r"|gemini|llama\w*|mistral|qwen\w*|grader|evaluator|evaluation|metric|score|success|passed"
-    r"|assertion)(_.*)?"
-)
-_LABEL = re.compile(r"(.*_)?(labels?|target|expected|answer_key|correct_label|gt)(_.*)?")
+_SIDES = [("human", pattern("person")), ("judge", pattern("judge")), ("human", pattern("label"))]
 _RATERS = {*USUAL[Role.RATER]} - {"judge", "evaluator"}
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
 BY = "by "  # before a slice's column, which may be called as another one is
@@ -153,10 +144,7 @@ def _sides(sheet: Sheet, found: Choices, free: Sequence[str], faults: Findings) 
 
 
 def _side(name: str) -> str:
-    for side, pattern in (("human", _PERSON), ("judge", _JUDGE), ("human", _LABEL)):
-        if called(name, pattern):
-            return side
-    return ""
+    return next((side for side, names in _SIDES if called(name, names)), "")
 
 
 def _is_verdict(sheet: Sheet, name: str, said: Choices) -> bool:

@@ -50,7 +50,7 @@ def import_files(chosen: argparse.Namespace) -> int:
     with whole_folder(chosen.out, "--out") as folder:
         held = folder / "read.sqlite"
         found = Collected(held)
-        for path, named in _files(chosen.files, kind.patterns.split()):
+        for path, named in _files(chosen.files, kind.patterns):
             names, before = names_in(path), (found.records, problems.lines())
             right = chosen.kind in kinds_of(names)
             task = Task(path, roles.get("doc", ""), roles.get("system", ""), problems, notes)

@@ -134,7 +134,7 @@ def _check_shape(path: Path, text: str) -> None:
             values, depths[-1] = values + more, max(depths[-1], depth)
             if event.anchor in (anchor for anchor, _ in around):
                 problem = f"*{event.anchor} is within its own block; remove it"
-        if len(around) + depths[-1] > 1 + _DEEPEST:
+        if len(around) + depths[-1] > _DEEPEST:
             problem = f"blocks within blocks, more than {_DEEPEST}; take some away"
         elif values > _MOST:
             problem = f"more than {_MOST:,} values, anchors' counted each time; take some away"

@@ -59,9 +59,14 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
         for rating in rows.ratings:
             _check_reference(rating, known, rows, complete=complete)
         for segment in rows.segments if complete else []:
-            _check_segment(segment, known, rows)
-    for score in rows.scores if rows.texts else ():
-        _check_score(score, known, rows)
+            fix = "correct doc_id or author, or add the text"
+            _check_text(segment, "a facet", fix, known, rows)
+        for score in rows.scores:
+            _check_text(score, "a score", "add the text or remove its scores", known, rows)
+            if score.value is not None and not math.isfinite(score.value):
+                what = f"{shown(score.metric)} is not a finite number"
+                where = f"doc_id {shown(score.doc_id)}, author {shown(score.author)}"
+                rows.wrong(score.at, what, where, "leave out what is undefined")
     for rating in rows.ratings:
         _check_value(rating, criteria, rows)
     if not rows.problems:
@@ -120,22 +125,12 @@ def _check_reference(rating: RatingRow, known: _Known, rows: Rows, *, complete: 
         rows.wrong(at, what, where, "add the reference or rate the text")
 
 
-def _check_segment(segment: SegmentRow, known: _Known, rows: Rows) -> None:
-    doc, author = segment.doc_id, segment.author
-    if (doc, author) not in known.written:
-        where = f"doc_id {shown(doc)}, author {shown(author)}"
-        what, fix = "a facet is of a text", "correct doc_id or author, or add the text"
-        rows.wrong(segment.at, f"{what} that is not in {known.texts}", where, fix)
-
-
-def _check_score(score: ScoreRow, known: _Known, rows: Rows) -> None:
-    where = f"doc_id {shown(score.doc_id)}, author {shown(score.author)}"
-    if (score.doc_id, score.author) not in known.written:
-        what = f"a score is of a text that is not in {known.texts}"
-        rows.wrong(score.at, what, where, "add the text or remove its scores")
-    if score.value is not None and not math.isfinite(score.value):
-        what = f"{shown(score.metric)} is not a finite number"
-        rows.wrong(score.at, what, where, "leave out what is undefined")
+def _check_text(
+    row: SegmentRow | ScoreRow, what: str, remedy: str, known: _Known, rows: Rows
+) -> None:
+    if (row.doc_id, row.author) not in known.written:
+        where = f"doc_id {shown(row.doc_id)}, author {shown(row.author)}"
+        rows.wrong(row.at, f"{what} is of a text that is not in {known.texts}", where, remedy)
 
 
 def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], rows: Rows) -> None:

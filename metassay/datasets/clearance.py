@@ -5,25 +5,19 @@ access class each dataset is. What all may cost (`max_cost`), and how much may b
 (`max_missing`), are asked each time.
 """
 
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 
-from metassay.core.errors import BadInput, raise_problems
+from metassay.core.errors import raise_problems
 from metassay.core.kinds import Chosen
-from metassay.core.options import parse
-from metassay.core.params import Evaluation, ExecutorOptions, Shared
+from metassay.core.params import Evaluation, Shared
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import RAW, load_registry
-from metassay.executor.record import LOCAL, Executor
-from metassay.llm.egress import check_workers
 from metassay.llm.endpoints import PUBLIC, parse_models
 from metassay.llm.limits import Policy
 from metassay.llm.needs import all_datasets, everyone
 from metassay.llm.session import ACCOUNT, Session
 
-DASK = "METASSAY_DASK"  # the variable by which `metassay run --dask` tells its stages
 _PROBE = "the question of `metassay probe`"  # in the place of a dataset's name
 
 
@@ -57,39 +51,6 @@ def open_session(
         max_missing=shared.max_missing,
         raw=RAW,
     )
-
-
-@contextmanager
-def open_executor(
-    options: ExecutorOptions, benchmark: Evaluation, repeated: Iterable[str], *, stage: str
-) -> Iterator[Executor]:
-    """Who works on pieces of a stage's texts, which may repeat text of the datasets `repeated`.
-
-    `stage` is the name of its instance. The variable METASSAY_DASK goes before `options`: a
-    scheduler's address, or `local`. Raises BadInput where text may not go to its workers, and where
-    it is in doubt whether it may.
-    """
-    address = os.environ.get(DASK, "") or (options.kind == "dask" and options.address) or "local"
-    if address == "local":
-        yield LOCAL
-        return
-    try:
-        from metassay.executor.dask_cluster import Cluster
-    except ImportError:
-        raise BadInput(
-            'executor: Dask is not installed; run: pip install "metassay[dask]"'
-        ) from None
-    options = parse(
-        ExecutorOptions,
-        {**options.model_dump(), "kind": "dask", "address": address},
-        where="params.yaml > executor",
-    )
-    registry = load_registry()
-    datasets = sorted({benchmark.dataset, *repeated})
-    raise_problems(label_problems(registry, datasets, [(benchmark.dataset, Path(benchmark.raw))]))
-    check_workers({name: one.access for name, one in registry.items()}, datasets, options)
-    with Cluster(options, f"{benchmark.name}-{stage}") as cluster:
-        yield cluster
 
 
 def dry_session(shared: Shared, benchmark: Evaluation) -> Session:

@@ -14,8 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import shown
 from metassay.core.options import Options
-from metassay.datasets.files import read_sources
-from metassay.datasets.own_data import Clean, Filled, Key, checked, parsed
+from metassay.datasets.own_data import Clean, Filled, Key, checked, parsed, read_sources
 from metassay.tables.names import FULL
 from metassay.tables.ratings import STATEMENT_UNIT
 from metassay.tabular.decoding import UNREAD, json_lines, name_unread

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import shown
 from metassay.core.options import Criterion, Options
-from metassay.datasets import files
+from metassay.datasets import own_data
 from metassay.datasets.own_data import Clean, Filled, Key, Line, parsed
 from metassay.statistics.facts import (
     STATUSES,
@@ -129,7 +129,7 @@ def read(folder: Path) -> Rows:
     `hallucination_count` and `omission_count` (marked phrases per word, citations left out),
     errors.csv `quality`. What is unknown is a rating without a value.
     """
-    rows = files.read(folder, ANNOTATIONS)
+    rows = own_data.read(folder, ANNOTATIONS)
     if not folder.is_dir():
         return rows
     there = [name for name in ANNOTATIONS if os.path.lexists(folder / name)]
@@ -205,7 +205,7 @@ def _counted(
 ) -> Iterator[tuple[Place, Line, dict[str, int | None]]]:
     """The rows of a table, and the whole numbers in its columns of counts."""
     columns, every = (*_KEYS, *required), (*required, *optional)
-    for at, of, numbers in files.records(path, model, columns, defaults, _COUNT, rows, every):
+    for at, of, numbers in own_data.records(path, model, columns, defaults, _COUNT, rows, every):
         for name, number in numbers.items():
             if number is not None and (number < 0 or not number.is_integer()):
                 rows.wrong(at, f"{name!r} is not a count", remedy=_COUNT)

@@ -6,11 +6,9 @@ values are not released.
 """
 
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from metassay.core.errors import shown
-from metassay.core.options import Options
-from metassay.datasets.own_data import Filled, Written, parsed
+from metassay.datasets.own_data import released
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_list
 from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row
@@ -23,23 +21,7 @@ UNNAMED = "unnamed"  # whoever wrote the responses of SFRES
 RATER = "mean"
 
 
-class _Response(Options):
-    source: Filled
-    system_output: Written
-    scores: dict[str, float]
-    predict_scores: dict[str, float]
-
-
-class _Turn(_Response):
-    system_id: Literal[tuple(SYSTEMS)]  # type: ignore[valid-type]
-    context: Filled
-
-
-class _Sentence(_Response):
-    doc_id: int
-    reference: Written
-
-
+@released
 def read_topical_chat(folder: Path) -> Rows:
     """Read Topical-Chat: 60 dialogues, each with the next turn by 2 people and 4 decoders.
 
@@ -47,25 +29,19 @@ def read_topical_chat(folder: Path) -> Rows:
     documents are numbered in the order of the file. Both people are authors like the systems,
     because both were rated; there is no reference.
     """
-    rows = Rows()
-    documents: dict[str, tuple[str, str]] = {}  # dialogue -> its document and fact
-    values = json_list(folder / TOPICAL_CHAT, rows.problems, remedy=AGAIN) or ()
-    for at, turn in parsed(values, _Turn, rows.problems):
-        if turn.source not in documents:
-            doc_id = f"topical_chat_{len(documents):02d}"
-            documents[turn.source] = doc_id, turn.context
-            said = [line.strip() for line in turn.source.split("\n") if line.strip()]
+    rows, documents = Rows(), dict[str, str]()  # by dialogue
+    for at, turn in json_list(folder / TOPICAL_CHAT, rows.problems, remedy=AGAIN) or ():
+        if turn["source"] not in documents:
+            documents[turn["source"]] = doc_id = f"topical_chat_{len(documents):02d}"
+            said = [line.strip() for line in turn["source"].split("\n") if line.strip()]
             group = ["dialogue"] * len(said) + ["fact"]
-            passages = [*said, turn.context.strip()]
+            passages = [*said, turn["context"].strip()]
             rows.sources.append(source_row(at, doc_id, "other", passages, group=group))
-        doc_id, fact = documents[turn.source]
-        if turn.context != fact:
-            what = "the fact is not that of the dialogue's first row"
-            rows.wrong(at, what, f"doc_id {shown(doc_id)}")
-        _add(at, doc_id, SYSTEMS[turn.system_id], turn, "topical_chat", rows)
+        _add(at, documents[turn["source"]], SYSTEMS[turn["system_id"]], turn, "topical_chat", rows)
     return rows
 
 
+@released
 def read_sfres(folder: Path) -> Rows:
     """Read SFRES: 1,181 sentences that say a dialogue act, each with a reference.
 
@@ -73,20 +49,18 @@ def read_sfres(folder: Path) -> Rows:
     have the author `unnamed`, each under its own doc_id, though most acts are there twice.
     """
     rows = Rows()
-    values = json_list(folder / SFRES, rows.problems, remedy=AGAIN) or ()
-    for at, sentence in parsed(values, _Sentence, rows.problems):
-        doc_id = f"sfres_{sentence.doc_id:04d}"
-        rows.sources.append(source_row(at, doc_id, "other", [sentence.source.strip()]))
-        rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, sentence.reference))
+    for at, sentence in json_list(folder / SFRES, rows.problems, remedy=AGAIN) or ():
+        doc_id = f"sfres_{sentence['doc_id']:04d}"
+        rows.sources.append(source_row(at, doc_id, "other", [sentence["source"].strip()]))
+        rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, sentence["reference"]))
         _add(at, doc_id, UNNAMED, sentence, "sfres", rows)
     return rows
 
 
-def _add(at: Place, doc_id: str, author: str, one: _Response, study: str, rows: Rows) -> None:
+def _add(at: Place, doc_id: str, author: str, one: Any, study: str, rows: Rows) -> None:
     key = (doc_id, author, FULL)
-    rows.texts.append(TextRow(at, *key, one.system_output))
-    rows.rate(at, (study, *key, "text", RATER), one.scores)
-    rows.score(at, key, {f"unieval_{name}": value for name, value in one.predict_scores.items()})
-    if differing := one.scores.keys() ^ one.predict_scores.keys():
-        what = "people and UniEval scored other dimensions"
-        rows.wrong(at, what, ", ".join(sorted(differing)))
+    rows.texts.append(TextRow(at, *key, one["system_output"]))
+    people = {name: float(value) for name, value in one["scores"].items()}
+    rows.rate(at, (study, *key, "text", RATER), people)
+    by = {f"unieval_{name}": float(value) for name, value in one["predict_scores"].items()}
+    rows.score(at, key, by)

@@ -33,7 +33,7 @@ from metassay.executor.worker import answer
 log = logging.getLogger("metassay.executor")
 
 WAIT_SECONDS = 1.0  # between two looks at what takes too long
-TRIES = 3  # workers that a shard may take too long on, or take down, before it is at fault
+TRIES = 3  # workers that a shard may take too long on, before it is at fault
 # What is raised where the scheduler is not there, or no longer knows of us.
 _LOST = (OSError, TimeoutError, CommClosedError, concurrent.futures.CancelledError, RuntimeError)
 
@@ -87,8 +87,8 @@ class Cluster:
         """The function's answers for shards of the pieces, in order.
 
         Raises BadInput as the function does, where no worker has our versions, and where no
-        scheduler or worker is there within `patience_s`; Unfinished where a shard takes down, or
-        takes too long on, `TRIES` workers.
+        scheduler or worker is there within `patience_s`; Unfinished where a shard takes too long on
+        `TRIES` workers, or takes down as many as Dask's `allowed-failures` lets it, and one more.
         """
         if not pieces:
             return [function(pieces, *common)]
@@ -232,15 +232,16 @@ class Cluster:
                     *(worker, self._options.limit_s),
                 )
         for name in late.values():
-            self._check_tries(name, f"took more than {self._options.limit_s:g} s on each of")
+            if self._tries[name] >= TRIES:
+                limit = self._options.limit_s
+                raise Unfinished(self._fault(name, f"took more than {limit:g} s {TRIES} times"))
 
     def _answered(self, future: Any, name: str) -> bool:
         """Whether a shard's answer is there; raises what the function raised."""
         if future.status == "error":
             error = future.exception()
             if isinstance(error, distributed.KilledWorker):
-                self._check_tries(name, "took down the workers of")
-                return False
+                raise Unfinished(self._fault(name, "took down each worker that had it")) from None
             if isinstance(error, ImportError | AttributeError):
                 raise BadInput(
                     f"executor: a worker of {self._address} cannot import what answers"
@@ -259,12 +260,11 @@ class Cluster:
         self._tries[name] -= bool(outcome.refused)
         return not outcome.refused
 
-    def _check_tries(self, name: str, what: str) -> None:
-        if self._tries[name] >= TRIES:
-            raise Unfinished(
-                f"executor: shard {name[:16]} {what} {TRIES} tries; give workers more memory, or"
-                " raise params.yaml > executor > limit_s; then run again: what is done stays done"
-            )
+    def _fault(self, name: str, what: str) -> str:
+        return (
+            f"executor: shard {name[:16]} {what}; give workers more memory, or raise params.yaml >"
+            " executor > limit_s; then run again: what is done stays done"
+        )
 
     def _let_go(self) -> None:
         client, self._client = self._client, None

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from metassay.imports.record import Item, Judgment, Kind, Task, field, first, judged, objects, text
+from metassay.imports.record import Item, Judgment, Task, field, first, judged, objects, text
 from metassay.imports.records import FIX, Record, listed, parts, records
 from metassay.tabular.rows import Findings, Place
 
@@ -31,7 +31,8 @@ _DAMAGE = (
 )
 
 
-def _read(task: Task) -> Iterator[Item]:
+def inspect(task: Task) -> Iterator[Item]:
+    """The samples of a log."""
     zipped = task.path.suffix == ".eval" or zipfile.is_zipfile(task.path)
     model, found = _archive(task) if zipped else _json(task)
     for at, sample in found:
@@ -106,9 +107,3 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
     if zlib.crc32(data) != info.CRC:
         raise zipfile.BadZipFile(name)
     return json.loads(data)
-
-
-INSPECT = Kind(
-    *("a log of Inspect", "*.eval *.json"),
-    *(f"eval task model|eval status plan|{'|'.join(_HEADS)}", _read),
-)

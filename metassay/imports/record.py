@@ -75,15 +75,14 @@ class Task(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A tool: what its files are, which of a folder to read, by which names to know them, and how.
+    """A tool: what its files are, which of a folder to read, how to know them, and how to read.
 
-    `patterns` are parted by blanks. `marks`: names of fields, parted by blanks; a file is of this
-    kind if it has all of one set of them, which `|` parts.
+    `marks`: sets of names of fields; a file is of this kind if it has all of one.
     """
 
     what: str
-    patterns: str
-    marks: str
+    patterns: list[str]
+    marks: list[list[str]]
     read: Callable[[Task], Iterator[Item]]
 
 

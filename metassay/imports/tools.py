@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
+from metassay.core import strict_yaml
 from metassay.core.errors import shown
-from metassay.imports.inspect_logs import INSPECT
+from metassay.imports.inspect_logs import inspect
 from metassay.imports.record import (
     Item,
     Judgment,
@@ -31,7 +33,7 @@ from metassay.imports.record import (
     unpacked,
     verdict,
 )
-from metassay.imports.records import LINES, TABLES, Record, Steps, parts, records, rows_of
+from metassay.imports.records import LINES, TABLES, Record, Steps, parts, records
 from metassay.tabular.column_synonyms import USUAL, Role
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, read_sheet
@@ -96,7 +98,7 @@ def _ragas(task: Task) -> Iterator[Item]:
         return
     sheet = read_sheet(task.path, task.problems)
     metrics = [name for name in sheet.columns if _is_metric(sheet, name, task)] if sheet else []
-    for at, row in rows_of(sheet) if sheet else ():
+    for at, row in sheet.rows if sheet else ():
         scored = [judged(name, row[name]) for name in metrics]
         yield _of_ragas(at, row, _all([*scored, rated("target", row.get("target"))]))
 
@@ -161,15 +163,15 @@ def _deepeval(task: Task) -> Iterator[Item]:
 
 def _metric(one: Object) -> Iterator[Judgment]:
     name, by = first(one, "name", "metric"), first(one, "evaluationModel", "evaluation_model")
-    failed = one.get("error") or one.get("score") is None
-    said = (None, "") if failed else (one["score"], verdict(one.get("success")))
-    yield from judged(name, said[0], by, label=said[1])
+    if one.get("error") or one.get("score") is None:
+        return judged(name, None, by)
+    return judged(name, one["score"], by, label=verdict(one.get("success")))
 
 
 def _annotation(one: Object) -> Iterator[Judgment]:
     """What a person said: 0 or 1 for thumbs, 1 to 5 for stars."""
     name, by = first(one, "name", "metric"), first(one, "userId", "annotator", "user")
-    yield from rated(name or "rating", first(one, "rating", "value", "score"), by)
+    return rated(name or "rating", first(one, "rating", "value", "score"), by)
 
 
 # ---- promptfoo. Once somebody rated an output, its `success` and `score` are that person's, and so
@@ -230,9 +232,8 @@ def _recomputed(judges: Sequence[Object], threshold: float | None) -> Iterator[J
     scores = [number(one.get("score")) for one in judges]
     weighed = [number(field(one, "assertion.weight")) for one in judges]
     weights = [1.0 if weight is None else weight for weight in weighed]
-    known = [score for score in scores if score is not None]
-    mean = None
-    if sum(weights) > 0 and len(known) == len(scores):
+    mean, known = None, [score for score in scores if score is not None]
+    if sum(weights) > 0 and known == scores:
         mean = sum(map(float.__mul__, known, weights)) / sum(weights)
     passed = all(one.get("pass") is True for one in judges)
     if threshold is not None and mean is not None:
@@ -392,48 +393,19 @@ def _answers(annotation: Object, unread: Counter[str]) -> Iterator[Judgment]:
         yield from rated(result.get("from_name"), chosen, by)
 
 
+_READERS = (inspect, _lm_eval, _ragas, _deepeval, _promptfoo, _langfuse, _phoenix, _mlflow, _scout,
+            _label_studio)  # fmt: skip
+_TOOLS: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
 KINDS: Mapping[str, Kind] = {
-    "inspect": INSPECT,
-    "lm-eval": Kind(
-        *("samples of lm-eval", "samples_*.jsonl"),
-        *("doc_id resps|doc_id filtered_resps", _lm_eval),
-    ),
-    "ragas": Kind(
-        *("an experiment or annotations of Ragas", "*.csv *.json"),
-        *("user_input|question answer|metric_input metric_output", _ragas),
-    ),
-    "deepeval": Kind(
-        *("a test run of DeepEval", ".latest_run_full.json .latest_test_run.json test_run_*.json"),
-        *("testCases|test_cases metrics_data|testRunData", _deepeval),
-    ),
-    "promptfoo": Kind(
-        *("results of promptfoo", "*.json *.jsonl"),
-        *("evalId results|results promptIdx|gradingResult promptIdx", _promptfoo),
-    ),
-    "langfuse": Kind(
-        *("scores of Langfuse", "*.json *.jsonl *.csv"),
-        "traceId dataType source|trace_id data_type source|traceId source value name",
-        _langfuse,
-    ),
-    "phoenix": Kind("annotations of Phoenix", "*.parquet *.csv *.json", "annotator_kind", _phoenix),
-    "mlflow": Kind(
-        *("traces of MLflow", "*.parquet *.json *.jsonl"),
-        *("trace_id assessments|trace_id assessment_id|request_id assessments", _mlflow),
-    ),
-    "scout": Kind(
-        *("a validation or scan of Inspect Scout", "*.csv *.parquet"),
-        *("transcript_id scanner_name|id target", _scout),
-    ),
-    "label-studio": Kind(
-        *("an export of Label Studio", "*.json"), *("annotations data", _label_studio)
-    ),
+    name: Kind(**block, read=read)
+    for (name, block), read in zip(_TOOLS.items(), _READERS, strict=True)
 }
 
 
 def kinds_of(names: Iterable[str]) -> list[str]:
     """The tools that write files with these names of fields."""
-    marks = {name: [m.split() for m in kind.marks.split("|")] for name, kind in KINDS.items()}
-    return [name for name in KINDS if any({*names}.issuperset(mark) for mark in marks[name])]
+    there = {*names}
+    return [name for name, kind in KINDS.items() if any(map(there.issuperset, kind.marks))]
 
 
 def described(path: Path, kind: str, names: list[str]) -> tuple[str, str]:

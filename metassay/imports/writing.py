@@ -43,8 +43,8 @@ _WORDS = """SELECT DISTINCT name, label FROM judgments WHERE value IS NULL AND l
     ORDER BY name"""
 _READ = "UPDATE judgments SET value = ? WHERE name = ? AND label = ? AND value IS NULL"
 _JUDGMENTS = """SELECT item, doc, system, name, person, rater, value, label FROM judgments
-    JOIN items ON number = item ORDER BY item, person, name, rater"""
-_NUMBERS = f"SELECT * FROM ({_JUDGMENTS}) WHERE person = ? AND (value IS NOT NULL OR label = '')"
+    JOIN items ON number = item {} ORDER BY item, person, name, rater"""
+_NUMBERS = _JUDGMENTS.format("WHERE person = ? AND (value IS NOT NULL OR label = '')")
 _TEXTS = """SELECT doc, system, text, source, reference FROM items JOIN documents USING (doc)
     ORDER BY items.number"""
 _OTHER = "import these files one by one, or tell them apart by --columns doc=FIELD or system=FIELD"
@@ -103,16 +103,14 @@ class Collected:
                 problems.add(at, f"has another {name} than before", _OTHER, example)
         return int(number)
 
-    def summary(self) -> list[str]:
+    def summary(self) -> Iterator[str]:
         """How much there is, how much of it people corrected, and what is missing."""
         texts, scorers, corrected, failed, rated, missing = self.run(_COUNTS).fetchone()
         more = f"; {self.replaced:,} replaced by later ones of the same" if self.replaced else ""
-        return [
-            f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')},"
-            f" {corrected:,} corrected by people, {failed:,} failed",
-            f"{counted(texts, 'text')}, of which people rated {rated:,}; judges' values that are"
-            f" missing: {missing:,}{more}",
-        ]
+        each = f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')}"
+        yield f"{each}, {corrected:,} corrected by people, {failed:,} failed"
+        of_texts = f"{counted(texts, 'text')}, of which people rated {rated:,}"
+        yield f"{of_texts}; judges' values that are missing: {missing:,}{more}"
 
     def columns(self) -> dict[Column, str]:
         """What each scorer, and what each person says of it, is called in verdicts.csv."""
@@ -178,7 +176,7 @@ def write(of: Collected, folder: Path, study: str) -> list[str]:
 
 
 def _verdicts(of: Collected, columns: Mapping[Column, str]) -> Iterator[list[object]]:
-    for named, rows in groupby(of.run(_JUDGMENTS), key=lambda row: row[:3]):
+    for named, rows in groupby(of.run(_JUDGMENTS.format("")), key=lambda row: row[:3]):
         cells = {tuple(row[3:6]): row[7] or _written(row[6]) for row in rows}
         yield [*named, *(cells.get(column, "") for column in columns)]
 
@@ -201,8 +199,8 @@ def _numbered(name: str) -> Iterator[str]:
 
 def _write_texts(of: Collected, sheet: Path, data: Path) -> None:
     rows = (
-        (doc, system, text, "\n".join(json.loads(source or "[]")), reference)
-        for doc, system, text, source, reference in of.run(_TEXTS)
+        (*text, "\n".join(json.loads(source or "[]")), reference)
+        for *text, source, reference in of.run(_TEXTS)
     )
     _csv(sheet, ("doc_id", "author", "text", "source", "reference"), rows)
     sources = (
@@ -219,7 +217,7 @@ def _write_texts(of: Collected, sheet: Path, data: Path) -> None:
 
 
 def _text(row: tuple[str, str, str | None]) -> dict[str, object]:
-    known = {"text": row[2]} if row[2] is not None and row[2].strip() else {"status": "error"}
+    known = {"text": row[2]} if row[2] and row[2].strip() else {"status": "error"}
     return {"doc_id": row[0], "author": row[1], **known}
 
 

@@ -34,13 +34,13 @@ from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Wording
 from metassay.models.pair_scores import (
     METHOD,
-    PACKAGES,
     Output,
     Scorer,
     load_causal,
     load_classifier,
     load_encoder_decoder,
 )
+from metassay.models.rows import PACKAGES, computed
 from metassay.models.store import STORE
 from metassay.scoring.pairing.instruments import THREE_WAY
 from metassay.text.sentences import sentences
@@ -344,7 +344,7 @@ class NliJudge:
         if options.labels is not None:
             return labels_of(options.labels)
         task = self._task("nli: classes", {"head": options.head})
-        found = outputs(task, [()], lambda _: iter([{0: self._loaded()[1]}]), store=self._store)
+        found = outputs(task, [()], lambda _: [{0: self._loaded().classes}], store=self._store)
         return labels_of(found[0])
 
     def _windows(self, premises: Sequence[str]) -> dict[str, list[str]]:
@@ -367,7 +367,7 @@ class NliJudge:
         """Tokens of each text by itself."""
 
         def compute(missing: Sequence[int]) -> Iterator[Mapping[int, int]]:
-            reader = self._loaded()[0].reader
+            reader = self._loaded().reader
             yield {place: reader.count(texts[place]) for place in missing}
 
         task = self._task("nli: tokens", {})
@@ -375,17 +375,18 @@ class NliJudge:
 
     def _outputs(self, asked: Sequence[tuple[str, str]]) -> list[Output]:
         options = self._options
-
-        def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-            here = [asked[place] for place in missing]
-            for batch in self._loaded()[0].scores(here, options.batch_tokens):
-                yield {missing[at]: output for at, output in batch.items()}
-
         names = ("form", "template", "head", "read", "chat", "system", "max_tokens", "dtype")
         settings = {name: getattr(options, name) for name in names}
         settings["words"] = [word for _, word in self._words]
         task = self._task("nli", settings)
-        return [Output(*found) for found in outputs(task, asked, compute, store=self._store)]
+        every = computed(
+            task,
+            asked,
+            lambda: self._loaded().runner.scores,
+            options.batch_tokens,
+            store=self._store,
+        )
+        return [Output(*each) for each in every]
 
     def _task(self, name: str, settings: Mapping[str, Any]) -> Task:
         known = {"method": METHOD, **settings}
@@ -401,8 +402,7 @@ def _words(options: NliOptions) -> list[tuple[str, str]]:
     ]
 
 
-def _load(options: NliOptions) -> tuple[Scorer, list[str]]:
-    """The model, and what its classes are called if it has any."""
+def _load(options: NliOptions) -> Scorer:
     wording = Wording(options.template, options.chat, options.system)
     words = [word for _, word in _words(options)]
     if options.form == "classification":
@@ -410,9 +410,8 @@ def _load(options: NliOptions) -> tuple[Scorer, list[str]]:
         return load_classifier(options, wording, options.max_tokens, first_token=first)
     if options.form == "seq2seq":
         generated, most = options.read == "generated", options.max_tokens
-        made = load_encoder_decoder(options, wording, most, words, written=generated)
-        return made, []
-    return load_causal(options, wording, options.max_tokens, words), []
+        return load_encoder_decoder(options, wording, most, words, written=generated)
+    return load_causal(options, wording, options.max_tokens, words)
 
 
 _ANSWERED = (*TWO_WAY, THREE_WAY.name)

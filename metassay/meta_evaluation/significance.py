@@ -15,19 +15,19 @@ from metassay.statistics.correlation import LEVELS, Coefficient, Level
 from metassay.statistics.layout import Layout
 from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
+    Known,
     Sampled,
-    Swaps,
     Trio,
     benjamini_hochberg,
+    by_permutation,
     common,
     draw_swaps,
     holm,
     paired,
     paired_differences,
-    permutation_test,
     sampled,
     sampled_by_document,
-    williams,
+    williams_of,
 )
 from metassay.tables.columns import ORIENTED, table
 
@@ -147,37 +147,19 @@ def _tested(
             paired(sample, trio, confidence=options.confidence)._asdict()
             for trio, sample in zip(trios, differences, strict=True)
         )
+    elif test.startswith("permutation"):
+        swaps = draw_swaps(study.shape, **exchange)
+        known: Known = {}
+        how = level, options.coefficient, swaps, options.resample, study.layout
+        results = (by_permutation(trio, *how, known=known)._asdict() for trio in trios)
     else:
-        by_theory = not test.startswith("permutation")
-        swaps = None if by_theory else draw_swaps(study.shape, **exchange)
-        results = (_one(study, pair, level, swaps, options) for pair in pairs)
+        results = (
+            {"difference": one.difference, "p": one.p, "n_missing": one.n_missing}
+            for one in (williams_of(trio, level, options.coefficient) for trio in trios)
+        )
     for trio, values in zip(trios, results, strict=True):
         n = _rests_on(trio, level, options.coefficient)
         yield {"low": np.nan, "high": np.nan, "n_undefined": 0, **values, "n": n}
-
-
-def _one(
-    study: Study,
-    pair: tuple[Measured, Measured],
-    level: Level,
-    swaps: Swaps | None,
-    options: MetaOptions,
-) -> dict[str, float]:
-    scores = pair[0].oriented, pair[1].oriented, study.oriented
-    if swaps is None:
-        by_theory = williams(*scores, level, options.coefficient)
-        return {name: getattr(by_theory, name) for name in ("difference", "p", "n_missing")}
-    permuted = permutation_test(
-        *scores,
-        level,
-        options.coefficient,
-        resample=options.resample,
-        n=options.permutations,
-        rng=np.random.default_rng(options.seed),
-        swaps=swaps,
-        layout=study.layout,
-    )
-    return permuted._asdict()
 
 
 def _differences(

@@ -12,7 +12,7 @@ from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import TUNED, Benchmark, Evaluation, Params, load
 from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
-from metassay.datasets.files import given_metrics
+from metassay.datasets.own_data import given_metrics
 from metassay.datasets.readers import reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
 from metassay.judges.make import instruments_of
@@ -22,8 +22,7 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.metrics.faithfulness.options import StatementOptions
-from metassay.metrics.faithfulness.record import BY_TEXT
+from metassay.metrics.faithfulness.record import BY_TEXT, StatementOptions
 from metassay.project.raw_checks import unfit
 from metassay.reporting.published import COMPARISONS
 from metassay.reporting.published_judges import JUDGE_COMPARISONS

@@ -244,10 +244,7 @@ _NAMED = 3  # a sentence names so many criteria at most; others are counted
 
 
 def advice(found: Iterable[tuple[str, str, Best]], confidence: float) -> Iterator[str]:
-    """A sentence for each decision and answer: the first of each decision, then the second ones.
-
-    Criteria with the same answer share a sentence. Metrics to use come first.
-    """
+    """A sentence for each decision and answer: the first of each decision, then the second ones."""
     alike: dict[str, dict[str, list[tuple[str, Best]]]] = {level: {} for level in DECISIONS}
     for criterion, level, best in found:
         alike[level].setdefault(_verdict(best, confidence), []).append((criterion, best))
@@ -260,10 +257,7 @@ def advice(found: Iterable[tuple[str, str, Best]], confidence: float) -> Iterato
 
 
 def answers_by_criterion(found: Iterable[tuple[str, str, Best]], confidence: float) -> list[str]:
-    """A sentence for each criterion: what to use for which decision, and what lacks for the others.
-
-    Criteria that have a metric to use come first; those without any that lack the same share one.
-    """
+    """A sentence per criterion: what to use for which decision, and what lacks for the others."""
     every: dict[str, list[tuple[str, Best]]] = {}
     for criterion, level, best in found:
         every.setdefault(criterion, []).append((DECISIONS[level], best))

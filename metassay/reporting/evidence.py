@@ -19,7 +19,7 @@ from metassay.format.terms import COEFFICIENTS, LEVELS
 from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.meta_evaluation.options import ANY_SHAPE
 from metassay.meta_evaluation.verdicts import CANNOT_TELL, PROMISING, TRUSTED, VERDICTS
-from metassay.reporting.contract import CellInfo, FigureInfo, TableInfo, Term, VerdictWord
+from metassay.reporting import contract as c
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.names import criterion_rank, sorted_authors, sorted_metrics, sorted_parts
 from metassay.reporting.page import LISTS, Report
@@ -43,10 +43,10 @@ def put_tables(
     tables: Mapping[str, pd.DataFrame],
     command: str,
     *,
-    figures: Mapping[str, Sequence[FigureInfo]] | None = None,
+    figures: Mapping[str, Sequence[c.FigureInfo]] | None = None,
     says: Mapping[str, Sequence[str]] | None = None,
     blocks: Mapping[str, TableWords] | None = None,
-) -> list[TableInfo]:
+) -> list[c.TableInfo]:
     """Write the tables that have a row, in the order of `words.yaml`, then those of `blocks`.
 
     `command` makes them again. `figures` draw a table, by its name. `says` is said of a table
@@ -80,15 +80,17 @@ def put_tables(
     return made
 
 
-def terms(*groups: str) -> list[Term]:
+def terms(*groups: str) -> list[c.Term]:
     """The terms of these groups of the glossary."""
-    return [Term(name, one.whole) for name, one in glossary.terms().items() if one.group in groups]
+    return [
+        c.Term(name, one.whole) for name, one in glossary.terms().items() if one.group in groups
+    ]
 
 
-def verdict_words(**numbers: str) -> list[VerdictWord]:
+def verdict_words(**numbers: str) -> list[c.VerdictWord]:
     """Every kind of verdict, best first; `numbers` of the study stand in what they mean."""
     known = glossary.terms(**numbers)
-    return [VerdictWord(kind, state_of(kind), known[kind].whole) for kind in VERDICTS]
+    return [c.VerdictWord(kind, state_of(kind), known[kind].whole) for kind in VERDICTS]
 
 
 def state_of(verdict: str) -> str:
@@ -128,14 +130,14 @@ def _names(frame: pd.DataFrame, block: TableWords, key: str) -> list[str]:
     return [one for one in _DEFAULTS[key].split() if one in frame and one not in taken]
 
 
-def _cell(frame: pd.DataFrame, block: TableWords) -> CellInfo | None:
+def _cell(frame: pd.DataFrame, block: TableWords) -> c.CellInfo | None:
     if "cell" in block:
         named = ["" if one == "-" else one for one in str(block["cell"]).split()]
-        return CellInfo(*named) if named else None
+        return c.CellInfo(*named) if named else None
     if "value" not in frame:
         return None
     there = [one if one in frame else "" for one in _DEFAULTS["cell"].split()]
-    return CellInfo(**dict(zip(_FIELDS, there, strict=True)))
+    return c.CellInfo(**dict(zip(_FIELDS, there, strict=True)))
 
 
 # In which order rows stand: columns, and what puts their values in order.
@@ -184,7 +186,7 @@ def ordered(name: str, frame: pd.DataFrame) -> pd.DataFrame:
 # What pages of tests and of changes share: tables as `words_of_tests.yaml` has them, and words.
 
 
-Figures = Mapping[str, Sequence[FigureInfo]]
+Figures = Mapping[str, Sequence[c.FigureInfo]]
 
 
 def put_evidence(
@@ -195,7 +197,7 @@ def put_evidence(
     *,
     figures: Figures | None = None,
     blocks: Mapping[str, TableWords] | None = None,
-) -> list[TableInfo]:
+) -> list[c.TableInfo]:
     """Write the tables of a kind of page that have a row, in the order of `words_of_tests.yaml`.
 
     `blocks` are of tables that no file knows; they come next, then those of `words.yaml`.
@@ -216,13 +218,17 @@ def finish_test(
     blocks: Mapping[str, TableWords] | None = None,
     **head: Any,
 ) -> None:
-    """Write evidence and the head of a test's page; `head` are counts and fields of Head."""
+    """Write evidence and the head of a test's page; `head` are counts, the statistics that are its
+    `headline`, and fields of Head."""
     command = f"metassay run {report.benchmark}"
     evidence = put_evidence(page, tables, kind, command, figures=figures, blocks=blocks)
-    if head["systems"].table not in {info.name for info in evidence}:
-        head["systems"] = None
+    tested, headline = words_of(kind)["tested"], head.pop("headline")
+    noun, table, cell = tested["noun"], tested["table"], c.CellInfo(*tested["cell"].split())
+    shown = table in {info.name for info in evidence}
+    systems = c.SystemsInfo(noun, table, noun, ["statistic"], cell, "better", "", headline)
     fields = {
-        "terms": [Term(*term) for term in words_of(kind)["terms"].items()],
+        "systems": systems if shown else None,
+        "terms": [c.Term(*term) for term in words_of(kind)["terms"].items()],
         "tables": evidence,
         "figures": [info for infos in figures.values() for info in infos],
     }

@@ -74,12 +74,8 @@ class JudgeTestReport(Report):
 def write_judge_test(report: JudgeTestReport, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html and page/; verdicts (with the right answers), judge_cards, calibration, kinds
-    (where items have kinds), answers (where a judge was asked), language_models (where any model
-    was), notes (where there is any) and one published_<name> per comparison, each as .csv (all
-    digits) and .md; figures/<name>.svg and .png where there is something to draw. Only the page has
-    texts. Raises BadInput if `out` holds anything, and for a comparison that is unknown or lacks
-    its table; then nothing is written.
+    Only the page has texts. Raises BadInput if `out` holds anything, and for a comparison that is
+    unknown or lacks its table; then nothing is written.
     """
     tables = report.tables
     cards = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
@@ -143,16 +139,7 @@ def _write_page(
         blocks,
         counts=_counts(tables),
         answer=[*kinds_verdict(cards, kinds), *verdict(cards, first)],
-        systems=c.SystemsInfo(
-            noun="judge",
-            table="judge_cards",
-            system="judge",
-            metric=["statistic"],
-            cell=c.CellInfo("value", "low", "high", "n", "n_missing"),
-            better="better",
-            groups="",
-            headline=headline,
-        ),
+        headline=headline,
         texts=put_items(page, shown["verdicts"], tables),
     )
 
@@ -213,10 +200,7 @@ def kinds_verdict(test: Cards, kinds: pd.DataFrame) -> list[str]:
 
 
 def verdict(test: Cards, first: str) -> list[str]:
-    """Sentences: judges that were asked about all items, best first, then of fewer items, people.
-
-    Intervals that overlap settle no order; this is said, and no test pretended.
-    """
+    """Sentences: judges asked about all items, best first; then of fewer items; then people."""
     if test.main is None:
         return ["No item has both a right answer and a verdict, so that no judge can be judged."]
     judges = test.comparable(test.main, first)

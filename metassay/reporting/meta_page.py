@@ -13,20 +13,8 @@ from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS
 from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
 from metassay.reporting.contract import Head, Link, Problem
 from metassay.reporting.evidence import put_tables, terms, verdict_words
-from metassay.reporting.figures.correlations import (
-    draw_components,
-    draw_correlation_heatmap,
-    draw_forest,
-    draw_metric_matrix,
-)
+from metassay.reporting.figures import correlations, systems
 from metassay.reporting.figures.drawing import Draw
-from metassay.reporting.figures.systems import (
-    draw_facet_lengths,
-    draw_leaderboard,
-    draw_profile,
-    draw_rubric_levels,
-    draw_violins,
-)
 from metassay.reporting.page import Drawing, put_figures
 from metassay.reporting.people import standing_out
 from metassay.reporting.shell import PageFolder
@@ -50,11 +38,12 @@ _TITLES = entries("""
     facet_lengths: facets | Share of each author's words that belongs to each of their parts
 """)
 _DRAW: tuple[Draw, ...] = (
-    *(draw_leaderboard, draw_forest, draw_components, draw_correlation_heatmap, draw_violins),
-    *(draw_metric_matrix, draw_rubric_levels, draw_profile, draw_facet_lengths),
+    *(systems.draw_leaderboard, correlations.draw_forest, correlations.draw_components),
+    *(correlations.draw_correlation_heatmap, systems.draw_violins, correlations.draw_metric_matrix),
+    *(systems.draw_rubric_levels, systems.draw_profile, systems.draw_facet_lengths),
 )
 FIGURES = {
-    name: Drawing(draw, table, title, ("useful",) if draw is draw_forest else ())
+    name: Drawing(draw, table, title, ("useful",) if name == "forest" else ())
     for draw, (name, words) in zip(_DRAW, _TITLES, strict=True)
     for table, title in [words.split(" | ")]
 }

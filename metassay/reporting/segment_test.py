@@ -50,9 +50,6 @@ class SegmentTestReport(Report):
 def write_segment_test(report: SegmentTestReport, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html and page/; segment_scores, confusions, sentences (a row per sentence with its
-    right label and that of each segmentation), language_models (where any model was asked) and
-    notes (where there is any), each as .csv (all digits) and .md; figures/confusions.svg and .png.
     Only the page has texts. Raises BadInput if `out` holds anything; then nothing is written.
     """
     tables = report.tables
@@ -125,16 +122,7 @@ def _write_page(
             counted(len(report.segmentations), "segmentation"),
         ],
         answer=verdict(tables["segment_scores"], str(sentences["label"].value_counts().index[0])),
-        systems=c.SystemsInfo(
-            noun="segmentation",
-            table="segment_scores",
-            system="segmentation",
-            metric=["statistic"],
-            cell=c.CellInfo("value", "low", "high", "n", "n_failed"),
-            better="better",
-            groups="",
-            headline=_HEADLINE,
-        ),
+        headline=_HEADLINE,
         texts=put_sentences(page, tables, wide, report.segmentations, labels),
     )
 

@@ -14,7 +14,7 @@ value with every item once, `agreement_interval` puts a bootstrap interval aroun
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Level,
+    in_turn,
     weighted_pearson,
     weighted_spearman,
 )
@@ -383,18 +384,15 @@ def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
     return gaps
 
 
-Known = dict[tuple[int, bytes], LeftOut]  # a rater's own, by rater and cells; see `against_rater`
-
-
 class AgainstRater(NamedTuple):
     """How a metric and a rater predict the other raters, with leave-outs for intervals."""
 
     metric: LeftOut  # the metric predicting the mean of all raters but one
     rater: LeftOut  # the rater left out doing the same, on the same texts and documents
     difference: LeftOut  # metric less rater
-    n: int  # raters for whom both are defined
-    n_undefined: int  # raters for whom one is not
-    n_compared: int  # texts, documents or systems that both rest on: the fewest of any rater
+    n: Any  # int; raters for whom both are defined
+    n_undefined: Any  # raters for whom one is not
+    n_compared: Any  # texts, documents or systems that both rest on: the fewest of any rater
 
 
 def against_rater(
@@ -404,85 +402,94 @@ def against_rater(
     coefficient: Correlation,
     *,
     layout: Layout | None = None,
-    known: Known | None = None,
 ) -> AgainstRater:
-    """Hold a metric (systems, documents) against the raters' own agreement.
+    """Hold metrics (..., systems, documents) against the raters' own agreement.
 
     Ratings are (raters, systems, documents). For each rater, rater and metric are held against the
     mean of the other raters, in the cells that this rater, another one and the metric scored; at
     document level, only in the documents in which this rater and the others tell these texts apart.
     There a metric that does not tell them apart counts 0: it does not get the mean of the documents
-    that suit it. Then the mean over the raters. Negate a metric of which less is better. `known`
-    keeps the raters' own correlations for the next metric of the same ratings, level and
-    coefficient. Raises ValueError unless shapes fit.
+    that suit it. Then the mean over the raters. Negate a metric of which less is better. Raises
+    ValueError unless shapes fit.
     """
     table, scores = np.asarray(ratings, np.float64), np.asarray(metric, np.float64)
-    if table.ndim != 3 or scores.shape != table.shape[1:]:
+    if table.ndim != 3 or scores.shape[-2:] != table.shape[1:]:
         raise ValueError(
             f"want raters x systems x documents and one system x document shape, got"
             f" {table.shape}, {scores.shape}"
         )
-    known, layout = {} if known is None else known, layout or plain(scores.shape)
-    found: list[tuple[LeftOut, LeftOut, int]] = []
-    for rater, scored in enumerate(table):
+    n_raters, groups = len(table), layout or plain(scores.shape)
+    table = table if n_raters else np.full((1, *table.shape[1:]), np.nan)
+    of = EVERY_COEFFICIENT[coefficient]
+
+    def with_rater(rater: int) -> tuple[LeftOut, LeftOut, Array]:
         others = mean_of_others(table, rater)
-        there = np.isfinite(scores) & np.isfinite(scored) & np.isfinite(others)
-        a, b, c = (np.where(there, side, np.nan) for side in (scores, scored, others))
-        cells = (rater, there.tobytes())
-        if level == "document":
-            of_metric = _by_document(a, b, c, coefficient, layout)
-            if cells not in known:
-                known[cells] = _by_document(None, b, c, coefficient, layout)
-            n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](b.T, c.T))))
-        else:
-            of_metric = left_out(a, c, level, coefficient, layout)
-            if cells not in known:
-                known[cells] = left_out(b, c, level, coefficient, layout)
-            n = int(np.count_nonzero(there if level == "global" else there.any(axis=1)))
-        found.append((of_metric, known[cells], n))
-    both = [one for one in found if not np.isnan(one[0].value + one[1].value)]
-    if not both:
-        nothing = left_out(np.full(scores.shape, np.nan), scores, level, coefficient, layout)
-        return AgainstRater(nothing, nothing, nothing, 0, len(table), 0)
-    metrics, raters, compared = zip(*both, strict=True)
-    mean_metric, mean_rater = _mean(metrics), _mean(raters)
+
+        def of_these(a: Array, c: Array, present: Mask) -> tuple[Any, ...]:
+            a, c = np.where(present, a, np.nan), np.where(present, c, np.nan)
+            b = np.where(present, table[rater], np.nan)[None]  # alike for all these metrics
+            if level == "document":
+                lefts = [_by_document(one, b, c[:1], coefficient, groups) for one in (a, None)]
+                n = int(np.count_nonzero(~np.isnan(of(b.mT, c[:1].mT))))
+            else:
+                lefts = [left_out(one, c[:1], level, coefficient, groups) for one in (a, b)]
+                n = int(np.count_nonzero(present if level == "global" else present.any(axis=1)))
+            own = lefts[1].take(np.zeros(len(a), dtype=np.intp))
+            return *lefts[0], *own, np.full(len(a), n)
+
+        rated = np.where(np.isfinite(table[rater]), others, np.nan)
+        sides = in_turn(of_these, scores.reshape(-1, *scores.shape[-2:]), rated)
+        return LeftOut(*sides[:5]), LeftOut(*sides[5:10]), sides[10]
+
+    metrics, raters, compared = zip(*map(with_rater, range(len(table))), strict=True)
+    both = np.array([~np.isnan(a.value + b.value) for a, b in zip(metrics, raters, strict=True)])
+    mean_metric, mean_rater = (_mean(found, both) for found in (metrics, raters))
     difference = mean_metric._replace(
         value=mean_metric.value - mean_rater.value,
         systems=mean_metric.systems - mean_rater.systems,
         documents=mean_metric.documents - mean_rater.documents,
     )
-    counts = len(both), len(table) - len(both), min(compared)
-    return AgainstRater(mean_metric, mean_rater, difference, *counts)
+    n = both.sum(axis=0)
+    fewest = np.where(both, np.array(compared), np.iinfo(np.intp).max).min(axis=0)
+    found = mean_metric, mean_rater, difference
+    counts = n, n_raters - n, np.where(n > 0, fewest, 0)
+    if scores.ndim == 2:
+        return AgainstRater(*(one.take(0) for one in found), *(one[0] for one in counts))
+    return AgainstRater(*found, *counts)
 
 
 def _by_document(
     metric: Array | None, rater: Array, others: Array, coefficient: Correlation, layout: Layout
 ) -> LeftOut:
-    # Of the metric (a document in which it has no coefficient: 0) or else of the rater, over the
+    # Of the metrics (a document in which one has no coefficient: 0) or else of the rater, over the
     # documents in which the rater has one.
     of = EVERY_COEFFICIENT[coefficient]
 
-    def left_of(part: Part) -> tuple[LeftOut, int]:
+    def left_of(part: Part) -> tuple[LeftOut, Any]:
         rated, known = part.of(rater), part.of(others)
         scores = None if metric is None else part.of(metric)
 
         def values(rows: Mask) -> Array:
-            of_rater = of(rated[rows].T, known[rows].T)
+            of_rater = of(rated[:, rows].mT, known[:, rows].mT)
             if scores is None:
                 return of_rater
-            of_metric = np.nan_to_num(of(scores[rows].T, known[rows].T))
+            of_metric = np.nan_to_num(of(scores[:, rows].mT, known[:, rows].mT))
             return np.where(np.isnan(of_rater), np.nan, of_metric)
 
-        n = int(np.count_nonzero(~np.isnan(of(rated.T, known.T))))
-        return left_out_documents(values, np.isfinite(known), part.layout), n
+        n = int(np.count_nonzero(~np.isnan(of(rated.mT, known.mT))))
+        left = left_out_documents(values, np.isfinite(known[0]), part.layout)
+        return left, np.full(len(left.systems), n)
 
-    return over_strata(left_of, np.isfinite(others), layout, "document")
+    return over_strata(left_of, np.isfinite(others[0]), layout, "document")
 
 
-def _mean(found: Sequence[LeftOut]) -> LeftOut:
-    # Over raters; a leave-out counts only if it is defined for all of them.
-    return found[0]._replace(
-        value=float(np.mean([one.value for one in found])),
-        systems=np.mean([one.systems for one in found], axis=0),
-        documents=np.mean([one.documents for one in found], axis=0),
-    )
+def _mean(found: Sequence[LeftOut], counts: Mask) -> LeftOut:
+    # Over the raters that count (raters, metrics); a leave-out only if it is defined for all.
+    def mean(name: str) -> Array:
+        each = np.array([getattr(one, name) for one in found])
+        used = counts.reshape(*counts.shape, *[1] * (each.ndim - 2))
+        n = used.sum(axis=0)
+        return quotient(np.where(used, each, 0.0).sum(axis=0), n, n > 0)
+
+    sides = mean("value"), mean("systems"), mean("documents")
+    return LeftOut(*sides, *found[0][3:])

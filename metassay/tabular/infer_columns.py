@@ -35,12 +35,15 @@ from metassay.tabular.columns import (
     Columns,
     Keys,
     Named,
+    crossed,
+    guessed_names,
+    is_pattern,
+    read_names,
     told_by,
 )
 from metassay.tabular.numbers import absent, in_order
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, as_keys, together
-from metassay.tabular.wide import crossed, guessed_names, is_pattern, read_names
 
 SHARE = 0.5  # of a column's keys that must be known for it to be taken for the texts' documents
 _OF_IDS = re.compile(

@@ -117,6 +117,4 @@ def divide(texts: Sequence[Text], options: RoleOptions, resources: Resources) ->
     return divide_by_role(texts, options.facets, lambda reads: [cue_roles(one) for one in reads])
 
 
-KIND = Segmentation(
-    options=RoleOptions, divide=divide, facets=lambda options: tuple(options.facets)
-)
+KIND = Segmentation(options=RoleOptions, divide=divide)

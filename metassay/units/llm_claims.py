@@ -70,10 +70,7 @@ def llm_claims(
 
 
 def claim_requests(
-    parts: pd.DataFrame,
-    sources: pd.DataFrame,
-    options: LlmClaimOptions,
-    decoding: Decoding,
+    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
 ) -> Requests:
     """What `llm_claims` asks at first: all it asks if every answer is sound."""
     _, groups = _groups(parts, sources, options, decoding)
@@ -89,10 +86,7 @@ def signature(options: LlmClaimOptions, decoding: Decoding) -> str:
 
 
 def _groups(
-    parts: pd.DataFrame,
-    sources: pd.DataFrame,
-    options: LlmClaimOptions,
-    decoding: Decoding,
+    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
 ) -> tuple[dict[Place, list[str | None]], dict[Place, Group[Answer]]]:
     """The claims of each leaf part that no model is asked about, and what is asked of others."""
     tasks, prompt = tasks_of(parts, sources), load(options.prompt)

@@ -178,7 +178,6 @@ def signature(options: LlmFacetOptions, decoding: Decoding | None) -> str:
 KIND = Segmentation(
     options=LlmFacetOptions,
     divide=divide,
-    facets=lambda options: tuple(options.facets),
     requests=facet_requests,
     model=use,
     files=lambda options: files(options.prompt, FILLED),

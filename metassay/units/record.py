@@ -66,15 +66,15 @@ class Segmentation(Needs):
     """One way to divide texts: what a kind in params.yaml > segmentations stands for.
 
     `divide(texts, options, resources)` gives the parts within each full text. `facets(options)` are
-    the names that parts may have, in their order; none where they are not facets. `requests(texts,
-    options, decoding)` says what it would ask a model; None if it asks none. `recipe(options,
-    decoding)` states every setting that can change a part (decoding: None if it asks no model);
-    None if the block's own settings say it all.
+    the names that parts may have, in their order: its option of that name, else none.
+    `requests(texts, options, decoding)` says what it would ask a model; None if it asks none.
+    `recipe(options, decoding)` states every setting that can change a part (decoding: None if it
+    asks no model); None if the block's own settings say it all.
     """
 
     options: type[Options]
     divide: Callable[[Sequence[Text], Any, Resources], Divided]
-    facets: Callable[[Any], tuple[str, ...]] = lambda _: ()
+    facets: Callable[[Any], tuple[str, ...]] = lambda options: tuple(getattr(options, "facets", ()))
     requests: "Callable[[Sequence[Text], Any, Decoding], Requests] | None" = None
     recipe: "Callable[[Any, Decoding | None], str] | None" = None
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -10,7 +10,7 @@ from metassay.core.kinds import Chosen
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.needs import Resources, executor_for, files_of
 from metassay.llm.prompts import datasets_shown
-from metassay.tables.checks import check_sources
+from metassay.tables.checks import check_sources, rows_of
 from metassay.tables.names import FULL
 from metassay.tables.parts import PARTS
 from metassay.text.headings import SECTIONS
@@ -36,18 +36,13 @@ def segment(
     """Divide every author's text: TEXTS, SOURCES and SEGMENTS to PARTS.
 
     Every text gets the part `full`, and the parts that the segmentation finds in it. Only parts
-    that contain no other are leaves.
+    that contain no other are leaves. Of a text that was generated section by section (texts.part is
+    not `full`), `full` is the sections joined by a blank line in SOAP order; should there be a
+    `full` of the same author, that one is taken, and the sections have no spans.
 
-    Of a text that was generated section by section (texts.part is not `full`), `full` is the
-    sections joined by a blank line in SOAP order. Should texts also hold a `full` of the same
-    author, that one is taken, and where the sections stand in it is not known (no spans).
-
-    Status: a text that failed gives a failed part `full`; of sections of which one failed, `full`
-    has the first failed section's status (in SOAP order) and no text, since the whole was never
-    written, while the other sections stay ok.
-
-    Every part says whose text it may repeat: that of its source, and by its text's recipe that of
-    the examples that its writer was shown. Who sends it to a model asks for all of these.
+    A text that failed gives a failed part `full`; of sections of which one failed, `full` has the
+    first failed one's status (in SOAP order) and no text, and the others stay ok. Every part says
+    whose text it may repeat: its source's, and that of the examples that its writer was shown.
 
     Raises BadInput if a text's doc_id is not in sources.
     """
@@ -82,10 +77,10 @@ def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame)
     check_sources("texts", texts["doc_id"], sources)
     tasks = dict(zip(sources["doc_id"], sources["task"], strict=True))
     released: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for doc_id, author, part, said in _rows(segments, "doc_id", "author", "part", "text"):
+    for doc_id, author, part, said in rows_of(segments, "doc_id", "author", "part", "text"):
         released[doc_id, author].append((part, said))
     written: dict[tuple[str, str], list[Part]] = defaultdict(list)
-    for doc_id, author, part, said, status in _rows(
+    for doc_id, author, part, said, status in rows_of(
         texts, "doc_id", "author", "part", "text", "status"
     ):
         written[doc_id, author].append(Part(part, said if status == OK else None, [], status))
@@ -93,10 +88,6 @@ def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame)
         Text(tasks[key[0]], *_whole_and_sections(parts), *key, released.get(key, ()))
         for key, parts in sorted(written.items())
     ]
-
-
-def _rows(frame: pd.DataFrame, *names: str) -> Any:
-    return zip(*(frame[name] for name in names), strict=True)
 
 
 def _whole_and_sections(written: Sequence[Part]) -> tuple[Part, Sequence[Part]]:

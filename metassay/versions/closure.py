@@ -27,10 +27,12 @@ ABSENT = "absent"  # instead of the version of a package that is not installed
 SETTLED = 2.0  # seconds; a file changed since may change again without another time or size
 
 # What makes no number itself, but would have all run again at each edit: the version of the code,
-# and the table of stages, whose every line stands in dvc.yaml, which DVC reads.
+# the table of stages, whose every line stands in dvc.yaml, which DVC reads, and what has others
+# make the numbers by the same code.
 APART = {
     *("metassay.versions.code_yaml", "metassay.versions.closure", "metassay.versions.reading"),
     "metassay.core.stages",
+    "metassay.executor.dask_cluster",
 }
 
 # Packages that carry numbers and make none, by the name that is imported.
@@ -45,6 +47,9 @@ PLUMBING = {
     "prefect",  # decides when a stage runs
     "dvc",  # decides whether it does
     "networkx",  # reads DVC's graph
+    "cloudpickle",  # brings shards to workers
+    "distributed",  # likewise
+    "fsspec",  # likewise
     "tokenizers",  # estimates what a question will cost, before it is asked
 }
 

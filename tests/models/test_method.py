@@ -26,12 +26,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "6fe7896c35a9d69b"),
+        (1, "09ccf7cf57b278e0"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "8e7bd4e642a3b3c0"),
+        (2, "2d00209795525254"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -39,12 +39,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "5b08cfd048e78684"),
+        (1, "158ed9a5418e7d91"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "a72b01e5fdb1ed08"),
+        (1, "5fd01a13b0d0cf1d"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -52,26 +52,26 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "5e56ed27ce953095"),
+        (1, "aeada3c3c8394933"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "a245c6f40f1f5bab"),
+        (2, "2fb80306bf4b72b7"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
         (
-            *(*SHARED, "models/encoders", "models/digits", "models/matching", "models/windows"),
+            *(*SHARED, "models/encoders", "models/digits", "models/matching"),
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
             *("concepts/linkers", "concepts/record", "concepts/record.txt", "concepts/terms"),
         ),
-        (1, "32a23b78650662a3"),
+        (1, "91a07cb1887ac125"),
     ),
     "nli": (
         pair_scores.METHOD,
-        (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "3ae8f36c9ad7905f"),
+        (*SHARED, "models/pair_inputs", "models/pair_scores", "models/rows"),
+        (1, "d681a8286c77b850"),
     ),
     "redress": (
         redress.METHOD,
@@ -79,7 +79,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "fc93b0e5d9a9a96c"),
+        (1, "dfeaf84c4c214e5b"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -95,7 +95,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "2a3e726918ce8134"),
+        (5, "c566e8610c0cb60e"),
     ),
 }
 

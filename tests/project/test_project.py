@@ -13,7 +13,7 @@ import yaml
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.core.params import load
-from metassay.datasets.files import given_metrics
+from metassay.datasets.own_data import given_metrics
 from metassay.datasets.registry import load_registry
 from metassay.project import kit, make
 from metassay.project.make import name_of

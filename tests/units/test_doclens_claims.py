@@ -115,17 +115,7 @@ def test_sections_must_occur_together_in_exactly_one_note(save: Save) -> None:
     assert "its sections occur together in 3 notes" in refused(save(nothing), NOTES)
 
 
-def test_faulty_records_are_all_named(save: Save, tmp_path: Path) -> None:
-    found: list[Any] = [record(own, other) for own, other in OTHER.items()]
-    del found[0]["reference"]
-    found[1]["subclaims_reference_subjective"] = ["a", 1]
-    found[2] = "text"
-    said = refused(save(found), NOTES)
-    assert "3 records: is not a record of claims" in said
-    blank = [record(own, other) for own, other in OTHER.items()]
-    blank[1]["reference_objective_exam"] = "#####EMPTY#####"
-    said = refused(save(blank), NOTES)
-    assert "objective_exam has claims but no text" in said
+def test_a_file_that_is_none(save: Save, tmp_path: Path) -> None:
     assert "is not a list of records" in refused(save({}), NOTES)
     assert "is not in" in refused(tmp_path / "nothing.json", NOTES)
 

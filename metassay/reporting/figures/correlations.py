@@ -1,13 +1,12 @@
 """Figures of metrics and people."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from metassay.format.frames import records, rows
 from metassay.format.numbers import short
@@ -45,11 +44,7 @@ Scorer = tuple[str, str]  # metric or people, and its label
 def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     """One panel per criterion, at LEVEL, metrics in the order of pages; None without a value.
 
-    Dots are `value`, filled where the metric may be used, half where it is promising; pale bars
-    `low` to `high`, dark lines the interval for these systems. A line stands at the rater's own
-    correlation, from the row that rests on most texts where they differ, a dotted one at `useful`.
-    Metrics that have no value in any panel are left out and counted below. Criteria after the
-    first AT_MOST are left out.
+    The rater's line is of the row that rests on most texts. Criteria after AT_MOST are left out.
     """
     every = by_criterion(certificates[certificates["level"] == LEVEL])
     criteria = every[:AT_MOST]
@@ -58,14 +53,9 @@ def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     if not metrics:
         return None
     names = [d.label(metric_label(*metric)) for metric in metrics]
-    high = 0.75 + 0.185 * len(metrics)
+    size, left = (2.3, 0.75 + 0.185 * len(metrics)), d.width_of(names)
     figure, grid, each = d.panels(
-        len(criteria),
-        _FOREST_PER_ROW,
-        lambda columns, rows: (d.width_of(names) + 2.3 * columns, rows * high + 0.6),
-        pads={"h_pad": 0.1},
-        sharex=True,
-        sharey=True,
+        len(criteria), _FOREST_PER_ROW, size, left, 0.6, share="xy", h_pad=0.1
     )
     for axes, (_, mine), title in zip(each, criteria, d.criterion_titles(criteria), strict=True):
         _forest_panel(axes, mine, metrics, useful)
@@ -133,10 +123,8 @@ def _fill(row: Row) -> dict[str, Any]:
 def draw_components(components: pd.DataFrame) -> Figure | None:
     """Which shares of the variance of people and metrics lie where; None without a share.
 
-    One panel per study and part: a bar per criterion (`people_share`), below them one per metric
-    (`metric_share`), in the order of pages. A metric has a share on the texts of each criterion;
-    drawn is that of the criterion that rests on most. Whoever has no share is left out and counted
-    below, and panels after the first AT_MOST are left out.
+    A metric has a share on the texts of each criterion; drawn is that of the criterion with most
+    texts. Panels after AT_MOST are left out.
     """
     every: dict[tuple[str, str], Criteria] = {}
     shared = components.dropna(subset=["people_share", "metric_share"], how="all")
@@ -148,13 +136,10 @@ def draw_components(components: pd.DataFrame) -> Figure | None:
     named = [_component_bars(every[key]) for key in chosen]
     bars = [{name: of for name, of in mine.items() if None not in of} for mine in named]
     undefined = sum(map(len, named)) - sum(map(len, bars))
-    high = 0.6 + 0.2 * max(map(len, bars))
     wide = d.width_of([name for mine in bars for name in mine])
+    size = (wide + 3.2, 0.6 + 0.2 * max(map(len, bars)))
     figure, _, each = d.panels(
-        len(bars),
-        _COMPONENTS_PER_ROW,
-        lambda columns, rows: (columns * (wide + 3.2), 0.6 + rows * high),
-        pads={"h_pad": 0.1, "w_pad": 0.08},
+        len(bars), _COMPONENTS_PER_ROW, size, above=0.6, h_pad=0.1, w_pad=0.08
     )
     looks = {words: d.facet_look(place) for place, words in enumerate(COMPONENTS.values())}
     for axes, (study, part), shown in zip(each, chosen, bars, strict=True):
@@ -187,11 +172,7 @@ def _component_bars(criteria: Criteria) -> dict[str, list[float | None]]:
 
 
 def draw_correlation_heatmap(certificates: pd.DataFrame) -> Figure | None:
-    """Every metric against every human criterion, one panel per level; None without a value.
-
-    Colour and number are `value`, -1 to 1. Metrics that have none are left out and counted below;
-    a single undefined coefficient is hatched; one that was not computed is left white.
-    """
+    """Every metric against every human criterion, one panel per level; None without a value."""
     chosen = records(certificates)
     metrics, undefined = _defined(chosen)
     if not metrics:
@@ -207,52 +188,35 @@ def draw_correlation_heatmap(certificates: pd.DataFrame) -> Figure | None:
     each = figure.subplots(1, len(levels), sharey=True, squeeze=False)[0]
     for axes, level in zip(each, levels, strict=True):
         mine = [row for row in chosen if row["level"] == level]
-        values = {(metric_of(row), key_of(row)): row["value"] for row in mine}
-        for y, metric in enumerate(metrics):
-            for x, criterion in enumerate(criteria):
-                if (metric, criterion) in values:
-                    value = values[metric, criterion]
-                    _square(axes, x, y, value, _two_decimals(value), 7.5)
-        axes.set_xlim(-0.5, len(criteria) - 0.5)
-        axes.set_ylim(len(metrics) - 0.5, -0.5)
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
+        places = {
+            (metrics.index(metric_of(row)), criteria.index(key_of(row))): row["value"]
+            for row in mine
+            if metric_of(row) in metrics
+        }
+        _squares(axes, places, (names, heads), size=7.5)
         axes.set_title(f"{level} level", loc="left")
-        axes.set_xticks(
-            range(len(criteria)), labels=heads, rotation=40, ha="right", rotation_mode="anchor"
-        )
-    each[0].set_yticks(range(len(metrics)), labels=names)
     d.note_below(figure, f"{_coefficients(chosen)}, {TURNED}; hatched: undefined{undefined}")
     return figure
 
 
-def _two_decimals(value: float | None) -> str:
-    text = "" if value is None else f"{value:.2f}".replace("0.", ".", 1)
-    return "0" if text and float(text) == 0 else text.replace("-", "−")
-
-
-def _square(axes: Axes, x: int, y: int, value: float | None, text: str, size: float) -> None:
-    """One cell of a heat map; hatched where the value is undefined."""
-    corner = (x - 0.5, y - 0.5)
-    if value is None:
-        square = Rectangle(corner, 1, 1, facecolor="white", hatch="////", linewidth=0)
-    else:
-        colour = colormaps["RdBu"]((value + 1) / 2)
-        square = Rectangle(corner, 1, 1, facecolor=colour, edgecolor="white", linewidth=1)
-        ink = "white" if abs(value) > _DARK else d.INK
-        number = axes.text(x, y, text, ha="center", va="center", color=ink)
-        number.set(fontsize=size, in_layout=False)
-    square.set_in_layout(False)  # inside the axes anyway: neither measured nor clipped
-    axes.add_patch(square)
-    square.set_clip_on(False)
+def _squares(
+    axes: Axes, values: Mapping[tuple[int, int], float | None], names: Any, **how: float
+) -> None:
+    """A heat map of correlations by row and column, hatched where one is undefined."""
+    values = dict(sorted(values.items()))
+    shades = np.full((len(names[0]), len(names[1])), np.nan)
+    for place, value in values.items():
+        shades[place] = np.nan if value is None else value
+    texts = {place: short(value) for place, value in values.items() if value is not None}
+    hatched = [place for place, value in values.items() if value is None]
+    look: dict[str, Any] = {"vmin": -1, "vmax": 1, "cmap": "RdBu", "edgecolors": "white"}
+    d.tiles(axes, shades, texts, names, dark=_DARK, hatched=hatched, **look, **how)
 
 
 def draw_metric_matrix(metric_correlations: pd.DataFrame) -> Figure | None:
     """Metrics and criteria against each other: a panel per study, of whole texts.
 
-    None without a value of COEFFICIENT. The lower half of the matrix: criteria first (above the
-    line), then metrics. Colour and number are `value`; an undefined one is hatched, one that was
-    not computed white. What has no value at all is left out and counted below.
+    The lower half of the matrix: criteria first (above the line), then metrics.
     """
     whole = metric_correlations[
         (metric_correlations["coefficient"] == COEFFICIENT) & (metric_correlations["part"] == FULL)
@@ -309,16 +273,8 @@ def _matrix_panel(axes: Axes, mine: pd.DataFrame, scorers: Sequence[Scorer]) -> 
     ):
         one, other = places.get((first_is, first)), places.get((second_is, second))
         if one is not None and other is not None and one != other:
-            squares[min(one, other), max(one, other)] = value
-    for (x, y), value in sorted(squares.items()):
-        _square(axes, x, y, value, short(value), 6.5)
-    n_people = sum(scorer[0] == "people" for scorer in scorers)
-    axes.plot([-0.5, n_people - 0.5], [n_people - 0.5] * 2, "-", color=d.GREY, linewidth=0.9)
+            squares[max(one, other) - 1, min(one, other)] = value
     names = [_name(scorer) for scorer in scorers]
-    axes.set_yticks(range(1, len(scorers)), labels=names[1:])
-    turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-    axes.set_xticks(range(len(scorers) - 1), labels=names[:-1], **turned)
-    axes.set_xlim(-0.5, max(len(scorers) - 1.5, 0.5))
-    axes.set_ylim(len(scorers) - 0.5, 0.5)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+    _squares(axes, squares, (names[1:], names[:-1]), size=6.5)
+    n_people = sum(scorer[0] == "people" for scorer in scorers)
+    axes.plot([0, n_people], [n_people - 1] * 2, "-", color=d.GREY, linewidth=0.9)

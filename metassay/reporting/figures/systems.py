@@ -20,11 +20,7 @@ from metassay.tables.names import REFERENCE
 
 
 def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
-    """One panel per metric, one line per author, for the whole text; None without a value.
-
-    Dots are `macro`, bars `low` to `high`; an author without a value has no dot. Metrics that have
-    no value at all are left out and counted below.
-    """
+    """One panel per metric, one line per author, for the whole text; None without a value."""
     if leaderboard.empty:
         return None
     part = sorted_parts(leaderboard["part"])[0]
@@ -36,14 +32,8 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
         return None
     authors = sorted_authors(whole["author"])
     names = [d.label(author) for author in authors]
-    high = 0.85 + 0.21 * len(authors)
-    figure, grid, every = d.panels(
-        len(metrics),
-        4,
-        lambda columns, rows: (d.width_of(names) + 2.05 * columns, rows * high),
-        pads={"h_pad": 0.12},
-        sharey=True,
-    )
+    size = (2.05, 0.85 + 0.21 * len(authors))
+    figure, grid, every = d.panels(len(metrics), 4, size, d.width_of(names), share="y", h_pad=0.12)
     for axes, metric in zip(every, metrics, strict=True):
         _dots_panel(axes, by_metric[metric], authors)
     d.lines_along(grid[0][0], names)
@@ -91,9 +81,7 @@ _TICKS = 3
 def draw_history(means: pd.DataFrame) -> Figure | None:
     """One panel per main metric, one line per author over the runs; None without a value.
 
-    `means` is table HISTORY_MEANS; runs are equally far apart. Bars are bootstrap intervals. A line
-    is broken where the recipe is another than before: such numbers are not compared. A ring marks a
-    mean that had regressed from the accepted one.
+    A line is broken where the recipe is another than before: such numbers are not compared.
     """
     runs = sorted(set(means["run"]))
     places = {run: place for place, run in enumerate(runs)}
@@ -102,12 +90,7 @@ def draw_history(means: pd.DataFrame) -> Figure | None:
         return None
     metrics = headline_metrics(set(map(metric_of, rows)))
     authors = sorted_authors(row["author"] for row in rows)
-    figure, grid, every = d.panels(
-        len(metrics),
-        3,
-        lambda columns, rows: (2.9 * columns, 1.9 * rows + 0.45),
-        pads={"h_pad": 0.1},
-    )
+    figure, grid, every = d.panels(len(metrics), 3, (2.9, 1.9), above=0.45, h_pad=0.1)
     for axes, metric in zip(every, metrics, strict=True):
         _history_panel(axes, [row for row in rows if metric_of(row) == metric], authors)
         _dates(axes, runs)
@@ -138,7 +121,7 @@ def _history_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
             "markerfacecolor": "none",
             "markeredgecolor": d.INK,
         }
-        axes.plot(*_columns(fell, "x", "mean"), "o", markersize=9, **ring)
+        axes.plot(*_columns(fell, "x", "mean"), "o", **ring)
     _title(axes, mine[0])
     axes.grid(axis="y", color=d.FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
@@ -174,9 +157,7 @@ _WIDEST = 0.12  # of the scale, for one value
 def draw_violins(violins: pd.DataFrame) -> Figure | None:
     """One panel per study, criterion and part, one violin per system; None without a row.
 
-    The body has a bar for each value that was given, as high as it is frequent among
-    `all_ratings`: no kernel, which would smooth what people give in steps. Below it stand the mean
-    as a dot, and a line from low to high. Criteria after the first AT_MOST are left out.
+    No kernel, which would smooth what people give in steps. Criteria after AT_MOST are left out.
     """
     every = by_criterion(violins)
     if not every:
@@ -184,14 +165,9 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
     criteria = every[:AT_MOST]
     authors = sorted_authors(row["author"] for _, mine in criteria for row in mine)
     names = [d.label(author) for author in authors]
-    high = 0.75 + 0.36 * len(names)
+    size, left = (2.4, 0.75 + 0.36 * len(names)), d.width_of(names)
     figure, grid, found = d.panels(
-        len(criteria),
-        4,
-        lambda columns, rows: (d.width_of(names) + 2.4 * columns, 0.5 + rows * high),
-        pads={"h_pad": 0.1, "w_pad": 0.08},
-        sharex=True,
-        sharey=True,
+        len(criteria), 4, size, left, 0.5, share="xy", h_pad=0.1, w_pad=0.08
     )
     for axes, (_, mine), title in zip(found, criteria, d.criterion_titles(criteria), strict=True):
         _violins_panel(axes, mine, authors)
@@ -244,23 +220,14 @@ _MIDDLE = "#9fbfe2"
 
 
 def draw_profile(profile: pd.DataFrame) -> Figure | None:
-    """One panel per quantity, one line per author; None without a value.
-
-    Pale from p10 to p90, darker from p25 to p75, a stroke at the median; a dot at the mean with its
-    interval as a line. The reference's mean goes through the panel as a broken line.
-    """
+    """One panel per quantity, one line per author; None without a value."""
     if profile.empty:
         return None
     quantities = [name for name in TITLES if (profile["quantity"] == name).any()]
     authors = sorted_authors(profile["author"])
     names = [d.label(author) for author in authors]
-    figure, grid, found = d.panels(
-        len(quantities),
-        len(quantities),
-        lambda columns, _: (d.width_of(names) + 2.7 * columns, 1 + 0.25 * len(names)),
-        pads={"w_pad": 0.08},
-        sharey=True,
-    )
+    n, size = len(quantities), (2.7, 1 + 0.25 * len(names))
+    figure, grid, found = d.panels(n, n, size, d.width_of(names), share="y", w_pad=0.08)
     for axes, quantity in zip(found, quantities, strict=True):
         _profile_panel(axes, records(profile[profile["quantity"] == quantity]), authors)
         axes.set_title(TITLES[quantity], loc="left")
@@ -297,7 +264,7 @@ def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
 def draw_facet_lengths(facets: pd.DataFrame) -> Figure | None:
     """One bar per author, a piece per facet with its `share` in per cent, the rest in none (white).
 
-    None without a share. An author of whose texts no share is known has no bar.
+    None without a share.
     """
     if not facets["share"].notna().any():
         return None
@@ -332,8 +299,7 @@ _DARK = 0.6
 def draw_rubric_levels(levels: pd.DataFrame) -> Figure | None:
     """One panel per criterion and judge, one bar per author; None without a grade.
 
-    A piece's length is the `share` of the texts with this grade, its number the grade; the darker,
-    the better. Criteria after the first AT_MOST are left out.
+    Criteria after the first AT_MOST are left out.
     """
     every = grouped(records(levels), lambda row: (row["rubric"], row["criterion"], row["judge"]))
     if not every:
@@ -341,13 +307,9 @@ def draw_rubric_levels(levels: pd.DataFrame) -> Figure | None:
     chosen = list(every)[:AT_MOST]
     authors = sorted_authors(row["author"] for key in chosen for row in every[key])
     names = [d.label(author) for author in authors]
-    high = 0.7 + 0.26 * len(names)
+    size, left = (3.1, 0.7 + 0.26 * len(names)), d.width_of(names)
     figure, grid, found = d.panels(
-        len(chosen),
-        3,
-        lambda columns, rows: (d.width_of(names) + 3.1 * columns, 0.4 + rows * high),
-        pads={"h_pad": 0.1, "w_pad": 0.08},
-        sharey=True,
+        len(chosen), 3, size, left, 0.4, share="y", h_pad=0.1, w_pad=0.08
     )
     for axes, (rubric, criterion, judge) in zip(found, chosen, strict=True):
         _levels_panel(axes, every[rubric, criterion, judge], authors)

@@ -65,10 +65,7 @@ def read_statements(
     units: pd.DataFrame,
     alignments: Mapping[str, pd.DataFrame],
 ) -> Read:
-    """All statements with their passages; `alignments` by name, in the benchmark's order.
-
-    Raises BadInput if a statement has no row in an alignment.
-    """
+    """All statements with their passages; `alignments` by name, in the benchmark's order."""
     known = units[(units["kind"] == "statement") & (units["status"] == "ok")]
     statements = numbered(without_further_references(known), parts)
     passages = dict(zip(sources["doc_id"], sources["passages"], strict=True))
@@ -76,11 +73,6 @@ def read_statements(
     for name, suffix in aligned_suffixes("all", list(alignments)).items():
         rows = alignments[name]
         at = places_in(statements[PLACE], rows[PLACE])
-        if (at < 0).any():
-            raise BadInput(
-                f"alignments {name}: {(at < 0).sum()} statements have no row; metassay run makes"
-                " it again"
-            )
         aligned[suffix] = [sorted(places) for places in rows["passages"].to_numpy()[at]]
     return Read(statements, [passages[doc_id] for doc_id in statements["doc_id"]], aligned)
 
@@ -110,11 +102,7 @@ def rows_of(  # noqa: PLR0913 - the columns of the table
     """One metric's rows of table `statement_scores`: arrays have n values, null is NaN."""
     about = {"metric": metric, "judge": judge, "better": better, "recipe": recipe}
     return read.statements[[*PLACE, "number"]].assign(
-        **about,
-        value=np.asarray(value, dtype=float),
-        failed=failed,
-        unread=unread,
-        cut=cut,
+        **about, value=np.asarray(value, dtype=float), failed=failed, unread=unread, cut=cut
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from metassay.metrics.describe import JUDGED, Description
-from metassay.scoring.pairing import evidence
+from metassay.scoring.pairing import evidence as on
 from metassay.scoring.pairing import instruments as ask
 from metassay.scoring.pairing.evidence import CITING, Evidence
 from metassay.scoring.pairing.instruments import Instrument, Reals
@@ -138,45 +138,37 @@ class Measure:
             self,
             description=replace(self.description, name=self.description.name + suffix),
             counted=replace(
-                asked, name=asked.name + suffix, evidence=evidence.reading(asked.evidence, suffix)
+                asked, name=asked.name + suffix, evidence=on.reading(asked.evidence, suffix)
             ),
         )
 
 
 _YES = {"entailed": 1.0}
-CLAIM_RECALL = Question(
-    "claim_recall", ask.ENTAILMENT, "reference", "claim", evidence.OTHER_TEXT, _YES
-)
-CLAIM_PRECISION = Question(
-    "claim_precision", ask.ENTAILMENT, "text", "claim", evidence.OTHER_TEXT, _YES
-)
-CITED_TOGETHER = Question(
-    "citation_recall", ask.ATTRIBUTION, "text", "statement", evidence.CITED, _YES
-)
+CLAIM_RECALL = Question("claim_recall", ask.ENTAILMENT, "reference", "claim", on.OTHER_TEXT, _YES)
+CLAIM_PRECISION = Question("claim_precision", ask.ENTAILMENT, "text", "claim", on.OTHER_TEXT, _YES)
+CITED_TOGETHER = Question("citation_recall", ask.ATTRIBUTION, "text", "statement", on.CITED, _YES)
 EACH_CITATION = Question(
-    "citation_alone", ask.ATTRIBUTION_ALONE, "text", "citation", evidence.CITED_ALONE, _YES
+    "citation_alone", ask.ATTRIBUTION_ALONE, "text", "citation", on.CITED_ALONE, _YES
 )
 OTHER_CITATIONS = Question(
-    "citation_rest", ask.ATTRIBUTION_REST, "text", "citation", evidence.CITED_REST, _YES
+    "citation_rest", ask.ATTRIBUTION_REST, "text", "citation", on.CITED_REST, _YES
 )
-FAITHFULNESS = Question("faithfulness", ask.ENTAILMENT, "text", "statement", evidence.ALIGNED, _YES)
+FAITHFULNESS = Question("faithfulness", ask.ENTAILMENT, "text", "statement", on.ALIGNED, _YES)
 CLAIM_GRADE = Question(
-    "claim_recall_grade", ask.SUPPORT_GRADE, "reference", "claim", evidence.OTHER_TEXT, {}
+    "claim_recall_grade", ask.SUPPORT_GRADE, "reference", "claim", on.OTHER_TEXT, {}
 )
 CONTRADICTION = Question(
-    *("claim_contradiction", ask.THREE_WAY, "text", "claim", evidence.OTHER_TEXT),
-    counts={"contradicted": 1.0},
+    "claim_contradiction", ask.THREE_WAY, "text", "claim", on.OTHER_TEXT, {"contradicted": 1.0}
 )
 SAME = Question(
-    *("same_question", ask.SAME_QUESTION, "text", "text", evidence.WHOLE_TEXTS, {"same": 1.0}),
-    tasks=("question",),
+    "same_question", ask.SAME_QUESTION, "text", "text", on.WHOLE_TEXTS, {"same": 1.0}, ("question",)
 )
 # The same two texts, once with the text that is measured first and once with it second.
 FIRST, SECOND = (
     Question(
         f"preference_{first}", ask.PREFERENCE, "text", "rival", order, {first: 1.0, "neither": 0.5}
     )
-    for first, order in (("first", evidence.OWN_FIRST), ("second", evidence.OWN_SECOND))
+    for first, order in (("first", on.OWN_FIRST), ("second", on.OWN_SECOND))
 )
 
 _MISSING = (

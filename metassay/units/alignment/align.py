@@ -8,7 +8,7 @@ from metassay.core.kinds import Chosen
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.needs import executor_for, files_of
 from metassay.tables.alignments import ALIGNMENTS
-from metassay.tables.checks import check_sources
+from metassay.tables.checks import check_sources, rows_of
 from metassay.units.record import Statements, together
 
 _PLACE = ["doc_id", "author", "part", "position"]
@@ -30,12 +30,7 @@ def align_units(
     """
     statements = units[units["kind"] == "statement"].sort_values(_PLACE)
     check_sources("units", statements["doc_id"], sources)
-    of_source = {
-        doc_id: (passages, groups)
-        for doc_id, passages, groups in zip(
-            sources["doc_id"], sources["passages"], sources["group"], strict=True
-        )
-    }
+    of_source = {doc: found for doc, *found in rows_of(sources, "doc_id", "passages", "group")}
     documents, places = [], []
     for doc_id, its in statements.groupby("doc_id", sort=True):
         # One entry per document: its passages are read once for all authors.

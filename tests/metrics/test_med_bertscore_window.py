@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,14 +10,23 @@ from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
+from metassay.metrics.med_bertscore_window import (
+    MedBertscoreWindowOptions,
+    overlapping,
+    window_vectors,
+)
 from metassay.models.loading import NetworkOptions
-from metassay.models.windows import WindowOptions, overlapping, window_vectors
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 pytest.importorskip("transformers", reason="needs metassay[models]")
 
 from metassay.models.encoders import Encoder, load_encoder  # noqa: E402 - it needs them
 from tests.models import tiny  # noqa: E402
+
+
+def segments_of(window: int, overlap: int, rule: str = "overlapping") -> MedBertscoreWindowOptions:
+    settings: dict[str, Any] = {"window": window, "overlap": overlap, "rule": rule}
+    return MedBertscoreWindowOptions.model_construct(**settings)
 
 
 @given(
@@ -65,7 +75,7 @@ def encoder(tmp_path: Path) -> Encoder:
 
 def test_vectors_are_those_of_the_segments(encoder: Encoder) -> None:
     row = [1, *range(5, 40), 2]
-    (joined,) = window_vectors(encoder, [row], 64, WindowOptions(window=12, overlap=4), apart=False)
+    (joined,) = window_vectors(encoder, [row], 64, segments_of(12, 4))
     with torch.no_grad():
         parts = [
             encoder.weights(torch.tensor([one.tokens]))[0][0, one.start : one.end]
@@ -73,26 +83,23 @@ def test_vectors_are_those_of_the_segments(encoder: Encoder) -> None:
         ]
     assert torch.allclose(joined, torch.cat(parts), atol=1e-5)
     # The encoder reads 16 at most.
-    wide = [
-        window_vectors(encoder, [row], 64, WindowOptions(window=size, overlap=4), apart=False)[0]
-        for size in (16, 512)
-    ]
+    wide = [window_vectors(encoder, [row], 64, segments_of(size, 4))[0] for size in (16, 512)]
     assert torch.equal(*wide)
 
 
 def test_apart_the_marks_are_in_the_first_and_last_alone(encoder: Encoder) -> None:
     row = [1, *range(5, 40), 2]
-    (joined,) = window_vectors(encoder, [row], 64, WindowOptions(window=12, overlap=4), apart=True)
+    (joined,) = window_vectors(encoder, [row], 64, segments_of(12, 4, "released"))
     with torch.no_grad():
         parts = [encoder.weights(torch.tensor([row[at : at + 8]]))[0][0] for at in range(0, 37, 8)]
     assert torch.allclose(joined, torch.cat(parts), atol=1e-5)
 
 
 def test_too_few_tokens_to_overlap(encoder: Encoder) -> None:
-    options = WindowOptions(window=12, overlap=100)
+    options = segments_of(12, 100)
     with pytest.raises(BadInput, match="12 tokens are too few to overlap by 100"):
-        window_vectors(encoder, [[1, *range(5, 40), 2]], 64, options, apart=False)
+        window_vectors(encoder, [[1, *range(5, 40), 2]], 64, options)
     with pytest.raises(BadInput, match="no more tokens than `overlap`"):
-        window_vectors(encoder, [[1, *range(5, 40), 2]], 64, options, apart=True)
+        window_vectors(encoder, [[1, *range(5, 40), 2]], 64, segments_of(12, 100, "released"))
     row = [1, 5, 6, 2]  # there is nothing to overlap
-    assert len(window_vectors(encoder, [row], 64, options, apart=False)[0]) == 4
+    assert len(window_vectors(encoder, [row], 64, options)[0]) == 4
