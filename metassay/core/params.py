@@ -13,9 +13,8 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from metassay.core import strict_yaml
-from metassay.core.confusables import folded
 from metassay.core.errors import BadInput, collect_problems, meant
-from metassay.core.naming import FORM, name_problems, words_problem
+from metassay.core.naming import FORM, folded, name_problems, words_problem
 from metassay.core.options import (
     BENCHMARKS,
     CHEAP,

@@ -113,24 +113,6 @@ class Failure(NamedTuple):
     request: str
 
 
-class PastAnswer(NamedTuple):
-    """A question that was answered, and the tokens that its provider counted."""
-
-    request: ChatRequest
-    prompt_tokens: int
-    completion_tokens: int | None
-
-
-class Holding(NamedTuple):
-    """What the ledger holds of one model: answers by status, and their tokens."""
-
-    model: str
-    status: str
-    answers: int
-    prompt_tokens: int
-    completion_tokens: int
-
-
 class Ledger:
     """An open ledger. Usable from any thread; `database` serves the budget, too."""
 
@@ -247,13 +229,13 @@ class Ledger:
             for table in ("answers", "logprobs"):
                 connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
 
-    def holdings(self) -> list[Holding]:
-        """Answers and tokens by model and status."""
+    def holdings(self) -> list[tuple[str, str, int, int, int]]:
+        """By model and status: answers, and the tokens that were read and written."""
         query = (
             "SELECT model, status, count(*), coalesce(sum(prompt_tokens), 0),"
             " coalesce(sum(completion_tokens), 0) FROM answers GROUP BY 1, 2 ORDER BY 1, 2"
         )
-        return [Holding(*row) for row in self.select(query)]
+        return self.select(query)
 
     def attempts(self) -> dict[str, int]:
         """How many attempts ended how (`open`: not yet)."""
@@ -267,8 +249,8 @@ class Ledger:
         day = None if last is None else datetime.datetime.fromtimestamp(last, datetime.UTC).date()
         return answers, day
 
-    def requests(self, model: str, limit: int) -> list[PastAnswer]:
-        """Up to `limit` questions to a model of which its provider counted the tokens."""
+    def requests(self, model: str, limit: int) -> list[tuple[ChatRequest, int, int | None]]:
+        """Up to `limit` questions to a model, with the tokens that its provider counted."""
         query = (
             "SELECT key, request, prompt_tokens, completion_tokens FROM answers"
             " WHERE model = ? AND prompt_tokens > 0 ORDER BY key LIMIT ?"  # 0: nobody counted
@@ -276,7 +258,7 @@ class Ledger:
         rows = self.select(query, model, limit)
         self.check_questions(row[:2] for row in rows)
         read = [(read_request(request, key), *counts) for key, request, *counts in rows]
-        return [PastAnswer(request, *counts) for request, *counts in read if request is not None]
+        return [(request, *counts) for request, *counts in read if request is not None]
 
     def check_questions(self, rows: Iterable[tuple[str, str]]) -> None:
         """BadInput if a question of the ledger (its key, its canonical JSON) was changed."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from metassay.core import strict_yaml
-from metassay.core.confusables import folded
+from metassay.core.naming import folded
 
 _SPACING = re.compile(r"[\W_]+")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
