@@ -161,7 +161,7 @@ def test_prefect_retries_what_may_pass_and_keeps_notes_whatever_the_surroundings
     done = run(project, "b00", "b01", **nobody.everywhere)
     assert nobody.calls == 0
     assert done.returncode == 1, done.stderr
-    assert "not used: PREFECT_API_KEY, PREFECT_API_URL, prefect.toml; a run has" in done.stderr
+    assert "not used: PREFECT_API_KEY, PREFECT_API_URL; a run has" in done.stderr
     assert "prefect.db, is damaged: it is now prefect.db.damaged, and a new one" in done.stderr
     assert "Traceback" not in done.stderr
     assert (project / "tried-b00").read_text() == "x\n"
