@@ -180,7 +180,12 @@ def _server(
     """Start it; it is gone when the stack is closed."""
     from flows import prefect_server
 
-    prefect_server.tell(root, theirs)
+    if theirs:
+        print(
+            f"not used: {', '.join(theirs)}; a run has a Prefect server of its own"
+            " (another one: --prefect-api URL)",
+            file=sys.stderr,
+        )
     server = prefect_server.Server(root, held, lambda: ending.end(FAILED, prefect_server.LOST))
     stack.callback(server.drop)
     return server

@@ -24,7 +24,6 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 
 from flows import history
-from flows.surroundings import files_of_prefect
 from metassay.core import parent_watch
 from metassay.core.errors import BadInput
 
@@ -45,17 +44,6 @@ _WITHOUT_SERVICES = {"PREFECT__SERVER_EPHEMERAL": "1"}
 
 class NoPrefect(BadInput):
     """There is no Prefect server to be had; the message says why, and what to do."""
-
-
-def tell(root: Path, variables: list[str]) -> None:
-    """Say what of Prefect's settings is there and has no effect on this run."""
-    found = [*variables, *files_of_prefect(root)]
-    if found:
-        print(
-            f"not used: {', '.join(found)}; a run has a Prefect server of its own"
-            " (another one: --prefect-api URL)",
-            file=sys.stderr,
-        )
 
 
 @contextmanager

@@ -26,7 +26,6 @@ from metassay.core import parent_watch
 from metassay.core.errors import BadInput
 
 SHOWN = 3  # times that are said
-ENDED = "`metassay watch schedule` ended, and this run with it"
 # Of seconds, L, W and # CronSim and Prefect make different things.
 _CRON = r"(?:\d|[*,/-]|[A-Za-z]{3})+(?:\s+(?:\d|[*,/-]|[A-Za-z]{3})+){4}"
 _OURS = {
@@ -173,6 +172,8 @@ def _crash_running(name: str) -> None:
     from prefect import get_client
     from prefect.client.schemas import filters
     from prefect.states import Crashed
+
+    from flows.scheduled import ENDED
 
     ours = filters.DeploymentFilter(
         name=filters.DeploymentFilterName(any_=[name]),

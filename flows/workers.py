@@ -71,8 +71,9 @@ class Workers:
         self.lost = False  # whether one was killed while it had a stage
 
     def start(self) -> None:
-        """Have a process ready for the first stage."""
-        self._idle[False].put(self._another(closed=False))
+        """Have a process ready for the first stage, if there is room for it."""
+        with contextlib.suppress(OSError):
+            self._idle[False].put(self._another(closed=False))
 
     def run(self, stage: Stage) -> Outcome:
         """Bring one stage up to date; raises StageFailed, or Interrupted after kill()."""
