@@ -110,7 +110,7 @@ def _server(root: Path, held: list[int], url: str | None) -> Iterator[None]:
         prefect_at(url)
         yield
         return
-    print("Prefect's server starts; that takes some 20 seconds", file=sys.stderr, flush=True)
+    print("Prefect's server starts; that takes some seconds", file=sys.stderr, flush=True)
     history.forget(history.of_schedule(root))  # what an earlier one had planned, and runs no more
     server = Server(root, held, _lost, schedules=True)
     os.environ["PREFECT_API_URL"] = server.url

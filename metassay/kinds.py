@@ -24,8 +24,13 @@ from metassay.labelled.records import (
 )
 from metassay.llm.needs import Resources
 from metassay.metrics.describe import Description, Measured, ratio
-from metassay.metrics.faithfulness.options import CheckpointOptions, StatementOptions
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.record import (
+    Case,
+    CheckpointOptions,
+    FaithfulnessMetric,
+    Scored,
+    StatementOptions,
+)
 from metassay.metrics.record import Metric
 from metassay.tabular.rows import MetricRow, Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
 from metassay.text.spans import Span

@@ -56,6 +56,7 @@ KNOWN = {"environment", "export", "dvc", "prefect", "git", "cd", "cp", "mkdir", 
     "vllm",
     "ollama",
     "transformers",
+    "dask",  # tests/executor/ starts both
 }
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from flows.recovery import alone, guarded
+from flows.recovery import alone
 from flows.surroundings import environment
 from metassay.core.exit_codes import MEANINGS, WORSE
 from metassay.tables.certificates import CERTIFICATES
@@ -220,9 +220,9 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
 def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None:
     command = [sys.executable, "-m", "flows.accept", "one"]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with guarded(project, ["other"]):
+    with alone(project, ["other"]):
         assert "is accepted already" in run(project, "flows.accept").stdout
-    with guarded(project, ["one", "other"]):
+    with alone(project, ["one", "other"]):
         accepting = subprocess.Popen(command, cwd=project, env=surroundings(project), **streams)
         assert accepting.stderr is not None
         said = accepting.stderr.readline()
@@ -258,7 +258,7 @@ def test_who_waits_to_accept_and_is_killed_accepts_nothing_later(
         "flows.accept",
         "one",
     )
-    with guarded(project, ["one"]):
+    with alone(project, ["one"]):
         accepting = start(project, command=command, **surroundings(project))
         assert wait_until(accepting, lambda: "another run is working on one" in accepting.output)
         assert kill(accepting, target, number)
@@ -357,8 +357,9 @@ def test_prefect_takes_our_prefect_yaml_and_finds_the_flow_that_it_names() -> No
     model = PrefectYamlModel.model_validate(given)
     taken = model.model_dump(exclude_unset=True, mode="json", by_alias=True)
     assert taken["deployments"] == given["deployments"], "Prefect passes over what it doesn't know"
-    (one,) = given["deployments"]
-    file, _, name = one["entrypoint"].partition(":")
-    assert (ROOT / file).is_file()
-    found = load_flow_from_entrypoint(f"{ROOT / file}:{name}")
-    found.validate_parameters(one["parameters"])
+    assert [one["name"] for one in given["deployments"]] == ["weekly", "cluster"]
+    for one in given["deployments"]:
+        file, _, name = one["entrypoint"].partition(":")
+        assert (ROOT / file).is_file()
+        found = load_flow_from_entrypoint(f"{ROOT / file}:{name}")
+        found.validate_parameters(one["parameters"])

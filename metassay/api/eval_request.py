@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from metassay.api.column_names import Named
-from metassay.api.columns import LISTED, Given
+from metassay.api.columns import LISTED, Given, Named
 from metassay.core.errors import collect_problems, meant, raise_problems, shown
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions

@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.api.column_names import Named
-from metassay.api.columns import TEXT, Given
+from metassay.api.columns import TEXT, Given, Named
 from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups

@@ -13,8 +13,8 @@ import pandas as pd
 from rich.console import Console
 from rich.text import Text
 
+from metassay.cli.show import table_of
 from metassay.cli.terminal import page, say
-from metassay.cli.views import table_of
 from metassay.core.exit_codes import DONE, INCOMPLETE
 from metassay.core.params import Params
 from metassay.core.stages import TABLES, files_in

@@ -3,67 +3,30 @@
 The files have neither articles nor summaries: sources have no passages, and there are no texts.
 """
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from metassay.core.errors import shown
-from metassay.core.options import Options
-from metassay.datasets.own_data import Key, checked
+from metassay.datasets.own_data import json_number, released
 from metassay.tables.names import FULL
-from metassay.tabular.decoding import json_list, read_bytes
-from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, ScoreRow, canonical, source_row
+from metassay.tabular.decoding import json_list
+from metassay.tabular.rows import AGAIN, Rows, canonical, source_row
+from metassay.text.patterns import read_pairs
 
 HUMAN = "human_annotations.json"
 SCORES = "baseline_factuality_metrics_outputs.json"
-SPLITS = {"test": "test_split.txt", "valid": "validation_split.txt"}
 CORPORA = {"cnndm": "cnndm", "bbc": "xsum"}
 STUDY = "frank"
 RATER = "majority"  # of three people by sentence, averaged over sentences
-ERRORS = {  # columns, and kinds of error; the first three are groups of the others
-    "Semantic_Frame_Errors": "semantic_frame",
-    "Discourse_Errors": "discourse",
-    "Content_Verifiability_Errors": "content_verifiability",
-    "RelE": "relation",
-    "EntE": "entity",
-    "CircE": "circumstance",
-    "OutE": "out_of_article",
-    "GramE": "grammar",
-    "CorefE": "coreference",
-    "LinkE": "link",
-    "Other": "other",
-}
+ERRORS = read_pairs(__file__, "errors")  # columns, and kinds of error
 CRITERIA = {
     "Factuality": "factuality",
     **{column: f"without_{kind}" for column, kind in ERRORS.items()},
     **{f"Flip_{column}": f"factuality_forgiving_{kind}" for column, kind in ERRORS.items()},
 }
-METRICS = {
-    "Rouge 1": "frank_rouge1",
-    "Rouge 2": "frank_rouge2",
-    "Rouge L": "frank_rougeL",
-    "Bleu": "frank_bleu",
-    "Meteor": "frank_meteor",
-    "BertScore P": "frank_bertscore_precision",
-    "BertScore R": "frank_bertscore_recall",
-    "BertScore F1": "frank_bertscore_f1",
-    "BertScore P Art": "frank_bertscore_article_precision",
-    "BertScore R Art": "frank_bertscore_article_recall",
-    "BertScore F1 Art": "frank_bertscore_article_f1",
-    "FactCC": "frank_factcc",
-    "FEQA": "frank_feqa",
-    "Dep Entail": "frank_dep_entail",
-    "QAGS": "frank_qags",
-}
+METRICS = read_pairs(__file__, "metrics")
 
 
-class _Summary(Options, extra="ignore"):
-    hash: Key
-    model_name: Key
-    dataset: Literal["cnndm", "bbc"]
-    split: Literal["test", "valid"]
-
-
+@released
 def read(folder: Path) -> Rows:
     """Read people's answers and the released scores; a document's attributes are corpus and split.
 
@@ -72,54 +35,23 @@ def read(folder: Path) -> Rows:
     share that would be right if errors of this kind were none. Scores that are released as null
     stay null.
     """
-    rows = Rows()
-    split = {name: kind for kind, file in SPLITS.items() for name in _names(folder / file, rows)}
-    known: dict[str, _Summary] = {}
-    for at, one, value in _summaries(folder / HUMAN, rows):
-        first = known.setdefault(one.hash, one)
-        if (first.dataset, first.split) != (one.dataset, one.split):
-            rows.wrong(at, "the article is in two corpora or splits", f"hash {shown(one.hash)}")
-        if first is one:
-            if split.get(one.hash) != one.split:
-                what = f"the split is not that of {SPLITS[one.split]}"
-                rows.wrong(at, what, f"hash {shown(one.hash)}")
-            about = canonical({"corpus": CORPORA[one.dataset], "split": one.split})
-            rows.sources.append(source_row(at, _doc_id(one), "other", [], attributes=about))
-        key = (_doc_id(one), one.model_name, FULL, "text", RATER)
-        for column, criterion in CRITERIA.items():
-            number = _number(at, value, column, rows, required=True)
-            rows.ratings.append(RatingRow(at, STUDY, *key, criterion, number))
-    rated = {(rating.doc_id, rating.author) for rating in rows.ratings}
-    for at, one, value in _summaries(folder / SCORES, rows):
-        if (_doc_id(one), one.model_name) not in rated:
-            where = f"hash {shown(one.hash)}, model_name {shown(one.model_name)}"
-            rows.wrong(at, f"the summary is not in {HUMAN}", where)
-        for column, metric in METRICS.items():
-            number = _number(at, value, column, rows)
-            rows.scores.append(ScoreRow(at, _doc_id(one), one.model_name, FULL, metric, number))
+    rows, known = Rows(), set[str]()
+    for at, value in json_list(folder / HUMAN, rows.problems, remedy=AGAIN) or ():
+        doc_id, author = _place(value)
+        if doc_id not in known:
+            known.add(doc_id)
+            about = canonical({"corpus": CORPORA[value["dataset"]], "split": value["split"]})
+            rows.sources.append(source_row(at, doc_id, "other", [], attributes=about))
+        by = {name: json_number(at, value[of], of, rows) for of, name in CRITERIA.items()}
+        rows.rate(at, (STUDY, doc_id, author, FULL, "text", RATER), by)
+    for at, value in json_list(folder / SCORES, rows.problems, remedy=AGAIN) or ():
+        by = {
+            name: None if value[of] is None else json_number(at, value[of], of, rows)
+            for of, name in METRICS.items()
+        }
+        rows.score(at, (*_place(value), FULL), by)
     return rows
 
 
-def _names(path: Path, rows: Rows) -> list[str]:
-    data = read_bytes(path, rows.problems, remedy=AGAIN)
-    return [] if data is None else data.decode("utf-8", "replace").split()
-
-
-def _summaries(path: Path, rows: Rows) -> Iterator[tuple[Place, _Summary, Mapping[str, Any]]]:
-    for at, value in json_list(path, rows.problems, remedy=AGAIN) or ():
-        if (one := checked(_Summary, value, at, rows.problems)) is not None:
-            yield at, one, value
-
-
-def _doc_id(one: _Summary) -> str:
-    return f"frank_{one.hash}"
-
-
-def _number(
-    at: Place, value: Mapping[str, Any], column: str, rows: Rows, *, required: bool = False
-) -> float | None:
-    number = value.get(column)
-    if isinstance(number, float) or (number is None and column in value and not required):
-        return number
-    rows.wrong(at, f"{column!r} is not a number")
-    return None
+def _place(value: Any) -> tuple[str, str]:
+    return f"frank_{value['hash']}", str(value["model_name"])

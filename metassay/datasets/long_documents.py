@@ -6,25 +6,13 @@ by each rater; which sentences is not released. So in both a rating is of a whol
 """
 
 import re
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from metassay.core.errors import shown
-from metassay.core.options import Options
-from metassay.datasets.own_data import Filled, Key, checked
+from metassay.datasets.own_data import released
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.decoding import UNREAD, Record, csv_records, finite_number, load_json
-from metassay.tabular.rows import (
-    AGAIN,
-    Place,
-    RatingRow,
-    Rows,
-    SourceRow,
-    TextRow,
-    canonical,
-    source_row,
-)
+from metassay.tabular.decoding import UNREAD, csv_records, json_list, load_json
+from metassay.tabular.rows import AGAIN, Place, Rows, SourceRow, TextRow, canonical, source_row
 
 TEXTS, SCORES = "pubmed_summary_src_doc_data.json", "pubmed_fine_scores.json"
 CORPORA = ("arxiv", "pubmed")
@@ -35,134 +23,74 @@ SYSTEMS = {  # of LongSciVerify: the number that ratings give it -> its column, 
 }
 RATERS = SENTENCES = (1, 2, 3)
 
-_STORY = re.compile(r"article_(\d{1,3})_(\w+)")
 _MARKS = re.compile(r"</?S>|<pad>")  # of tokenizers, around sentences and before a text
 
 
-class _Summary(Options):
-    source_doc: Filled
-    summary: Filled
-
-
-class _Scores(Options):
-    story: Key
-    score: list[float]
-
-
-class _Article(Options, extra="ignore"):
-    article_id: Key
-    article_text: list[str]
-    abstract_text: list[str]
-
-
+@released
 def read_longeval(folder: Path) -> Rows:
     """Read articles, summaries and scores: `faithfulness`, 0 to 100, by rater_1 to rater_3.
 
     Raters are told apart by their place in the list of scores. Passages are the article's
     sentences; the article's own abstract is the reference, which nobody rated.
     """
-    rows = Rows()
-    articles: dict[str, SourceRow] = {}
-    found = _json(folder / TEXTS, dict, rows)
+    rows, articles = Rows(), dict[str, SourceRow]()
+    stories: Any = load_json(folder / TEXTS, rows.problems, remedy=AGAIN)
+    found = {} if stories is UNREAD else stories
     for number, (story, value) in enumerate(found.items(), start=1):
-        at = Place(TEXTS, number, "record")
-        one = checked(_Summary, value, at, rows.problems)
-        if one is None:
-            continue
-        doc_id, author = _named(story, at, rows)
-        source = _source(at, doc_id, one.source_doc.split("<br />"))
-        if articles.setdefault(doc_id, source).passages != source.passages:
-            rows.wrong(at, "the article is not that of its first record", doc_id)
-        rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(one.summary)))
+        at, (doc_id, author) = Place(TEXTS, number, "record"), _named(story)
+        articles.setdefault(doc_id, _source(at, doc_id, value["source_doc"].split("<br />")))
+        rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(value["summary"])))
     rows.sources += articles.values()
-    for number, value in enumerate(_json(folder / SCORES, list, rows), start=1):
-        at = Place(SCORES, number, "record")
-        scores = checked(_Scores, value, at, rows.problems)
-        if scores is not None:
-            rows.ratings += [
-                _rating(at, "longeval", *_named(scores.story, at, rows), rater, score)
-                for rater, score in enumerate(scores.score, start=1)
-            ]
+    for at, scores in json_list(folder / SCORES, rows.problems, remedy=AGAIN) or ():
+        of = "longeval", *_named(scores["story"]), FULL, "text"
+        for rater, score in enumerate(scores["score"], start=1):
+            rows.rate(at, (*of, f"rater_{rater}"), {"faithfulness": float(score)})
     return rows
 
 
+@released
 def read_longsciverify(folder: Path) -> Rows:
     """Read both corpora: `factuality`, the share of a summary's marked sentences that are true.
 
-    A document's attribute `corpus` is arxiv or pubmed. Spreadsheets took zeros off the ends of some
-    arXiv numbers in the raters' files; rows are matched without these.
+    Null where none is marked. A document's attribute `corpus` is arxiv or pubmed. Spreadsheets took
+    zeros off the ends of some arXiv numbers in the raters' files; rows are matched without these.
     """
     rows = Rows()
     for corpus in CORPORA:
-        name = f"{corpus}_test.json"
         known: dict[str, str] = {}
-        for number, value in enumerate(_json(folder / name, list, rows), start=1):
-            at = Place(name, number, "record")
-            if (one := checked(_Article, value, at, rows.problems)) is not None:
-                known[_bare(one.article_id)] = doc_id = f"{corpus}_{one.article_id}"
-                rows.sources.append(_source(at, doc_id, one.article_text, corpus=corpus))
-                abstract = _clean(" ".join(one.abstract_text))
-                rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
-        for rater in RATERS:
+        file = folder / f"{corpus}_test.json"
+        for at, one in json_list(file, rows.problems, remedy=AGAIN) or ():
+            known[_bare(one["article_id"])] = doc_id = f"{corpus}_{one['article_id']}"
+            rows.sources.append(_source(at, doc_id, one["article_text"], corpus=corpus))
+            abstract = _clean(" ".join(one["abstract_text"]))
+            rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
+        for rater in RATERS if known else ():
             _add_reviews(folder / f"{corpus}_reviewer_{rater}.csv", rater, known, rows)
     return rows
 
 
 def _add_reviews(path: Path, rater: int, known: dict[str, str], rows: Rows) -> None:
-    marks = {n: [f"model_{n}_sent_{s}_factuality" for s in SENTENCES] for n in SYSTEMS}
-    columns = ("id", *(column for column, _ in SYSTEMS.values()), *chain(*marks.values()))
-    for record in csv_records(path, rows.problems, required=columns, remedy=AGAIN):
-        doc_id = known.get(_bare(record.fields["id"]))
-        if doc_id is None:
-            rows.wrong(record.at, "the article is not there", f"id {shown(record.fields['id'])}")
-            continue
+    for at, fields in csv_records(path, rows.problems, required=("id",), remedy=AGAIN):
+        doc_id = known[_bare(fields["id"])]
         for number, (column, author) in SYSTEMS.items():
             if rater == RATERS[0]:
-                text = _clean(record.fields[column])
-                rows.texts.append(TextRow(record.at, doc_id, author, FULL, text))
-            share = _share(record, marks[number], rows)
-            rows.ratings.append(_rating(record.at, "longsciverify", doc_id, author, rater, share))
+                rows.texts.append(TextRow(at, doc_id, author, FULL, _clean(fields[column])))
+            cells = [fields[f"model_{number}_sent_{s}_factuality"] for s in SENTENCES]
+            marks = [float(cell) for cell in cells if cell]
+            of = "longsciverify", doc_id, author, FULL, "text", f"rater_{rater}"
+            rows.rate(at, of, {"factuality": sum(marks) / len(marks) if marks else None})
 
 
-def _share(record: Record, columns: list[str], rows: Rows) -> float | None:
-    """The share of 1 among the marks that are there; None where there is none."""
-    marks = [finite_number(record.fields[name]) for name in columns if record.fields[name]]
-    if not all(mark in (0, 1) for mark in marks):
-        rows.wrong(record.at, "a sentence is marked neither 0 nor 1")
-        return None
-    return sum(mark or 0.0 for mark in marks) / len(marks) if marks else None
-
-
-def _json(path: Path, kind: type, rows: Rows) -> Any:
-    """The file's value if it is of this kind; else an empty one, with a problem."""
-    value = load_json(path, rows.problems, remedy=AGAIN)
-    if isinstance(value, kind):
-        return value
-    if value is not UNREAD:
-        rows.wrong(Place(path.name), "does not hold what it did when it was released")
-    return kind()
-
-
-def _named(story: str, at: Place, rows: Rows) -> tuple[str, str]:
-    """Document and author of article_3_longt5; two empty names, with a problem, of another."""
-    found = _STORY.fullmatch(story)
-    if found is None:
-        rows.wrong(at, "names no article and system", f"story {shown(story)}")
-        return "", ""
-    return f"article_{int(found[1]):02d}", REFERENCE if found[2] == "human" else found[2]
+def _named(story: str) -> tuple[str, str]:
+    """Document and author of article_3_longt5."""
+    _, number, author = story.split("_", 2)
+    return f"article_{int(number):02d}", REFERENCE if author == "human" else author
 
 
 def _source(at: Place, doc_id: str, sentences: list[str], **attributes: str) -> SourceRow:
     passages = [said.strip() for said in sentences if said.strip()]
     said = canonical(attributes) if attributes else None
     return source_row(at, doc_id, "abstract", passages, attributes=said)
-
-
-def _rating(
-    at: Place, study: str, doc_id: str, author: str, rater: int, value: float | None
-) -> RatingRow:
-    criterion = {"longeval": "faithfulness", "longsciverify": "factuality"}[study]
-    return RatingRow(at, study, doc_id, author, FULL, "text", f"rater_{rater}", criterion, value)
 
 
 def _clean(text: str) -> str:

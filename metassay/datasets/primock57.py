@@ -12,7 +12,7 @@ from pathlib import Path
 from metassay.core.errors import shown
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import csv_records, finite_number
-from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, TextRow, source_row
+from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row
 
 FILE = "results.csv"
 LISTS = {"incorrect statements": "incorrect_statements", "omissions": "omissions"}
@@ -53,8 +53,7 @@ def read(folder: Path) -> Rows:
                 where = f"consultation {shown(consultation)}, first in line {notes[key][0].row}"
                 rows.wrong(at, f"the {column} is not the one of an earlier row", where)
         of = STUDY, consultation, model, FULL, "text", evaluator
-        for criterion, value in _values(at, fields, rows).items():
-            rows.ratings.append(RatingRow(at, *of, criterion, value))
+        rows.rate(at, of, _values(at, fields, rows))
     _add_texts(notes, rows)
     return rows
 

@@ -1,6 +1,7 @@
 """The readers: one per format or dataset, from a folder of raw files to rows, or to items.
 
 A dataset is an entry in data/registry.yaml that names its reader, or by a dotted path a user's own.
+What was released is known by its hash (`fetch`): its readers check little that others check.
 CONTRIBUTING.md says where a new one goes. A reader is imported when it is used.
 """
 
@@ -21,7 +22,7 @@ READERS = {
     "doclens_question": "metassay.datasets.doclens_json:read_questions",
     "element_labels": "metassay.datasets.element_labels:read",
     "fact_annotations": "metassay.datasets.fact_annotations:read",
-    "files": "metassay.datasets.files:read",
+    "files": "metassay.datasets.own_data:read",
     "frank": "metassay.datasets.frank:read",
     "longeval": "metassay.datasets.long_documents:read_longeval",
     "longsciverify": "metassay.datasets.long_documents:read_longsciverify",

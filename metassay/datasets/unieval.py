@@ -5,51 +5,23 @@ responses with both scores beside them. A value by people is the mean of several
 values are not released.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any
 
-from metassay.core.errors import shown
-from metassay.core.options import Options
-from metassay.datasets.own_data import Filled, Written, checked
+from metassay.datasets.own_data import released
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_list
-from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, ScoreRow, TextRow, source_row
+from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row
+from metassay.text.patterns import read_pairs
 
 TOPICAL_CHAT = "topical_chat_result.json"
 SFRES = "sfres_result.json"
-SYSTEMS = {
-    "Original Ground Truth": "human_original",
-    "New Human Generated": "human_new",
-    "Argmax Decoding": "argmax",
-    "Nucleus Decoding (p = 0.3)": "nucleus_0.3",
-    "Nucleus Decoding (p = 0.5)": "nucleus_0.5",
-    "Nucleus Decoding (p = 0.7)": "nucleus_0.7",
-}
+SYSTEMS = read_pairs(__file__, "systems")
 UNNAMED = "unnamed"  # whoever wrote the responses of SFRES
 RATER = "mean"
 
 
-class _Response(Options):
-    source: Filled
-    system_output: Written
-    scores: dict[str, float]
-    predict_scores: dict[str, float]
-
-
-class _Turn(_Response):
-    system_id: Literal[tuple(SYSTEMS)]  # type: ignore[valid-type]
-    context: Filled
-
-
-class _Sentence(_Response):
-    doc_id: int
-    reference: Written
-
-
-_Line = TypeVar("_Line", bound=_Response)
-
-
+@released
 def read_topical_chat(folder: Path) -> Rows:
     """Read Topical-Chat: 60 dialogues, each with the next turn by 2 people and 4 decoders.
 
@@ -57,24 +29,19 @@ def read_topical_chat(folder: Path) -> Rows:
     documents are numbered in the order of the file. Both people are authors like the systems,
     because both were rated; there is no reference.
     """
-    rows = Rows()
-    documents: dict[str, tuple[str, str]] = {}  # dialogue -> its document and fact
-    for at, turn in _records(folder / TOPICAL_CHAT, _Turn, rows):
-        if turn.source not in documents:
-            doc_id = f"topical_chat_{len(documents):02d}"
-            documents[turn.source] = doc_id, turn.context
-            said = [line.strip() for line in turn.source.split("\n") if line.strip()]
+    rows, documents = Rows(), dict[str, str]()  # by dialogue
+    for at, turn in json_list(folder / TOPICAL_CHAT, rows.problems, remedy=AGAIN) or ():
+        if turn["source"] not in documents:
+            documents[turn["source"]] = doc_id = f"topical_chat_{len(documents):02d}"
+            said = [line.strip() for line in turn["source"].split("\n") if line.strip()]
             group = ["dialogue"] * len(said) + ["fact"]
-            passages = [*said, turn.context.strip()]
+            passages = [*said, turn["context"].strip()]
             rows.sources.append(source_row(at, doc_id, "other", passages, group=group))
-        doc_id, fact = documents[turn.source]
-        if turn.context != fact:
-            what = "the fact is not that of the dialogue's first row"
-            rows.wrong(at, what, f"doc_id {shown(doc_id)}")
-        _add(at, doc_id, SYSTEMS[turn.system_id], turn, "topical_chat", rows)
+        _add(at, documents[turn["source"]], SYSTEMS[turn["system_id"]], turn, "topical_chat", rows)
     return rows
 
 
+@released
 def read_sfres(folder: Path) -> Rows:
     """Read SFRES: 1,181 sentences that say a dialogue act, each with a reference.
 
@@ -82,31 +49,18 @@ def read_sfres(folder: Path) -> Rows:
     have the author `unnamed`, each under its own doc_id, though most acts are there twice.
     """
     rows = Rows()
-    for at, sentence in _records(folder / SFRES, _Sentence, rows):
-        doc_id = f"sfres_{sentence.doc_id:04d}"
-        rows.sources.append(source_row(at, doc_id, "other", [sentence.source.strip()]))
-        rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, sentence.reference))
+    for at, sentence in json_list(folder / SFRES, rows.problems, remedy=AGAIN) or ():
+        doc_id = f"sfres_{sentence['doc_id']:04d}"
+        rows.sources.append(source_row(at, doc_id, "other", [sentence["source"].strip()]))
+        rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, sentence["reference"]))
         _add(at, doc_id, UNNAMED, sentence, "sfres", rows)
     return rows
 
 
-def _records(path: Path, model: type[_Line], rows: Rows) -> Iterator[tuple[Place, _Line]]:
-    for at, value in json_list(path, rows.problems, remedy=AGAIN) or ():
-        if (found := checked(model, value, at, rows.problems)) is not None:
-            yield at, found
-
-
-def _add(at: Place, doc_id: str, author: str, one: _Response, study: str, rows: Rows) -> None:
+def _add(at: Place, doc_id: str, author: str, one: Any, study: str, rows: Rows) -> None:
     key = (doc_id, author, FULL)
-    rows.texts.append(TextRow(at, *key, one.system_output))
-    rows.ratings += [
-        RatingRow(at, study, *key, "text", RATER, criterion, float(value))
-        for criterion, value in one.scores.items()
-    ]
-    rows.scores += [
-        ScoreRow(at, *key, f"unieval_{dimension}", float(value))
-        for dimension, value in one.predict_scores.items()
-    ]
-    if differing := one.scores.keys() ^ one.predict_scores.keys():
-        what = "people and UniEval scored other dimensions"
-        rows.wrong(at, what, ", ".join(sorted(differing)))
+    rows.texts.append(TextRow(at, *key, one["system_output"]))
+    people = {name: float(value) for name, value in one["scores"].items()}
+    rows.rate(at, (study, *key, "text", RATER), people)
+    by = {f"unieval_{name}": float(value) for name, value in one["predict_scores"].items()}
+    rows.score(at, key, by)

@@ -6,65 +6,37 @@ character and of the one after its last, in the text without escapes (99.6 % of 
 are those characters).
 """
 
-import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
 
-from metassay.core.errors import shown
-from metassay.tables.names import FULL, REFERENCE
+from metassay.datasets.own_data import cell_number, released
+from metassay.tables.names import FULL
 from metassay.tabular.decoding import Record, csv_records
-from metassay.tabular.rows import AGAIN, Place, RatingRow, Rows, ScoreRow, TextRow, source_row
+from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row
+from metassay.text.patterns import read_pairs
 
 SPANS = "hallucination_annotations_xsum_summaries.csv"
 FACTS = "factuality_annotations_xsum_summaries.csv"
 SCORES = "eval_scores_xsum_summaries.csv"
-AUTHORS = {
-    "BERTS2S": "berts2s",
-    "TranS2S": "trans2s",
-    "PtGen": "ptgen",
-    "TConvS2S": "tconvs2s",
-    "Gold": REFERENCE,
-}
-METRICS = {
-    "R1": "xsum_rouge1",
-    "R2": "xsum_rouge2",
-    "RL": "xsum_rougeL",
-    "BERTScore": "xsum_bertscore",
-    "Entailment": "xsum_entailment",
-}
+AUTHORS = read_pairs(__file__, "authors")
+METRICS = read_pairs(__file__, "metrics")
 STUDY = "xsum_hallucination"
 RELEASED = "released"  # the rater of upstream's own summary of its raters
 
 _MEANS = {"Faithful": "faithful_released", "Factual": "factual_released"}
-_SCORED = {
-    "bert_withckpt": "berts2s",
-    "bert_nockpt": "trans2s",
-    "ptgen": "ptgen",
-    "tconvs2s": "tconvs2s",
-}
+_SCORED = read_pairs(__file__, "scored")
 _ANSWERS = {"yes": 1.0, "no": 0.0, "NULL": None}
 _KEY = ("bbcid", "system", "summary", "worker_id")
 _SPAN = ("hallucination_type", "hallucinated_span_start", "hallucinated_span_end")
-_KINDS = ("intrinsic", "extrinsic", "NULL")
 _WORD = re.compile(r"\S+")
 _ESCAPE = re.compile(r"\\([\"'])")
-_LETTER = re.compile(r"\w")
 
 Key = tuple[str, str]  # document, author
 Span = tuple[int, int]  # counted from 0, end exclusive
 
 
-class _Marked(NamedTuple):
-    """One summary, and per rater where the rater saw something that is not in the article."""
-
-    at: Place
-    text: str
-    spans: dict[str, list[Span]]
-
-
+@released
 def read(folder: Path) -> Rows:
     """Read the three files.
 
@@ -74,65 +46,40 @@ def read(folder: Path) -> Rows:
     `factual_released` are upstream's means of those, by the rater `released`.
     """
     rows = Rows()
-    marked = _marked(folder / SPANS, rows)
-    _add_texts(marked, rows)
-    _add_facts(folder / FACTS, marked, rows)
-    _add_scores(folder / SCORES, marked, rows)
-    return rows
+    texts: dict[Key, tuple[Place, str]] = {}
+    marked: dict[Key, dict[str, list[Span]]] = defaultdict(lambda: defaultdict(list))
 
+    def records(name: str, *columns: str) -> list[Record]:
+        return csv_records(folder / name, rows.problems, required=columns, remedy=AGAIN)
 
-def _marked(path: Path, rows: Rows) -> dict[Key, _Marked]:
-    found: dict[Key, _Marked] = {}
-    for record in csv_records(path, rows.problems, required=(*_KEY, *_SPAN), remedy=AGAIN):
-        key = _key(record, rows)
-        if key is None:
-            continue
-        text = _ESCAPE.sub(r"\1", record.fields["summary"])
-        one = found.setdefault(key, _Marked(record.at, text, defaultdict(list)))
-        if text != one.text:
-            what = "the summary is not that of the other rows"
-            rows.wrong(record.at, what, _where(key))
-        spans = one.spans[record.fields["worker_id"]]
-        spans += _span(record, len(one.text), rows)
-    return found
-
-
-def _key(record: Record, rows: Rows) -> Key | None:
-    author = AUTHORS.get(record.fields["system"])
-    if author is None:
-        what = "the system is not known"
-        rows.wrong(record.at, what, f"system {shown(record.fields['system'])}")
-        return None
-    return f"xsum_{record.fields['bbcid']}", author
-
-
-def _span(record: Record, length: int, rows: Rows) -> Iterable[Span]:
-    kind = record.fields["hallucination_type"]
-    if kind == "NULL":
-        return []
-    start, end = (record.fields[name] for name in _SPAN[1:])
-    if kind in _KINDS and start.isdecimal() and end.isdecimal() and int(start) <= int(end):
-        # A few begin at 0 or end past the text's end.
-        return [(max(int(start) - 1, 0), min(int(end) - 1, length))]
-    what = "has no span and no hallucination_type that are known"
-    rows.wrong(record.at, what, f"bbcid {shown(record.fields['bbcid'])}")
-    return []
-
-
-def _where(key: Key) -> str:
-    return f"doc_id {shown(key[0])}, author {shown(key[1])}"
-
-
-def _add_texts(marked: dict[Key, _Marked], rows: Rows) -> None:
-    documents: set[str] = set()
-    for (doc_id, author), one in marked.items():
+    for at, of in records(SPANS, *_KEY, *_SPAN):
+        key = f"xsum_{of['bbcid']}", AUTHORS[of["system"]]
+        _, text = texts.setdefault(key, (at, _ESCAPE.sub(r"\1", of["summary"])))
+        spans = marked[key][of["worker_id"]]
+        kind, start, end = (of[name] for name in _SPAN)
+        if kind != "NULL":  # a few begin at 0 or end past the text's end
+            spans.append((max(int(start) - 1, 0), min(int(end) - 1, len(text))))
+    documents = set[str]()
+    for (doc_id, author), (at, text) in texts.items():
         if doc_id not in documents:
             documents.add(doc_id)
-            rows.sources.append(source_row(one.at, doc_id, "other", []))
-        rows.texts.append(TextRow(one.at, doc_id, author, FULL, one.text))
-        for rater, spans in one.spans.items():
-            value = _faithful(one.text, spans)
-            rows.ratings.append(_rating(one.at, (doc_id, author), rater, "faithfulness", value))
+            rows.sources.append(source_row(at, doc_id, "other", []))
+        rows.texts.append(TextRow(at, doc_id, author, FULL, text))
+        for rater, spans in marked[doc_id, author].items():
+            of_rater = STUDY, doc_id, author, FULL, "text", rater
+            rows.rate(at, of_rater, {"faithfulness": _faithful(text, spans)})
+    for at, of in records(FACTS, *_KEY, "is_factual"):
+        key = f"xsum_{of['bbcid']}", AUTHORS[of["system"]]
+        by = {"factuality": _ANSWERS[of["is_factual"]]}
+        rows.rate(at, (STUDY, *key, FULL, "text", of["worker_id"]), by)
+    for record in records(SCORES, "system_bbcid", *METRICS, *_MEANS):
+        system, _, article = record.fields["system_bbcid"].rpartition("_")
+        key = f"xsum_{article}", _SCORED[system]
+        scores = {name: cell_number(record, column, rows) for column, name in METRICS.items()}
+        rows.score(record.at, (*key, FULL), scores)
+        means = {name: cell_number(record, column, rows) for column, name in _MEANS.items()}
+        rows.rate(record.at, (STUDY, *key, FULL, "text", RELEASED), means)
+    return rows
 
 
 def _faithful(text: str, spans: list[Span]) -> float | None:
@@ -140,60 +87,3 @@ def _faithful(text: str, spans: list[Span]) -> float | None:
     words = [match.span() for match in _WORD.finditer(text)]
     touched = [any(a < end and start < z for start, end in spans) for a, z in words]
     return 1 - sum(touched) / len(words) if words else None
-
-
-def _rating(at: Place, key: Key, rater: str, criterion: str, value: float | None) -> RatingRow:
-    return RatingRow(at, STUDY, *key, FULL, "text", rater, criterion, value)
-
-
-def _add_facts(path: Path, marked: dict[Key, _Marked], rows: Rows) -> None:
-    required = (*_KEY, "is_factual")
-    for record in csv_records(path, rows.problems, required=required, remedy=AGAIN):
-        key, answer = _key(record, rows), record.fields["is_factual"]
-        if key is None or not marked:
-            continue
-        if answer not in _ANSWERS:
-            what = "is_factual is none of yes, no, NULL"
-            rows.wrong(record.at, what, _where(key))
-            continue
-        if key not in marked or _letters(marked[key].text) != _letters(record.fields["summary"]):
-            what = f"the summary is not that of {SPANS}"
-            rows.wrong(record.at, what, _where(key))
-            continue
-        rater = record.fields["worker_id"]
-        rows.ratings.append(_rating(record.at, key, rater, "factuality", _ANSWERS[answer]))
-
-
-def _letters(text: str) -> str:
-    return "".join(_LETTER.findall(text))  # the two files differ in quotes
-
-
-def _add_scores(path: Path, marked: dict[Key, _Marked], rows: Rows) -> None:
-    required = ("system_bbcid", *METRICS, *_MEANS)
-    for record in csv_records(path, rows.problems, required=required, remedy=AGAIN):
-        system, _, article = record.fields["system_bbcid"].rpartition("_")
-        key = (f"xsum_{article}", _SCORED.get(system, ""))
-        if not marked:
-            continue
-        if key not in marked:
-            what = f"the summary is not in {SPANS}"
-            example = f"system_bbcid {shown(record.fields['system_bbcid'])}"
-            rows.wrong(record.at, what, example)
-            continue
-        for column, metric in METRICS.items():
-            value = _number(record, column, rows)
-            rows.scores.append(ScoreRow(record.at, *key, FULL, metric, value))
-        for column, criterion in _MEANS.items():
-            value = _number(record, column, rows)
-            rows.ratings.append(_rating(record.at, key, RELEASED, criterion, value))
-
-
-def _number(record: Record, column: str, rows: Rows) -> float | None:
-    try:
-        value = float(record.fields[column])
-    except ValueError:
-        value = math.nan
-    if math.isfinite(value):
-        return value
-    rows.wrong(record.at, f"{column!r} is not a finite number")
-    return None

@@ -25,14 +25,11 @@ from metassay.generation.prompted import Order, Written, texts_of
 from metassay.generation.record import Generated
 from metassay.models import extra
 from metassay.models.batches import padded
-from metassay.models.loading import NetworkOptions, identify, load
+from metassay.models.loading import NetworkOptions, identify, load, places, told_limit
 from metassay.models.outputs import Task, outputs
 
 METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
 
-# Where configurations say how many positions their model knows, by kind of model.
-_POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
-_NO_LIMIT = 10**6  # tokenizers that know no limit say 10**30
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")
 _BEAMS_ONLY = ("early_stopping", "length_penalty")
 _PACKAGES = ("transformers", "torch")
@@ -122,7 +119,7 @@ def _load(network: str, options: DecodingOptions) -> Writer:
     tokenizer, weights = load(network, options)
     # What is passed to `generate` would be filled up with the model's own settings again.
     weights.generation_config = _decoding(tokenizer, weights, options)
-    return Writer(tokenizer, weights, _limit(tokenizer, weights.config, options))
+    return Writer(tokenizer, weights, _limit(tokenizer, weights, options))
 
 
 def _decoded(
@@ -135,11 +132,11 @@ def _decoded(
         else:
             yield {place: Output(None, False, read.length)}
     for start in range(0, len(fitting), options.batch_size):
-        places = fitting[start : start + options.batch_size]
-        texts = _batch(writer, [inputs[place].tokens for place in places], options)
+        batch = fitting[start : start + options.batch_size]
+        texts = _batch(writer, [inputs[place].tokens for place in batch], options)
         yield {
             place: Output(text, ended, inputs[place].length)
-            for place, (text, ended) in zip(places, texts, strict=True)
+            for place, (text, ended) in zip(batch, texts, strict=True)
         }
 
 
@@ -209,12 +206,8 @@ def _decoding(tokenizer: Any, weights: Any, options: DecodingOptions) -> Any:
     return decoding
 
 
-def _limit(tokenizer: Any, config: Any, options: DecodingOptions) -> int | None:
-    reserved = 0 if config.is_encoder_decoder else options.max_new_tokens
-    known = [getattr(config, name, None) for name in _POSITIONS]
-    limits = [places - reserved for places in known if places is not None][:1]
-    if options.max_input is not None:
-        limits.append(options.max_input)
-    elif tokenizer.model_max_length < _NO_LIMIT:
-        limits.append(tokenizer.model_max_length - reserved)
-    return min(limits) if limits else None
+def _limit(tokenizer: Any, weights: Any, options: DecodingOptions) -> int | None:
+    reserved = 0 if weights.config.is_encoder_decoder else options.max_new_tokens
+    wanted = options.max_input
+    told = [n - reserved for n in told_limit(tokenizer)] if wanted is None else [wanted]
+    return min([*(most - reserved for most in places(weights)), *told], default=None)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metassay.core.errors import BadInput, raise_problems, shown
-from metassay.datasets import files
+from metassay.datasets import own_data
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import csv_records
 from metassay.tabular.rows import Findings
@@ -128,7 +128,7 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
 
 def _own(raw: Path, dataset: str, split: str) -> list[Example]:
     """Anybody's own data, as in docs/own-data.md."""
-    rows, place = files.read(raw / dataset / split), f"{dataset}/{split}"
+    rows, place = own_data.read(raw / dataset / split), f"{dataset}/{split}"
     raise_problems(f"example set {place}: {line}" for line in rows.problems.lines())
     written = [
         (row.doc_id, row.text)

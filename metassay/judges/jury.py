@@ -11,8 +11,8 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.naming import name_problems
 from metassay.core.options import Block, Options
-from metassay.judges.composite import Member, chosen_members, own_notes, paid
 from metassay.judges.lazy_citations import as_needed
+from metassay.judges.make import Member, chosen_members, own_notes, paid
 from metassay.judges.protocol import Judge, Judgment, Pair, Status
 from metassay.judges.record import JudgeKind
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels

@@ -1,21 +1,19 @@
-"""Batches over the wire: what the openai package makes of them, and what came of each line.
+"""Batches over the wire, and what came of each line.
 
 A batch is a file of requests, one a line, and later a file of answers and one of errors, in any
-order (https://platform.openai.com/docs/guides/batch). As in `http`, no exception of the package
-leaves this file, for it can quote a prompt: what failed is `Trouble`, with a short code.
+order (https://platform.openai.com/docs/guides/batch). What failed is `Trouble`, with a short code.
 """
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import httpx2
-import openai
 
 from metassay.llm import http
 from metassay.llm.endpoints import EndpointOptions
-from metassay.llm.http import Outcome
+from metassay.llm.http import Client, Outcome, Said
 from metassay.llm.limits import retry_after
 from metassay.llm.messages import ChatRequest
 
@@ -39,15 +37,13 @@ class Trouble(Exception):  # noqa: N818 - it may pass
 
 
 class State(NamedTuple):
-    """A batch as its endpoint tells of it: its id there, requests `done` (failed ones, too) of all.
+    """A batch as its endpoint tells of it, by its id there.
 
     `lacking` is what came of a request of which no line of the `files` tells.
     """
 
     number: str
     status: str
-    done: int
-    total: int
     files: tuple[str, ...]
     lacking: Outcome
 
@@ -63,53 +59,51 @@ def line(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
     return head.encode() + http.body(request, endpoint, limit) + b"}\n"
 
 
-async def upload(client: openai.AsyncOpenAI, name: str, content: bytes) -> str:
+async def upload(client: Client, name: str, content: bytes) -> str:
     """Upload a file of lines; returns its id."""
     file = (f"{NAME}-{name}.jsonl", content, "application/jsonl")
-    return await _call(client.files.create(file=file, purpose="batch"), _id)
+    parts: dict[str, Any] = {"files": {"file": file}, "data": {"purpose": "batch"}}
+    return await _call(client, "POST", "/files", _id, **parts)
 
 
-async def create(client: openai.AsyncOpenAI, file: str, name: str) -> str:
+async def create(client: Client, file: str, name: str) -> str:
     """Have an uploaded file answered: from here on it costs money. Returns the batch's id."""
-    creating = client.batches.create(
-        input_file_id=file,
-        endpoint="/v1/chat/completions",
-        completion_window="24h",
-        metadata={NAME: name},
-    )
-    return await _call(creating, _id)
+    said = {
+        **{"input_file_id": file, "endpoint": "/v1/chat/completions"},
+        **{"completion_window": "24h", "metadata": {NAME: name}},
+    }
+    return await _call(client, "POST", "/batches", _id, content=json.dumps(said).encode())
 
 
-async def retrieve(client: openai.AsyncOpenAI, number: str) -> State:
+async def retrieve(client: Client, number: str) -> State:
     """How a batch stands."""
-    return await _call(client.batches.retrieve(number), _state)
+    return await _call(client, "GET", f"/batches/{number}", _state)
 
 
-async def find(client: openai.AsyncOpenAI, name: str, since: float) -> str | None:
+async def find(client: Client, name: str, since: float) -> str | None:
     """The id of the batch of this name, created at `since` (Unix time) or later; None: no such."""
-    after: str | openai.Omit = openai.omit
+    after = ""
     while True:  # the latest come first
-        page, more = await _call(client.batches.list(limit=100, after=after), _page)
+        page, more = await _call(client, "GET", f"/batches?limit=100{after}", _page)
         for number, named, _ in page:
             if named == name:
                 return number
         if not (page and more and page[-1][2] > since - _CLOCKS):
             return None
-        after = page[-1][0]
+        after = f"&after={page[-1][0]}"
 
 
 async def outcomes(
-    client: openai.AsyncOpenAI,
+    client: Client,
     state: State,
     requests: Mapping[str, ChatRequest],
     endpoint: EndpointOptions,
     limit: str,
 ) -> dict[str, Outcome]:
     """What came of these requests by key: of several lines of one, the first, answers first."""
-    secrets = [client.api_key, *map(str, client.default_headers.values())]
     found: dict[str, Outcome] = {}
     for file in state.files:
-        content = await _call(client.files.content(file), lambda response: response.content)
+        content = await _call(client, "GET", f"/files/{file}/content", bytes, parse=False)
         for line in content.split(b"\n"):
             try:
                 # As floats, numbers never have too many digits.
@@ -118,7 +112,7 @@ async def outcomes(
             except (ValueError, LookupError, TypeError, RecursionError):
                 continue
             sent = http.body(request, endpoint, limit)
-            outcome = _outcome(said, request, sent, secrets)
+            outcome = _outcome(said, request, sent, client.secrets)
             known = found.setdefault(request.key, outcome)
             if known.entry is None and outcome.entry is not None:
                 found[request.key] = outcome
@@ -141,59 +135,62 @@ def _outcome(
         return _BAD_LINE if entry is None else Outcome(entry=entry, billed="yes")
     if not (isinstance(status, float) and 300 <= status < 600):
         return _BAD_LINE
-    inner = content.get("error") if isinstance(content, dict) else None
     # As if it had been asked alone: what a failed status means is said in one place.
-    back = httpx2.Response(int(status), request=httpx2.Request("POST", "http://batch"))
-    known = inner if isinstance(inner, dict) else content
-    error = openai.APIStatusError("", response=back, body=known)
-    return http.failed(error, request, request.key, sent, secrets)
+    return http.failed(Said(int(status), content), request, request.key, sent, secrets)
 
 
-async def _call(sent: Awaitable[Any], read: Callable[[Any], Result]) -> Result:
+async def _call(
+    client: Client,
+    method: str,
+    path: str,
+    read: Callable[[Any], Result],
+    *,
+    parse: bool = True,
+    **content: Any,
+) -> Result:
+    """What `read` makes of the JSON that comes back, or of the bytes."""
     try:
-        return read(await sent)
-    except openai.APIConnectionError:  # among them timeouts
+        response = await client.call(method, path, **content)
+        if response.is_success:
+            return read(json.loads(response.content) if parse else response.content)
+        said = Said(response.status_code, response.content, response.headers)
+        again = not said.stop and (said.status in http.RETRIED or said.status >= 500)
+        stop = None if said.status == 404 else said.stop  # it knows no such batch
+        wait = retry_after(said.headers)
+        outcome = Outcome(error=f"http_{said.status}", again=again, stop=stop, wait=wait)
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError):  # among them timeouts
         outcome = Outcome(error="connection", again=True)
-    except openai.APIStatusError as error:
-        status, stop = error.status_code, None
-        if status in (401, 402) or error.code in http.NO_QUOTA:
-            stop = http.STOPPING.get(status, "the account has no quota left")
-        again = not stop and (status in http.RETRIED or status >= 500)
-        wait = retry_after(error.response.headers)
-        outcome = Outcome(error=f"http_{status}", again=again, stop=stop, wait=wait)
-    except (openai.OpenAIError, ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, LookupError, http.TooLarge):
         outcome = Outcome(error="bad_reply", again=True)
     raise Trouble(outcome)
 
 
-# What the package makes of a reply is not checked: what it lacks is an AttributeError.
-
-
 def _id(said: Any) -> str:
-    if not re.fullmatch(r"[\w.:-]{1,200}", said.id, re.ASCII):
+    if not re.fullmatch(r"[\w.:-]{1,200}", said["id"], re.ASCII):
         raise ValueError("no id")
-    return str(said.id)
+    return str(said["id"])
 
 
 def _page(page: Any) -> tuple[list[tuple[str, str | None, float]], bool]:
     """Ids, names and times of creation of the batches on a page; whether there are more pages."""
     batches = [
-        (_id(one), (one.metadata or {}).get(NAME), float(one.created_at)) for one in page.data
+        (_id(one), (one.get("metadata") or {}).get(NAME), float(one["created_at"]))
+        for one in page["data"]
     ]
-    return batches, bool(page.has_more)
+    return batches, bool(page.get("has_more"))
 
 
 def _state(batch: Any) -> State:
-    status, counts, errors = str(batch.status), batch.request_counts, batch.errors
-    done, total = (counts.completed + counts.failed, counts.total) if counts else (0, 0)
-    files = tuple(file for file in (batch.output_file_id, batch.error_file_id) if file)
+    status, errors = str(batch["status"]), batch.get("errors")
+    files = tuple(file for name in ("output_file_id", "error_file_id") if (file := batch.get(name)))
     lacking = Outcome(error="batch_lacks_it", again=True, billed="perhaps")
     if status == "failed":  # as a whole, before any was asked
-        codes = [code for error in (errors and errors.data) or () if (code := _word(error.code))]
+        every = (errors or {}).get("data") or ()
+        codes = [code for error in every if (code := _word(error.get("code")))]
         lacking = Outcome(error=f"batch_{codes[0] if codes else status}", again=True)
     elif status in ("expired", "cancelled"):
         lacking = Outcome(error=f"batch_{status}", again=status == "expired")
-    return State(_id(batch), status, done, total, files, lacking)
+    return State(_id(batch), status, files, lacking)
 
 
 def _word(code: object) -> str | None:

@@ -47,10 +47,9 @@ def estimate(
     """Estimate what asking these questions would cost.
 
     `structured`: the endpoint is sent schemas. `completion_tokens` is what an answer is expected to
-    take, unless 20 or more past answers to the same first message and schema say how many it takes
-    for so much material. `most`: how many requests each becomes at most (None: one each), each by
-    `longer` bytes longer at most. Of more than 1,000 requests every n-th is counted, the others go
-    by their length in characters. Raises BadInput if the model names a tokenizer that is not there.
+    take, unless ENOUGH past answers to the same first message and schema say it. `most`: how many
+    requests each becomes at most, each by `longer` bytes longer. Of more than SAMPLE requests every
+    n-th is counted, the others by length. BadInput if the model's tokenizer is not there.
     """
     distinct = {request.key: request for request in requests}
     times = {} if most is None else dict(zip([r.key for r in requests], most, strict=True))

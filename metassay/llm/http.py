@@ -1,14 +1,12 @@
-"""One request over the wire: what the openai package makes of it, and what came of it.
+"""One request over the wire, and what came of it: an `Outcome` with short codes.
 
-Exceptions of that package can quote the prompt, so none of them leaves this file: everything that
-can happen is an `Outcome` with short codes.
+Servers' words and exceptions can quote the prompt, so none of them leaves this file but by `words`.
 """
 
 import asyncio
 import contextlib
 import functools
 import json
-import logging
 import re
 import ssl
 import time
@@ -19,18 +17,25 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx2
-import openai
 
 from metassay import __version__
+from metassay.core.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.answers import without_thoughts
 from metassay.llm.budget import Billed
-from metassay.llm.egress import Secrets
-from metassay.llm.endpoints import EndpointOptions
-from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus
-from metassay.llm.limits import QUOTAS, quota_pause, retry_after
+from metassay.llm.egress import Cleared, Secrets
+from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
+from metassay.llm.limits import retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
-from metassay.llm.server_errors import WATCHED, Exchange, is_retired, words
+from metassay.llm.server_errors import (
+    WATCHED,
+    Exchange,
+    Retired,
+    is_retired,
+    parsed,
+    words,
+)
 
 # OpenAI's words first; then those of Anthropic, Mistral and Gemini, which gateways pass on.
 _FINISHED: dict[str, EntryStatus] = {
@@ -46,9 +51,9 @@ _LONGEST_REASON = 64  # characters; it is one word of an API's few
 def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     """Read the body of a response; None if no answer is in it.
 
-    What a model thought (`reasoning_content`, `reasoning`, parts that say so) is no answer. A count
-    of tokens that cannot be true is null. An answer that is not text, or that no file can hold, was
-    paid for all the same: it is kept as ASCII, marked, and nobody reads it.
+    Thoughts are no answer, and a count of tokens that cannot be true is null. What is not text, or
+    what no file can hold, was paid for all the same: it is kept as ASCII, marked, and nobody reads
+    it.
     """
     try:
         # As floats, numbers never have too many digits.
@@ -99,10 +104,7 @@ def _ascii(text: str) -> str:
 
 
 def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, int | None]:
-    """Tokens read and written, null where the endpoint did not count them or cannot have.
-
-    It cannot have counted more than was reserved for the request, nor none in a prompt or a text.
-    """
+    """Tokens read and written; null where they are not counted, or are more than was reserved."""
     known = usage if isinstance(usage, dict) else {}
 
     def count(name: str, least: int, most: int) -> int | None:
@@ -115,13 +117,7 @@ def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, in
 
 
 def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...] | None:
-    """Those of the answer in a choice whose message says `text`; None if it has none to be read.
-
-    OpenAI, vLLM and Ollama give them in one form; others leave the member out or null, though it
-    was asked for. The tokens can hold more than the answer: thoughts before it, which some servers
-    take out of the message alone, and a token that ends it. Where no tokens can be told from those
-    of thoughts, there are none.
-    """
+    """Those of the answer alone, in a choice whose message says `text`; None if there are none."""
     given = choice.get("logprobs")
     found = given.get("content") if isinstance(given, dict) else None
     said = without_thoughts(text)
@@ -148,29 +144,26 @@ def _pair(said: dict[str, Any]) -> tuple[str, float]:
     return token_logprob(said["token"], said["logprob"])
 
 
-# The connection pool of one client scans all its connections for every request: at 128 of them
-# that costs more than the request. Eight clients of sixteen connections do not notice.
-CLIENTS = 8
+# A connection pool scans all its connections for every request: at 128 of them that costs more
+# than the request. Pools of four do not notice.
+CLIENTS = 32
 CONNECT_SECONDS = 10.0
 LARGEST_BODY = 16 * 2**20  # bytes; the longest answers of models take a tenth of it
-
 _GZIP = b"\x1f\x8b"  # how it begins, and no JSON does
-_EITHER, _BARE = zlib.MAX_WBITS | 32, -zlib.MAX_WBITS  # gzip or zlib; what some take deflate for
-_LAYERS = 3  # of packing
-_PIECE = 4096  # bytes that are unpacked at a time
 
-# What the package would tell about this machine, and read from the environment, in every request.
-_SILENCED = (
-    *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
-    *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
-    *("OpenAI-Organization", "OpenAI-Project"),
-)
 _TOO_LONG = ("maximum context length", "context window", "context length")
 STOPPING = {
     401: "it does not accept the key",
     402: "the account has no credit left",
     404: "it knows no such path or model",
 }
+_REMEDIES = {
+    401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
+    402: "add credit to it",
+    404: "check params.yaml > endpoints > {name} > base_url",
+    429: "wait for its reset or raise it",
+}
+_NO_KEY = "name the variable that holds it under params.yaml > endpoints > {name} > key_env"
 NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 # How Anthropic (credit), Gemini and xAI (keys) begin what they say with HTTP 400.
 _SAID = {
@@ -178,10 +171,6 @@ _SAID = {
     re.compile(r"api key not valid|incorrect api key", re.IGNORECASE): 401,
 }
 RETRIED = frozenset({408, 409, 425, 429})
-_READ_HEADERS = frozenset(
-    {b"retry-after", b"retry-after-ms", b"date"}
-    | {name.encode() for names in QUOTAS for name in names}
-)
 _PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model that may have gone on
 
 
@@ -189,9 +178,8 @@ _PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model tha
 class Outcome:
     """What one sent request came to: an `entry` for the ledger, or an `error` code.
 
-    `again`: it may succeed another time, after `wait` seconds if the server said so. Nothing may go
-    out for `pause` seconds: a quota is used up. `stop`: no request to this endpoint can succeed,
-    and why; `retired`: to this model there. `said` are the
+    `again`: it may succeed another time, after `wait` seconds if the server said so. `stop`: no
+    request to this endpoint can succeed, and why; `retired`: to this model there. `said` are the
     words of a server that refuses this one for good, and `kind` its own code.
     """
 
@@ -199,7 +187,6 @@ class Outcome:
     error: str | None = None
     again: bool = False
     wait: float | None = None
-    pause: float = 0.0
     stop: str | None = None
     retired: bool = False
     said: str | None = None
@@ -213,169 +200,124 @@ class Outcome:
         return self.entry.status if self.entry else str(self.error)
 
 
-@contextlib.asynccontextmanager
-async def clients(
-    endpoint: EndpointOptions, secrets: Secrets, *, largest: int | None = None
-) -> AsyncIterator[list[openai.AsyncOpenAI]]:
-    """Clients that share the load. Environment proxies and redirects are not followed.
-
-    A body of more than `largest` bytes (None: LARGEST_BODY) is not read.
-    """
-    transport_log = logging.getLogger("httpx2")
-    if transport_log.level == logging.NOTSET:  # a line per request, unless somebody asks for it
-        transport_log.setLevel(logging.WARNING)
-    number = min(CLIENTS, endpoint.concurrency)
-    made = [_client(endpoint, secrets, largest or LARGEST_BODY) for _ in range(number)]
-    try:
-        yield made
-    finally:
-        for client in made:
-            await client.close()
-
-
-async def send(
-    client: openai.AsyncOpenAI,
-    request: ChatRequest,
-    key: str,
-    endpoint: EndpointOptions,
-    limit: str,
-) -> Outcome:
-    """Send a request once and say what came of it. `limit` names the parameter for max_tokens."""
-    start, sent = time.monotonic(), body(request, endpoint, limit)
-    try:
-        async with asyncio.timeout(endpoint.timeout):
-            response = await client.post(
-                _path(request, endpoint),
-                cast_to=httpx2.Response,
-                # Bytes, not a mapping: the package would copy and check that for a quarter of a ms.
-                content=sent,
-            )
-    except (TimeoutError, openai.APITimeoutError) as error:
-        return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
-    except openai.APIConnectionError as error:
-        large = isinstance(error.__cause__, _TooLarge)
-        code = "too_large" if large else "connection"
-        return Outcome(error=code, again=not large, billed=_if_it_went_out(error))
-    except openai.APIStatusError as error:
-        secrets = [client.api_key, *map(str, client.default_headers.values())]
-        return failed(error, request, key, sent, secrets)
-    except openai.OpenAIError:
-        return Outcome(error="client")
-    latency = time.monotonic() - start
-    entry = answer(response.content, request, key)
-    if entry is None:
-        return Outcome(error="bad_reply", again=True, billed="perhaps")
-    pause = quota_pause(response.headers)
-    return Outcome(entry=entry, billed="yes", latency=latency, pause=pause)
-
-
-def _client(endpoint: EndpointOptions, secrets: Secrets, largest: int) -> openai.AsyncOpenAI:
-    transport = httpx2.AsyncClient(
-        transport=_Bounded(endpoint, secrets, largest),
-        trust_env=False,
-        follow_redirects=False,
-        timeout=httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
-    )
-    headers: dict[str, Any] = dict.fromkeys(_SILENCED, openai.Omit())
-    headers["User-Agent"] = f"metassay/{__version__}"
-    headers["Accept-Encoding"] = "gzip, deflate"  # whatever else is installed here
-    common: dict[str, Any] = {
-        # Never None: the package would take a key from the environment, and send it to this server.
-        "api_key": secrets.key or "none",
-        "max_retries": 0,
-        "timeout": httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
-        "default_headers": headers,
-        "http_client": transport,
-    }
-    if endpoint.kind == "azure":
-        return openai.AsyncAzureOpenAI(
-            azure_endpoint=endpoint.base_url, api_version=endpoint.api_version, **common
-        )
-    return openai.AsyncOpenAI(base_url=endpoint.base_url, **common)
-
-
-class _TooLarge(httpx2.RequestError):
-    """A body that no answer is as long as."""
-
-
-class _Bounded(httpx2.AsyncBaseTransport):
-    """Reads a response whole, but no more than `largest` bytes of it, also when it is unpacked.
-
-    The endpoint's own headers are set here, in place of any that the package sets or logs. Of the
-    response's headers only those come through that are read here: what a body's `charset` says
-    would crash the package, which decodes the bodies of errors by it.
-    """
+class Client:
+    """Connections to one endpoint. Environment proxies and redirects are not followed."""
 
     def __init__(self, endpoint: EndpointOptions, secrets: Secrets, largest: int) -> None:
         self._largest = largest
-        self._headers = {**endpoint.headers, **secrets.headers}
-        # Without a key the package sends one that is none, but one of the headers says who asks.
-        self._unset = ("authorization", "api-key") if secrets.headers and not secrets.key else ()
-        self._inner = httpx2.AsyncHTTPTransport(
+        self._transport = httpx2.AsyncHTTPTransport(
             verify=_certificates(),
             trust_env=False,
             proxy=endpoint.proxy,
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         )
+        url, query = endpoint.base_url.rstrip("/"), ""
+        key = {} if secrets.key is None else {"authorization": f"Bearer {secrets.key}"}
+        if endpoint.kind == "azure":
+            url, query = f"{url}/openai", f"?api-version={endpoint.api_version}"
+            key = {} if secrets.key is None else {"api-key": secrets.key}
+        self._url = f"{url}{{}}{query}"
+        self._headers = httpx2.Headers(
+            {
+                **{"accept": "application/json", "accept-encoding": "gzip"},
+                **{"user-agent": f"metassay/{__version__}", **key},
+            }
+        )
+        self._headers.update({**endpoint.headers, **secrets.headers})
+        timeout = httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS)
+        self._extensions = {"timeout": timeout.as_dict()}
+        self.secrets = [*([secrets.key] if secrets.key else []), *secrets.headers.values()]
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        for name in self._unset:
-            request.headers.pop(name, None)
-        request.headers.update(self._headers)
-        start = time.monotonic()
-        response = await self._inner.handle_async_request(request)
-        body = bytearray()
+    async def call(self, method: str, path: str, **content: Any) -> httpx2.Response:
+        """Send a request and read the answer whole, but no more than `largest` bytes of it."""
+        request = httpx2.Request(
+            method,
+            self._url.format(path),
+            headers=self._headers,
+            extensions=self._extensions,
+            **content,
+        )
+        if "content" in content:
+            request.headers["content-type"] = "application/json"
+        start, body = time.monotonic(), bytearray()
+        response = await self._transport.handle_async_request(request)
         try:
             async for part in response.aiter_raw():
                 body += part
-                if len(body) > self._largest:
-                    raise _TooLarge("the body is too large")
+                _check_size(body, self._largest)
         finally:
             await response.aclose()
-        said = response.headers.get("content-encoding", "")
-        content = _unpacked(bytes(body), said, self._largest)
+        whole = _unpacked(bytes(body), self._largest)
         watched = WATCHED.get()
         if watched is not None:
-            seconds = time.monotonic() - start
-            watched.append(Exchange(request, response, content, seconds))
-        headers = [one for one in response.headers.raw if one[0].lower() in _READ_HEADERS]
-        return httpx2.Response(response.status_code, headers=headers, content=content)
+            watched.append(Exchange(request, response, whole, time.monotonic() - start))
+        # Without its encoding, and what it says of a charset that may be none.
+        headers = [one for one in response.headers.raw if not one[0].lower().startswith(b"content")]
+        return httpx2.Response(response.status_code, headers=headers, content=whole)
 
-    async def aclose(self) -> None:
-        await self._inner.aclose()
+    async def close(self) -> None:
+        """End all connections."""
+        await self._transport.aclose()
 
 
-def _unpacked(body: bytes, said: str, largest: int) -> bytes:
-    """What gzip or zlib made of a body, also where its head (`said`) is wrong about it.
+@contextlib.asynccontextmanager
+async def clients(
+    endpoint: EndpointOptions, secrets: Secrets, *, largest: int | None = None
+) -> AsyncIterator[list[Client]]:
+    """Clients that share the load; a body of more than `largest` (LARGEST_BODY) is not read."""
+    number = min(CLIENTS, endpoint.concurrency)
+    every = [Client(endpoint, secrets, largest or LARGEST_BODY) for _ in range(number)]
+    try:
+        yield every
+    finally:
+        for client in every:
+            await client.close()
 
-    Some servers and their proxies both pack it, or only one of them says so. What is neither comes
-    back as it is.
-    """
-    if "deflate" in said.lower():
-        for form in (_EITHER, _BARE):
-            with contextlib.suppress(zlib.error):
-                body = _inflated(body, form, largest)
-                break
-    for _ in range(_LAYERS):
-        if body.startswith(_GZIP):
-            with contextlib.suppress(zlib.error):
-                body = _inflated(body, _EITHER, largest)
+
+# What a call that reaches no answer raises: a wrong address and bytes that are no HTTP, too.
+UNANSWERED = (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError)
+
+
+async def send(
+    client: Client, request: ChatRequest, key: str, endpoint: EndpointOptions, limit: str
+) -> Outcome:
+    """Send a request once and say what came of it. `limit` names the parameter for max_tokens."""
+    start, sent = time.monotonic(), body(request, endpoint, limit)
+    try:
+        async with asyncio.timeout(endpoint.timeout):
+            response = await client.call("POST", _path(request, endpoint), content=sent)
+    except (TimeoutError, httpx2.TimeoutException) as error:
+        return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
+    except TooLarge:
+        return Outcome(error="too_large", billed="perhaps")
+    except UNANSWERED as error:
+        return Outcome(error="connection", again=True, billed=_if_it_went_out(error))
+    latency = time.monotonic() - start
+    if not response.is_success:
+        said = Said(response.status_code, response.content, response.headers)
+        return failed(said, request, key, sent, client.secrets)
+    entry = answer(response.content, request, key)
+    if entry is None:
+        return Outcome(error="bad_reply", again=True, billed="perhaps")
+    return Outcome(entry=entry, billed="yes", latency=latency)
+
+
+class TooLarge(Exception):  # noqa: N818 - it ends nothing but a call
+    """A body that no answer is as long as."""
+
+
+def _check_size(body: bytes | bytearray, largest: int) -> None:
+    if len(body) > largest:
+        raise TooLarge
+
+
+def _unpacked(body: bytes, largest: int) -> bytes:
+    """What gzip made of a body, whatever its head says; what is not packed comes back as it is."""
+    if body.startswith(_GZIP):
+        with contextlib.suppress(zlib.error):
+            body = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(body, largest + 1)
+    _check_size(body, largest)
     return body
-
-
-def _inflated(body: bytes, form: int, largest: int) -> bytes:
-    """One layer: it may be several files in a row, with zeros behind them."""
-    content, unpacking = bytearray(), None
-    for start in range(0, len(body), _PIECE):
-        piece = body[start : start + _PIECE]
-        while piece := piece if unpacking else piece.lstrip(b"\0"):
-            unpacking = unpacking or zlib.decompressobj(form)
-            content += unpacking.decompress(piece, largest + 1 - len(content))
-            if len(content) > largest:
-                raise _TooLarge("the body is too large")
-            piece = unpacking.unused_data
-            unpacking = None if unpacking.eof else unpacking
-    return bytes(content)
 
 
 @functools.cache
@@ -415,52 +357,85 @@ def _path(request: ChatRequest, endpoint: EndpointOptions) -> str:
 
 def _if_it_went_out(error: BaseException) -> Billed:
     before = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-    return "no" if isinstance(error.__cause__, before) else "perhaps"
+    return "no" if isinstance(error, before) else "perhaps"
 
 
-def failed(
-    error: openai.APIStatusError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
-) -> Outcome:
+class Said:
+    """What a server says of a request that it does not answer.
+
+    `body` is what stands under `error` in its JSON, or all of it, or its text; `code` its own code.
+    """
+
+    def __init__(
+        self, status: int, content: bytes | object, headers: Mapping[str, str] | None = None
+    ) -> None:
+        text = content.decode("utf-8", "replace").strip() if isinstance(content, bytes) else content
+        body = parsed(text)
+        self.status, self.headers = status, headers or {}
+        self.body: Any = body.get("error", body) if isinstance(body, Mapping) else body
+        inside = self.body if isinstance(self.body, Mapping) else {}
+        self.code, self.about = inside.get("code"), inside.get("metadata")
+        message = inside.get("message") if inside else self.body
+        self.message = message if isinstance(message, str) else ""
+        for begins, meant in _SAID.items():
+            if status == 400 and begins.match(self.message):
+                self.status = meant
+
+    @property
+    def stop(self) -> str | None:
+        """Why no request to this endpoint can succeed; None if one may."""
+        no_quota = "the account has no quota left" if self.code in NO_QUOTA else None
+        return STOPPING.get(self.status, no_quota)
+
+    @property
+    def declined(self) -> bool:
+        """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
+        return (
+            self.code in ("content_filter", "content_policy_violation")
+            or (self.code == "invalid_prompt" and "flagged" in self.message)
+            or (isinstance(self.about, Mapping) and "flagged_input" in self.about)
+        )
+
+
+def failed(said: Said, request: ChatRequest, key: str, sent: bytes, secrets: list[str]) -> Outcome:
     """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
-    status = _meant(error)
-    code = f"http_{status}"
-    if is_retired(status, error.body, request.model):
+    status, code = said.status, f"http_{said.status}"
+    if is_retired(status, said.body, request.model):
         return Outcome(error=code, stop="it has no such model", retired=True)
-    if status in STOPPING or error.code in NO_QUOTA:
-        return Outcome(error=code, stop=STOPPING.get(status, "the account has no quota left"))
-    if _declined(error):
+    if said.stop:
+        return Outcome(error=code, stop=said.stop)
+    if said.declined:
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
-        wait = retry_after(error.response.headers)
-        pause = quota_pause(error.response.headers)
-        return Outcome(error=code, again=True, wait=wait, pause=pause, billed=billed)
-    if error.code == "context_length_exceeded" or any(
-        words in _message(error.body).lower() for words in _TOO_LONG
-    ):
+        return Outcome(error=code, again=True, wait=retry_after(said.headers), billed=billed)
+    message = said.message.lower()
+    if said.code == "context_length_exceeded" or any(long in message for long in _TOO_LONG):
         return Outcome(error="context_length")
-    said = words(status, error.body, sent, secrets)
-    return Outcome(error=code, said=said, kind=str(error.code))
+    shown = words(status, said.body, sent, secrets)
+    return Outcome(error=code, said=shown, kind=str(said.code))
 
 
-def _meant(error: openai.APIStatusError) -> int:
-    """The HTTP status, or the one that others send where the server says this."""
-    said = _message(error.body)
-    by_words = [meant for words, meant in _SAID.items() if words.match(said)]
-    return by_words[0] if error.status_code == 400 and by_words else error.status_code
-
-
-def _declined(error: openai.APIStatusError) -> bool:
-    """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
-    body = error.body if isinstance(error.body, Mapping) else {}
-    about = body.get("metadata")
-    return (
-        error.code in ("content_filter", "content_policy_violation")
-        or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
-        or (isinstance(about, Mapping) and "flagged_input" in about)
-    )
-
-
-def _message(body: object) -> str:
-    message = body.get("message") if isinstance(body, Mapping) else body
-    return message if isinstance(message, str) else ""
+def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome) -> BadInput:
+    """Why no request can succeed, as an outcome with `stop` says it, and what to do."""
+    name, options = endpoint.name, endpoint.options
+    where = f"endpoint {name!r} ({options.base_url})"
+    if outcome.retired:
+        answers, last = ledger.model_answers(model.model)
+        here = f"{where} answers, but says that it has no model {model.model!r}"
+        if not answers:
+            return Retired(
+                f"{here}, of which the ledger has no answer: correct params.yaml > models > ... >"
+                " model; if the name is right, the model was retired or the key may not use it"
+            )
+        return Retired(
+            f"{here} any more. Its {answers:,} answers in the ledger, the last of {last}, and all"
+            " tables made of them, stay as they are. To go on, add its successor under params.yaml"
+            " > models, a judge that asks it, and run both judges side by side"
+        )
+    status = int(outcome.code.removeprefix("http_"))
+    remedy = _REMEDIES.get(status, _REMEDIES[429])
+    if status == 401 and options.key_env is None:
+        remedy = _NO_KEY
+    remedy = remedy.format(name=name, key_env=options.key_env)
+    return BadInput(f"{where}: {outcome.stop}; {remedy}; then run again")

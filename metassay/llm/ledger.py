@@ -19,52 +19,8 @@ from metassay.llm.messages import ChatRequest, Reply, belongs, logprobs_from_jso
 EntryStatus = Literal["ok", "refused", "truncated"]
 UNREADABLE = "unreadable"  # finish_reason of an answer that is not text, kept as ASCII
 
-_FORM_1 = """
-CREATE TABLE answers (
-  key TEXT PRIMARY KEY, endpoint_kind TEXT NOT NULL, model TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('ok', 'refused', 'truncated')), finish_reason TEXT,
-  prompt_tokens INTEGER, completion_tokens INTEGER, latency REAL, answered REAL,
-  text TEXT, request TEXT NOT NULL
-);
-CREATE TABLE claims (
-  key TEXT PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE attempts (
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL, account TEXT NOT NULL, model TEXT NOT NULL,
-  owner TEXT NOT NULL, started REAL NOT NULL, outcome TEXT,
-  prompt_tokens INTEGER, completion_tokens INTEGER, cost INTEGER NOT NULL
-);
-CREATE INDEX open_attempts ON attempts (account) WHERE outcome IS NULL;
-CREATE TABLE accounts (
-  account TEXT PRIMARY KEY, currency TEXT, spent INTEGER NOT NULL DEFAULT 0,
-  uncertain INTEGER NOT NULL DEFAULT 0, reserved INTEGER NOT NULL DEFAULT 0,
-  saved INTEGER NOT NULL DEFAULT 0, calls INTEGER NOT NULL DEFAULT 0,
-  hits INTEGER NOT NULL DEFAULT 0
-);
-"""
-_FORM_2 = """
-CREATE TABLE failures (
-  key TEXT PRIMARY KEY, code TEXT NOT NULL, request TEXT NOT NULL
-);
-"""
-_FORM_3 = """
-CREATE TABLE logprobs (
-  key TEXT PRIMARY KEY, logprobs TEXT NOT NULL
-);
-CREATE TABLE tried (
-  block TEXT PRIMARY KEY
-) WITHOUT ROWID;
-"""
-# Module `journal` says what these are for.
-_FORM_4 = """
-CREATE TABLE batches (
-  name TEXT PRIMARY KEY, endpoint TEXT NOT NULL, started REAL NOT NULL, sent REAL, number TEXT
-);
-CREATE TABLE batch_lines (
-  key TEXT PRIMARY KEY, batch TEXT, attempt INTEGER, tries INTEGER NOT NULL, request TEXT NOT NULL
-);
-CREATE INDEX lines_of_batches ON batch_lines (batch);
-"""
+_SQL = Path(__file__).with_name("ledger.sql").read_text("utf-8")
+_FORMS = tuple(form.partition("\n")[2] for form in _SQL.split("-- form ")[1:])
 _ANSWERS = "answers LEFT JOIN logprobs USING (key)"
 
 _COUNT = "(typeof({0}) IN ('integer', 'null') AND coalesce({0} >= 0, 1))"
@@ -101,7 +57,7 @@ _SOUND = {
 }
 FORM = Form(
     0x4D544C47,  # "MTLG", so that any tool can tell whose file it is
-    (_FORM_1, _FORM_2, _FORM_3, _FORM_4),
+    _FORMS,
     "ledger",
     "import the tables of responses of your finished runs (`metassay ledger import`)",
     _SOUND,

@@ -1,16 +1,15 @@
 """How fast an endpoint may be asked, and how patiently it is asked again."""
 
 import asyncio
-import datetime
 import email.utils
 import math
-import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+IN_A_ROW = 3  # refusals of one kind, that stop a run
 MINUTE = 60.0
 _BURST = 20.0  # a bucket holds this fraction of a minute: three seconds' worth
 
@@ -60,11 +59,7 @@ class Bucket:
 
 
 class Gate:
-    """What every request to one endpoint passes: both buckets, and pauses the server asks for.
-
-    After a "too many requests" only half as many are under way at once, down to one; each round of
-    answers lets one more in again. Those that were sent before count once, not each.
-    """
+    """What every request to one endpoint passes: buckets, pauses, and half as many after a 429."""
 
     def __init__(
         self,
@@ -142,38 +137,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if seconds is not None:
         return seconds
     return None if then is None else then - _now(headers)
-
-
-# The header that says what is left of a quota, and the one that says when it is whole again:
-# https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers and
-# https://docs.claude.com/en/api/rate-limits#response-headers
-QUOTAS = (
-    *((f"x-ratelimit-remaining-{of}", f"x-ratelimit-reset-{of}") for of in ("requests", "tokens")),
-    *(
-        (f"anthropic-ratelimit-{of}-remaining", f"anthropic-ratelimit-{of}-reset")
-        for of in ("requests", "tokens", "input-tokens", "output-tokens")
-    ),
-)
-_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
-
-
-def quota_pause(headers: Mapping[str, str]) -> float:
-    """Seconds until a quota of which nothing is left is whole again; 0 if some is left of each."""
-    empty = [reset for left, reset in QUOTAS if _number(headers.get(left, "")) == 0]
-    return max((_until(headers.get(reset, ""), headers) for reset in empty), default=0.0)
-
-
-def _until(reset: str, headers: Mapping[str, str]) -> float:
-    """Seconds of `1s`, `6m0s` or `120ms`, or until a time of RFC 3339; 0 of anything else."""
-    parts = _DURATION.fullmatch(reset)
-    if reset and parts:
-        hours, minutes, seconds, milliseconds = (float(part or 0) for part in parts.groups())
-        return hours * 3600 + minutes * 60 + seconds + milliseconds / 1000
-    try:
-        then = datetime.datetime.fromisoformat(reset).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
-    return max(0.0, then - _now(headers))
 
 
 def _now(headers: Mapping[str, str]) -> float:

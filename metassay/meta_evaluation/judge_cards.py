@@ -158,11 +158,12 @@ def judge_cards(
     """
     cards: list[Row] = []
     bins: list[Row] = []
+    by_metric = _by_metric(scores)
     for study in found:
         if not _pass_or_fail(study, ratings, criteria[study.criterion]):
             continue
         for measured in study.directed:
-            texts = _texts(scores, study, measured)
+            texts = _texts(_of_metric(by_metric, study, measured), study, measured)
             if texts is None:
                 continue
             key: Row = {**study.key, **measured.key}
@@ -182,8 +183,7 @@ def _pass_or_fail(study: Study, ratings: pd.DataFrame, criterion: Criterion) -> 
     return bool(np.isin(study.raters[np.isfinite(study.raters)], (0.0, 1.0)).all())
 
 
-def _texts(scores: pd.DataFrame, study: Study, measured: Measured) -> Judged | None:
-    mine = _of_metric(scores, study, measured)
+def _texts(mine: pd.DataFrame, study: Study, measured: Measured) -> Judged | None:
     mine = mine[mine["author"].isin(study.systems)]
     by = pd.MultiIndex.from_frame(mine[["doc_id", "author"]].astype(str))
     score = pd.Series(mine["value"].to_numpy(dtype=np.float64), index=by).dropna()
@@ -221,9 +221,10 @@ def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions
     neither interval covers.
     """
     rows: list[Row] = []
+    by_metric = _by_metric(scores)
     for study in found:
         for measured in study.compared(options):
-            mine = _of_metric(scores, study, measured)
+            mine = _of_metric(by_metric, study, measured)
             for position, author in enumerate(study.systems):
                 judge, human = _aligned(mine, study, position)
                 sign = 1.0 if measured.better == study.better else -1.0
@@ -233,13 +234,17 @@ def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions
     return frame_of(rows, CORRECTED)
 
 
-def _of_metric(scores: pd.DataFrame, study: Study, measured: Measured) -> pd.DataFrame:
-    return scores[
-        (scores["part"] == study.part)
-        & (scores["metric"] == measured.metric)
-        & (scores["judge"] == measured.judge)
-        & (scores["recipe"] == measured.recipe)
-    ]
+_ByMetric = dict[tuple[str, ...], pd.DataFrame]
+
+
+def _by_metric(scores: pd.DataFrame) -> _ByMetric:
+    each = scores.groupby(["part", "metric", "judge", "recipe"], observed=True)
+    return {(): scores[:0], **{tuple(map(str, key)): rows for key, rows in each}}
+
+
+def _of_metric(by_metric: _ByMetric, study: Study, measured: Measured) -> pd.DataFrame:
+    key = study.part, *measured.key.values(), measured.recipe
+    return by_metric.get(key, by_metric[()])  # scores of single statements are in no table
 
 
 def _aligned(scores: pd.DataFrame, study: Study, position: int) -> tuple[Array, Array]:

@@ -119,6 +119,17 @@ class Study(NamedTuple):
         """The metrics that say which of two texts is better: not lengths, not coverage."""
         return [one for one in self.metrics if one.better != "neither"]
 
+    def values(self, metrics: Sequence[Measured], *, oriented: bool = True) -> Array:
+        """(metrics, systems, documents): their values, signs turned where less is better."""
+        each = [one.oriented if oriented else one.values for one in metrics]
+        return np.array(each, dtype=np.float64).reshape(len(each), *self.shape)
+
+    def rows(self, metrics: Sequence[Measured], **columns: object) -> Iterator[dict[str, object]]:
+        """A row per metric, of columns (metrics,) or what all rows share."""
+        wide = [np.broadcast_to(np.asarray(one), len(metrics)).tolist() for one in columns.values()]
+        for one, *row in zip(metrics, *wide, strict=True):
+            yield {**self.key, **one.key, **dict(zip(columns, row, strict=True))}
+
     def compared(self, options: MetaOptions) -> list[Measured]:
         """Those of `directed` that are to be compared with each other, if they scored any text."""
         named = [one for one in self.directed if options.compares(one.metric, one.label)]
@@ -149,6 +160,7 @@ def studies(
         )
     of_raters = _rater_scores(ratings, criteria)
     of_part = dict(list(scores.groupby("part", sort=True)))
+    known: dict[tuple[object, ...], tuple[Measured, ...]] = {}  # criteria of the same texts
     found = []
     for names, group in _of_texts(of_raters).groupby(_STUDIED, sort=True):
         key = str(names[0]), str(names[1]), str(names[2])
@@ -159,7 +171,11 @@ def studies(
         each = np.stack([_matrix(r, systems, documents) for _, r in mine.groupby("rater")])
         human = _matrix(group, systems, documents)
         human = even(human) if group["several"].any() else steady(human)
-        metrics = _measured(of_part.get(part, scores[:0]), part, systems, documents, better)
+        texts = part, *systems, "", *documents
+        if texts not in known:
+            scored = of_part.get(part, scores[:0])
+            known[texts] = _measured(scored, part, systems, documents, better)
+        metrics = known[texts]
         layout = layout_of(
             *(list(systems), list(documents), human, [one.values for one in metrics], groups),
             generator(0, "layout", *key),

@@ -134,17 +134,33 @@ def measure(
     longer than the encoder reads. There are no statistics: a corpus value is a mean. Raises
     BadInput if the extra `models` is not installed, or the model or the baseline cannot be had.
     """
+    texts = map(str.strip, evidence)
+    references = Counter(reference for reference in texts if reference) if options.idf else None
+    names = [each.name for each in DESCRIPTIONS]
+
+    def match(pairs: Sequence[tuple[str, str]]) -> list[Match]:
+        return _matches(pairs, references, options, store)
+
+    return columns(names, candidates, evidence, match, _baseline(options))
+
+
+def columns(
+    names: Sequence[str],
+    candidates: Sequence[str],
+    evidence: Sequence[str],
+    match: Callable[[Sequence[tuple[str, str]]], Sequence[Match]],
+    baseline: Sequence[float] | None = None,
+) -> dict[str, list[Measured]]:
+    """Precision, recall and F1 under these names; `match` is handed pairs without empty texts."""
     pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
-    baseline = _baseline(options)
     full = [pair for pair in pairs if all(pair)]
-    references = Counter(reference for _, reference in pairs if reference) if options.idf else None
-    matched = iter(_matches(full, references, options, store) if full else ())
-    measured: dict[str, list[Measured]] = {each.name: [] for each in DESCRIPTIONS}
-    for pair in pairs:
-        match = next(matched) if all(pair) else without(*pair)
-        for found, value in zip(measured.values(), values_of(match, baseline), strict=True):
-            found.append(Measured(value, None, match.cut))
-    return measured
+    results = iter(match(full) if full else ())
+    matches = [next(results) if all(pair) else without(*pair) for pair in pairs]
+    values = [values_of(each, baseline) for each in matches]
+    return {
+        name: [Measured(row[at], None, one.cut) for row, one in zip(values, matches, strict=True)]
+        for at, name in enumerate(names)
+    }
 
 
 KIND = Metric(
@@ -154,6 +170,7 @@ KIND = Metric(
     against="reference",
     descriptions=DESCRIPTIONS,
     costly=True,
+    whole=lambda options: options.idf,
 )
 
 

@@ -7,8 +7,8 @@ from metassay.core.errors import BadInput
 from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
 from metassay.metrics.record import Metric
 from metassay.models.loading import NetworkOptions
-from metassay.models.pair_scores import Output
-from metassay.models.rows import Limits, classifier, recipe_of
+from metassay.models.pair_scores import Output, classifier
+from metassay.models.rows import Limits, recipe_of
 
 NAME = "bleurt"
 PLACES = 6  # decimals that are kept of a number

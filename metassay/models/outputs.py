@@ -10,7 +10,7 @@ or if several processes share them.
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ log = logging.getLogger("metassay.models")
 _INPUTS, _CHARACTERS = 256, 2**16
 
 # Handed places of inputs, it yields outputs by place, batch by batch, each place once.
-Compute = Callable[[Sequence[int]], Iterator[Mapping[int, Any]]]
+Compute = Callable[[Sequence[int]], Iterable[Mapping[int, Any]]]
 
 
 @dataclass(frozen=True)

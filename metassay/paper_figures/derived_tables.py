@@ -108,7 +108,7 @@ def text_numbers(frames: Frames) -> pd.DataFrame:
     made = []
     for quantity, values in quantities.items():
         matrix = values.rename_axis(_TEXT).unstack("author").sort_index()
-        found = means(matrix.to_numpy(dtype=float), RESAMPLING)
+        found = means(matrix.to_numpy(dtype=float), list(matrix.index), RESAMPLING)
         for place, author in enumerate(matrix.columns):
             draws = matrix[author].dropna().tolist()
             if draws:
@@ -132,9 +132,9 @@ def means_of_first(frames: Frames) -> pd.DataFrame:
     for which, taken in (("first", documents[:PRINTED_PAPERS]), ("all", documents)):
         of = both[both["doc_id"].isin(taken)]
         for key, values in of.groupby(["metric", "author"], sort=True):
-            per_text = values.groupby("doc_id", sort=True)["value"].mean().to_numpy(dtype=float)
-            found = means(per_text[:, None], RESAMPLING)
-            n = int(np.isfinite(per_text).sum())
+            per_text = values.groupby("doc_id", sort=True)[["value"]].mean()
+            found = means(per_text.to_numpy(dtype=float), list(per_text.index), RESAMPLING)
+            n = int(per_text["value"].notna().sum())
             made.append((which, *key, found.mean[0], found.low[0], found.high[0], n))
     return pd.DataFrame(made, columns=["documents", "metric", "author", *ESTIMATE])
 

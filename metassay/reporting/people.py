@@ -71,7 +71,7 @@ def _of_systems(mine: pd.DataFrame, how: Resampling) -> list[tuple[object, ...]]
     np.add.at(sums, at, ordered["value"].to_numpy())
     np.add.at(numbers, at, 1.0)
     sums[numbers == 0] = np.nan
-    found = means(sums, how, numbers)
+    found = means(sums, documents, how, numbers)
     made: list[tuple[object, ...]] = []
     for place, author in enumerate(authors):
         n_documents = int(np.isfinite(sums[:, place]).sum())

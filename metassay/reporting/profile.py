@@ -30,8 +30,9 @@ def profile_table(
     """One row per quantity and author: its distribution over whole texts, and beside the reference.
 
     Quantities: the metrics words and numbers, where they were measured, and `popularity`. Intervals
-    are of a bootstrap over documents. The difference to the reference is of documents that have
-    both; null without such a document, and for the reference. Columns: `tables.summaries`.
+    are of a bootstrap over documents, or clusters of them. The difference to the reference is of
+    documents that have both; null without such a document, and for the reference. Columns:
+    `tables.summaries`.
     """
     found = {
         **{name: _measured(scores, name) for name in MEASURED},
@@ -97,7 +98,7 @@ def _of_authors(values: Mapping[Text, float | None], how: Resampling) -> list[tu
     beside = np.full_like(table, np.nan)
     if authors[0] == REFERENCE:
         beside[:, 1:] = table[:, 1:] - table[:, :1]
-    mean, less = means(table, how), means(beside, how)
+    mean, less = (means(one, list(places), how) for one in (table, beside))
     made: list[tuple[object, ...]] = []
     for place, author in enumerate(authors):
         own = table[np.isfinite(table[:, place]), place]

@@ -1,6 +1,6 @@
 """Which systems a metric cannot tell apart, and how often two metrics disagree."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from metassay.reporting.names import Metric, sorted_authors, sorted_metrics
 from metassay.statistics.best import apart, compact_letters, places
-from metassay.statistics.document_means import Reals, Resampling, mean_draws
+from metassay.statistics.document_means import Reals, Resampling, mean_draws, worth
 from metassay.tables.names import FULL, SIGNS, is_reference
 from metassay.tables.summaries import framed
 
@@ -20,16 +20,16 @@ def system_groups(
 
     Systems that share a letter cannot be told apart at 1 - `how.confidence`. All pairs of systems
     of a metric are tested at once, on the documents that both have: `best.behind_best`, each system
-    taken for the best in turn, over a bootstrap of documents, two-sided. Letters are a compact
-    letter display (Piepho 2004, An algorithm for a letter-based representation of all-pairwise
-    comparisons), `a` for the best. Metrics without a direction, references and systems without any
-    score are left out; one system has no row. n_missing: documents of the metric without a score
-    of the system.
+    taken for the best in turn, over a bootstrap of clusters of documents, two-sided. Letters are a
+    compact letter display (Piepho 2004, An algorithm for a letter-based representation of
+    all-pairwise comparisons), `a` for the best. Metrics without a direction, references and systems
+    without any score are left out; one system has no row. n_missing: documents of the metric
+    without a score of the system.
 
-    No rows where a study in `designs` has clusters of documents: documents are drawn as if each
-    stood for itself, and systems would be told apart that are equal.
+    No rows where ratings and scores of a study in `designs` show that documents belong together
+    and nobody gave the clusters: systems would be told apart that are equal.
     """
-    if (designs["n_clusters"] < designs["n_documents"]).any():
+    if _clusters_found(designs, how):
         return framed("system_groups", [])
     whole = scores[(scores["part"] == FULL) & ~scores["author"].map(is_reference).astype(bool)]
     made: list[tuple[object, ...]] = []
@@ -41,7 +41,9 @@ def system_groups(
             continue
         table = SIGNS[better[metric]] * values.to_numpy(dtype=np.float64)
         means = np.array([np.mean(column[np.isfinite(column)]) for column in table.T])
-        letters = compact_letters(_apart(table, how), np.argsort(-means, kind="stable"))
+        letters = compact_letters(
+            _apart(table, list(values.index), how), np.argsort(-means, kind="stable")
+        )
         n = np.isfinite(table).sum(axis=0)
         counts = zip(n.tolist(), (len(table) - n).tolist(), strict=True)
         for author, mean, place, letter, (there, lacking) in zip(
@@ -56,15 +58,24 @@ def system_groups(
     return framed("system_groups", made)
 
 
-def _apart(values: Reals, how: Resampling) -> NDArray[np.bool_]:
+def _clusters_found(designs: pd.DataFrame, how: Resampling) -> bool:
+    """Whether the data of any study show clusters that `how`, by the user or by copies, has not."""
+    known = len(set(how.clusters.values())) if how.clusters else np.inf
+    fewer = designs["n_clusters"] < np.minimum(known, designs["n_documents"])
+    return bool((fewer & ~designs["given"].str.contains("cluster")).any())
+
+
+def _apart(values: Reals, documents: Sequence[str], how: Resampling) -> NDArray[np.bool_]:
     """Which two columns of (documents, systems) differ: (systems, systems)."""
     size = values.shape[1]
     first, second = np.triu_indices(size, 1)
-    drawn = mean_draws(values[:, second] - values[:, first], how)
+    cluster = how.number(documents)
+    drawn = mean_draws(values[:, second] - values[:, first], how, cluster)
     draws = np.full((len(drawn), size, size), np.nan)
     draws[:, first, second], draws[:, second, first] = drawn, -drawn
-    n = int(np.isfinite(values).any(axis=1).sum())
-    return apart(draws, n, 1 - how.confidence)
+    there = np.isfinite(values).any(axis=1, keepdims=True)
+    (n,) = worth(np.asarray(there), cluster)
+    return apart(draws, float(n), 1 - how.confidence)
 
 
 def conflict_shares(conflicts: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 """From tables to a model's folder: the rows of each sort of training, its card and its log."""
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,9 +10,11 @@ import pandas as pd
 from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.loading import identify
-from metassay.scoring.aggregation.statements import PLACE
-from metassay.tables.names import REFERENCE
-from metassay.tuning.examples import held_out, rated
+from metassay.models.outputs import text_hash
+from metassay.scoring.aggregation.statements import PLACE, Read
+from metassay.tables.checks import without_further_references
+from metassay.tables.names import FULL, REFERENCE
+from metassay.text.citations import strip_citations
 from metassay.tuning.options import Base, TeacherOptions, TrainingOptions
 from metassay.tuning.tasks import Marked, Valued, Written
 from metassay.tuning.teachers import by_metric, candidates, targets
@@ -46,18 +48,80 @@ class Rows(NamedTuple):
     of: tuple[str, str] = ("statements", "the passages aligned with them")
 
 
+def aligned(read: Read) -> pd.DataFrame:
+    """Every statement with passages, of the one alignment that was read.
+
+    Columns: PLACE, `text` and `context`, which has the passages in the order of the source, with
+    blanks between. As metrics read them, texts have no blanks around, and what is blank on either
+    side is left out.
+    """
+    rows = read.statements[PLACE].assign(
+        text=[text.strip() for text in read.texts],
+        context=[
+            " ".join(filter(None, (text.strip() for text in passages)))
+            for passages in read.passages("")
+        ],
+    )
+    return rows[(rows["text"] != "") & (rows["context"] != "")].reset_index(drop=True)
+
+
+def rated(
+    parts: pd.DataFrame, ratings: pd.DataFrame, criterion: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """Texts of systems with the document's reference and the mean rating; and a note.
+
+    Columns: `doc_id`, `context` (the reference), `text` and `value`, the mean over raters and
+    studies of what whole texts got by this criterion. Both texts are as metrics read them: without
+    citations, and blanks around. What lacks one of the three is left out, which the note counts.
+    """
+    full = without_further_references(parts[parts["part"] == FULL])
+    texts = full[["doc_id", "author"]].assign(
+        text=[strip_citations(text).strip() for text in full["text"].fillna("")]
+    )
+    its = texts[texts["author"] == REFERENCE].set_index("doc_id")["text"]
+    whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
+    means = whole[whole["criterion"] == criterion].groupby(["doc_id", "author"])["value"].mean()
+    texts = texts[texts["author"] != REFERENCE].join(means, on=["doc_id", "author"])
+    texts["context"] = texts["doc_id"].map(its).fillna("")
+    lacks = {
+        "are empty or failed": texts["text"] == "",
+        "have no reference": texts["context"] == "",
+        f"have no rating of {criterion}": texts["value"].isna(),
+    }
+    left_out = pd.DataFrame(lacks).any(axis=1)
+    counts = ", ".join(f"{lack.sum():,} {what}" for what, lack in lacks.items())
+    note = f"of {len(texts):,} texts of systems {left_out.sum():,} are left out: {counts}"
+    return texts[~left_out].reset_index(drop=True), [note]
+
+
+def held_out(doc_ids: Iterable[str], options: TrainingOptions) -> list[str]:
+    """The documents to choose a checkpoint by, sorted: `dev_share` of all, and at least one.
+
+    The seed and the documents alone decide, in whatever order they come. Raises BadInput if none
+    would be left to train on.
+    """
+    every = sorted(set(doc_ids), key=lambda doc_id: text_hash(f"{options.seed}|{doc_id}"))
+    count = max(1, round(options.dev_share * len(every)))
+    if count >= len(every):
+        raise BadInput(
+            f"documents to train on: {len(every)}, of which {count} would be held out; add"
+            " documents, or lower training > dev_share"
+        )
+    return sorted(every[:count])
+
+
 def to_write(examples: pd.DataFrame, options: TrainingOptions) -> Rows:
     """Statements of the reference, each to be written after its passages."""
     rows = examples[examples["author"] == REFERENCE]
     texts = map(Written, rows["context"], rows["text"])
-    return Rows([*zip(rows["doc_id"], texts, strict=True)], _dev(rows, options))
+    return Rows([*zip(rows["doc_id"], texts, strict=True)], held_out(rows["doc_id"], options))
 
 
 def to_mark(examples: pd.DataFrame, corruptions: pd.DataFrame, options: TrainingOptions) -> Rows:
     """Corrupted statements (table `corruptions`), whose fake words are to be told from others."""
     rows = examples.merge(corruptions, on=PLACE)
     texts = map(Marked, rows["context"], rows["words"], rows["fake"])
-    return Rows([*zip(rows["doc_id"], texts, strict=True)], _dev(rows, options))
+    return Rows([*zip(rows["doc_id"], texts, strict=True)], held_out(rows["doc_id"], options))
 
 
 def to_value(
@@ -73,7 +137,7 @@ def to_value(
     are for what systems say; statements for which a teacher has no value are left out.
     """
     scores = scores[scores["author"] != REFERENCE]
-    dev = _dev(examples.merge(scores[PLACE].drop_duplicates()), options)
+    dev = held_out(examples.merge(scores[PLACE].drop_duplicates())["doc_id"], options)
     every = candidates(scores[~scores["doc_id"].isin(dev)], ratings, teachers)
     names = [one.name for one in every if one.teaches]
     values = by_metric(scores)
@@ -91,12 +155,8 @@ def to_rate(
     """Texts of systems, each with the mean rating that people gave it by a criterion."""
     rows, notes = rated(parts, ratings, criterion)
     texts = map(Valued, rows["context"], rows["text"], rows["value"])
-    learnt = [*zip(rows["doc_id"], texts, strict=True)]
-    return Rows(learnt, _dev(rows, options), notes=notes, of=("texts", "their references"))
-
-
-def _dev(rows: pd.DataFrame, options: TrainingOptions) -> list[str]:
-    return held_out(rows["doc_id"], options.dev_share, options.seed)
+    dev, of = held_out(rows["doc_id"], options), ("texts", "their references")
+    return Rows([*zip(rows["doc_id"], texts, strict=True)], dev, notes=notes, of=of)
 
 
 def tune(task: Task, order: Order, rows: Rows, out: Path, *, work: Path = WORK) -> list[str]:

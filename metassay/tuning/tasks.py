@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metassay.metrics.faithfulness.ctc_consistency import LONGEST, normal
+from metassay.metrics.faithfulness.ctc_consistency import LONGEST, joining, normal
 from metassay.models import extra
+from metassay.models.likelihood import both_sides
 from metassay.models.loading import Network
 from metassay.models.pair_inputs import Reader, Wording, longest_input
-from metassay.models.rows import encoder_of, features_of
+from metassay.models.rows import features_of
 from metassay.tuning.training import Encode, Task
 
 IGNORED = -100  # a label that no loss counts, as torch and transformers have it
@@ -42,14 +43,10 @@ class Valued(NamedTuple):
 
 
 def _to_write(network: Network) -> Encode:
-    encoder = encoder_of(network, network.tokenizer.name_or_path)
-    limit = longest_input(network.tokenizer, network.weights, None)
+    read = both_sides(network, network.tokenizer.name_or_path, None)
 
     def encode(row: Written) -> dict[str, Any]:
-        sides = [encoder.encode(text, add_special_tokens=False) for text in row]
-        for side in sides if limit is not None else ():
-            side.truncate(limit - encoder.num_special_tokens_to_add(False))
-        inputs, labels = (list(encoder.post_process(side).ids) for side in sides)
+        inputs, labels = (list(side.ids) for side, _ in read(*row))
         return {"input_ids": inputs, "labels": labels}
 
     return encode
@@ -69,19 +66,12 @@ def _to_value(network: Network) -> Encode:
 
 
 def _to_mark(network: Network) -> Encode:
-    encoder = encoder_of(network, network.tokenizer.name_or_path)
-    limit = longest_input(network.tokenizer, network.weights, LONGEST) or LONGEST
-    room = limit - encoder.num_special_tokens_to_add(True)
+    read = joining(network, network.tokenizer.name_or_path, LONGEST)
 
     def encode(row: Marked) -> dict[str, Any]:
-        text, context = normal(" ".join(row.words)), normal(row.context)
-        its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
-        its.truncate(limit // 2 - 1)
-        beside.truncate(room - len(its))
-        spans = its.offsets
-        joined = encoder.post_process(its, beside)
+        text = normal(" ".join(row.words))
+        joined, spans, first, *_ = read(text, normal(row.context))
         labels = [IGNORED] * len(joined.ids)
-        first = [place for place, mark in enumerate(joined.special_tokens_mask) if not mark]
         for place, (start, end) in zip(first, spans, strict=False):
             if text[start:end].strip():  # a blank by itself is of no word
                 word = text.count(" ", 0, end)

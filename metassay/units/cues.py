@@ -46,53 +46,12 @@ class _Order(NamedTuple):
     after: Any
 
 
-_ANY = _Order(
-    at=np.array(
-        [  # background, objective, method, result, conclusion, other
-            [1.9, 0.4, 0.2, -2.0, -4.0, -3.0],
-            [1.0, 0.6, 0.8, -1.3, -3.5, -3.5],
-            [0.3, 0.2, 1.2, -0.4, -2.8, -3.5],
-            [-0.5, -0.5, 1.0, 0.4, -2.0, -3.0],
-            [-1.2, -1.0, 0.4, 0.9, -0.6, -2.2],
-        ]
-    ),
-    first=np.array([1.4, 0.0, -1.0, -2.0, -3.0, -0.5]),
-    last=np.array([-1.0, -0.5, -0.7, 0.4, 2.2, 0.6]),
-    after=np.array(
-        [
-            [0.8, 0.4, 0.0, -1.2, -2.0, -1.5],
-            [-1.2, 0.2, 0.8, -0.4, -1.5, -2.0],
-            [-1.8, -1.0, 0.8, 0.2, -0.8, -1.6],
-            [-2.6, -1.6, -0.8, 0.8, 0.2, -0.6],
-            [-3.0, -2.0, -2.0, -1.5, 1.2, 0.0],
-            [-1.0, -1.5, -1.5, -1.0, -0.5, 1.5],
-        ]
-    ),
-)
-# Reports of studies keep this order much more strictly: results fill the second half.
-_STUDIES = _Order(
-    at=np.array(
-        [
-            [1.9, 0.7, 0.2, -2.4, -4.0, -3.0],
-            [0.7, 0.6, 1.1, -0.8, -3.5, -3.5],
-            [-0.4, -0.3, 1.0, 0.2, -2.6, -3.5],
-            [-1.3, -1.2, 0.4, 1.0, -1.5, -3.0],
-            [-2.0, -1.8, -0.5, 1.1, 0.4, -1.7],
-        ]
-    ),
-    first=np.array([1.4, 0.3, -0.8, -2.0, -3.0, -0.5]),
-    last=np.array([-1.0, -0.5, -0.9, 0.2, 2.4, 0.6]),
-    after=np.array(
-        [
-            [0.8, 0.5, 0.3, -1.2, -2.4, -1.9],
-            [-1.3, 0.0, 1.1, -0.2, -1.9, -2.0],
-            [-2.4, -1.8, 0.8, 0.4, -1.3, -1.9],
-            [-2.9, -2.6, -1.2, 0.9, 0.4, -0.8],
-            [-3.0, -2.8, -2.8, -2.0, 1.2, 0.0],
-            [-1.0, -1.5, -1.5, -1.0, -0.5, 1.5],
-        ]
-    ),
-)
+def _order(name: str) -> _Order:
+    rows = np.array([[float(points) for points in row.split()] for row in TABLE[name].rows])
+    return _Order(rows[:5], rows[5], rows[6], rows[7:])
+
+
+_ANY, _STUDIES = _order("order"), _order("study order")
 
 
 def cue_roles(read: Read) -> list[str]:
@@ -158,6 +117,4 @@ def divide(texts: Sequence[Text], options: RoleOptions, resources: Resources) ->
     return divide_by_role(texts, options.facets, lambda reads: [cue_roles(one) for one in reads])
 
 
-KIND = Segmentation(
-    options=RoleOptions, divide=divide, facets=lambda options: tuple(options.facets)
-)
+KIND = Segmentation(options=RoleOptions, divide=divide)

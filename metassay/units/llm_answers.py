@@ -1,7 +1,6 @@
 """What a language model answers about texts, one request per text: for claims and for facets."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from pydantic import Field
 
@@ -9,7 +8,7 @@ from metassay.core.options import Options
 from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask
 from metassay.llm.needs import PromptFile, Requests, Use
-from metassay.llm.prompts import PROMPTS, Kind, file_of
+from metassay.llm.prompts import Kind, file_of
 from metassay.llm.structured import (
     AGAIN_FILE,
     AGAIN_FILLED,
@@ -38,21 +37,21 @@ class LlmOptions(Options):
 
 
 def answers(
-    ask: Ask, groups: Groups, rounds: int, prompts: Path
+    ask: Ask, groups: Groups, rounds: int
 ) -> tuple[list[ItemResult[Answer] | None], list[str]]:
     """One result per group, None where there is none; and what there is to say of the rounds."""
     asked = [group for group in groups if group is not None]
-    results = [one for (one,) in ask_groups(ask, asked, rounds=rounds, again=Again(prompts))]
+    results = [one for (one,) in ask_groups(ask, asked, rounds=rounds, again=Again())]
     tally = RoundTally(rounds)
     tally.add(results)
     left = iter(results)
     return [None if group is None else next(left) for group in groups], tally.notes
 
 
-def requests(groups: Groups, rounds: int, length: float, prompts: Path = PROMPTS) -> Requests:
+def requests(groups: Groups, rounds: int, length: float) -> Requests:
     """What is asked at first; `length`: tokens of an answer per token of the text."""
     asked = first_requests([group for group in groups if group is not None])
-    return Requests(asked, [1 + rounds] * len(asked), length, Again(prompts).longest)
+    return Requests(asked, [1 + rounds] * len(asked), length, Again().longest)
 
 
 def use(options: LlmOptions) -> Use:

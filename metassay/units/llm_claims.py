@@ -3,7 +3,6 @@ section 3.1; its released reference claims were held to between 1 and 30 for eac
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, Self
 
 import pandas as pd
@@ -12,7 +11,7 @@ from pydantic import AfterValidator, Field, create_model, model_validator
 from metassay.core.options import Name
 from metassay.llm.messages import Ask, ChatRequest
 from metassay.llm.needs import Requests, Resources
-from metassay.llm.prompts import PROMPTS, Decoding, Kind, load, render
+from metassay.llm.prompts import Decoding, Kind, load, render
 from metassay.llm.structured import Again, Answer, Group, Item, ItemResult, numbered, schema_of
 from metassay.tables.names import FULL
 from metassay.text.citations import strip_citations
@@ -44,8 +43,6 @@ def llm_claims(
     options: LlmClaimOptions,
     ask: Ask,
     decoding: Decoding,
-    *,
-    prompts: Path = PROMPTS,
 ) -> Decomposed:
     """Claims of the leaf parts with status ok: PARTS, SOURCES to rows of UNITS.
 
@@ -58,8 +55,8 @@ def llm_claims(
 
     Raises BadInput if a part's doc_id is not in sources, or the prompt is not usable.
     """
-    places, groups = _groups(parts, sources, options, decoding, prompts)
-    results, notes = answers(ask, list(groups.values()), options.rounds, prompts)
+    places, groups = _groups(parts, sources, options, decoding)
+    results, notes = answers(ask, list(groups.values()), options.rounds)
     answered = dict(zip(groups, results, strict=True))
     rows: list[tuple[object, ...]] = []
     for place, claims in places.items():
@@ -73,34 +70,26 @@ def llm_claims(
 
 
 def claim_requests(
-    parts: pd.DataFrame,
-    sources: pd.DataFrame,
-    options: LlmClaimOptions,
-    decoding: Decoding,
-    prompts: Path = PROMPTS,
+    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
 ) -> Requests:
     """What `llm_claims` asks at first: all it asks if every answer is sound."""
-    _, groups = _groups(parts, sources, options, decoding, prompts)
-    return requests(list(groups.values()), options.rounds, ANSWER_LENGTH, prompts)
+    _, groups = _groups(parts, sources, options, decoding)
+    return requests(list(groups.values()), options.rounds, ANSWER_LENGTH)
 
 
-def signature(options: LlmClaimOptions, decoding: Decoding, *, prompts: Path = PROMPTS) -> str:
+def signature(options: LlmClaimOptions, decoding: Decoding) -> str:
     """The decomposition as recipes print it: everything that can change a claim."""
     return (
-        f"llm_claims({decoding.signature}|prompt:{load(options.prompt, prompts).signature}"
-        f"|claims:{options.least}-{options.most}|{Again(prompts).signature(options.rounds)})"
+        f"llm_claims({decoding.signature}|prompt:{load(options.prompt).signature}"
+        f"|claims:{options.least}-{options.most}|{Again().signature(options.rounds)})"
     )
 
 
 def _groups(
-    parts: pd.DataFrame,
-    sources: pd.DataFrame,
-    options: LlmClaimOptions,
-    decoding: Decoding,
-    prompts: Path,
+    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
 ) -> tuple[dict[Place, list[str | None]], dict[Place, Group[Answer]]]:
     """The claims of each leaf part that no model is asked about, and what is asked of others."""
-    tasks, prompt = tasks_of(parts, sources), load(options.prompt, prompts)
+    tasks, prompt = tasks_of(parts, sources), load(options.prompt)
     within = Field(min_length=options.least, max_length=options.most)
     claims: Any = (Annotated[list[Annotated[str, AfterValidator(_claim)]], within], ...)
     answer: type[Answer] = create_model("Claims", __base__=Answer, claims=claims)

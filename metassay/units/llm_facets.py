@@ -4,7 +4,6 @@ it copies out of the text (the extraction of Guo et al. 2024, with any list of f
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
@@ -13,7 +12,7 @@ from metassay.core.errors import raise_problems
 from metassay.core.options import Name
 from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.needs import Requests, Resources
-from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, load, render
+from metassay.llm.prompts import Decoding, Kind, Prompt, load, render
 from metassay.llm.structured import Again, Answer, Group, Item, ItemResult, numbered, schema_of
 from metassay.text.citations import strip_citations
 from metassay.units.facets import Facet, each_once, facets_of
@@ -47,9 +46,7 @@ class _Returned(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-def divide(
-    texts: Sequence[Text], options: LlmFacetOptions, resources: Resources, prompts: Path = PROMPTS
-) -> Divided:
+def divide(texts: Sequence[Text], options: LlmFacetOptions, resources: Resources) -> Divided:
     """The facets that the model finds in each text, in the block's order.
 
     The model reads a text without its citations; the facets are cut out of the whole text, and have
@@ -60,9 +57,7 @@ def divide(
     prompt is not usable.
     """
     ask, decoding = resources.require_model()
-    results, notes = answers(
-        ask, _groups(texts, options, decoding, prompts), options.rounds, prompts
-    )
+    results, notes = answers(ask, _groups(texts, options, decoding), options.rounds)
     returned = [None if one is None else _segments(one) for one in results]
     found = facets_of(texts, returned, options.facets, "the model returned", "made up")
     return Divided(found.parts, (*notes, *found.notes))
@@ -75,18 +70,13 @@ def _segments(result: ItemResult[Answer]) -> dict[str, list[str]] | str:
     return segments
 
 
-def facet_requests(
-    texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding, prompts: Path = PROMPTS
-) -> Requests:
+def facet_requests(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Requests:
     """What is asked at first: all that is asked if every answer is sound."""
-    groups = _groups(texts, options, decoding, prompts)
-    return requests(groups, options.rounds, ANSWER_LENGTH, prompts)
+    return requests(_groups(texts, options, decoding), options.rounds, ANSWER_LENGTH)
 
 
-def _groups(
-    texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding, prompts: Path
-) -> Groups:
-    prompt = load(options.prompt, prompts, filled=FILLED)
+def _groups(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Groups:
+    prompt = load(options.prompt, filled=FILLED)
     answer = _answer_model(tuple(options.facets))
     schema, shown = schema_of(answer), _examples(prompt, options, answer)
 
@@ -172,23 +162,22 @@ def _example_problem(items: Any, answer: type[Answer]) -> str:
     return ""
 
 
-def signature(options: LlmFacetOptions, decoding: Decoding | None, prompts: Path = PROMPTS) -> str:
+def signature(options: LlmFacetOptions, decoding: Decoding | None) -> str:
     """The segmentation as recipes print it: everything that can change a facet."""
     assert decoding is not None  # of a kind that asks a model
-    prompt = load(options.prompt, prompts, filled=FILLED)
+    prompt = load(options.prompt, filled=FILLED)
     facets = ",".join(
         f"{name}={means}" if means else name for name, means in options.facets.items()
     )
     return (
         f"llm_facets({decoding.signature}|prompt:{prompt.signature}"
-        f"|facets:{facets}|shots:{options.shots}|{Again(prompts).signature(options.rounds)})"
+        f"|facets:{facets}|shots:{options.shots}|{Again().signature(options.rounds)})"
     )
 
 
 KIND = Segmentation(
     options=LlmFacetOptions,
     divide=divide,
-    facets=lambda options: tuple(options.facets),
     requests=facet_requests,
     model=use,
     files=lambda options: files(options.prompt, FILLED),

@@ -282,7 +282,6 @@ def _recipe(options: SentenceRoleOptions, _: object) -> str:
 KIND = Segmentation(
     options=SentenceRoleOptions,
     divide=divide,
-    facets=lambda options: tuple(options.facets),
     files=lambda options: (PromptFile(Path(options.model), None),),
     recipe=_recipe,
 )

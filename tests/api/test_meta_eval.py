@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from metassay.api import meta_eval as evaluation
-from metassay.api.column_names import Named
-from metassay.api.columns import Given
+from metassay.api import results
+from metassay.api.columns import Given, Named
 from metassay.api.eval_request import LARGEST
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
@@ -358,7 +357,7 @@ def test_out_is_whole_or_not_at_all(here: Path, capsys, monkeypatch) -> None:
         raise OSError("no space")
 
     with monkeypatch.context() as patch:
-        patch.setattr(evaluation, "to_csv", fails)
+        patch.setattr(results, "to_csv", fails)
         with pytest.raises(OSError, match="no space"):
             main(arguments)
     assert sorted(path.name for path in here.iterdir()) == ["ratings.csv", "reached", "scores.csv"]

@@ -190,7 +190,6 @@ def test_training_gives_the_same_files_again(
         name: hashlib.sha256(content).hexdigest() for name, content in data.items()
     }
     assert {"claim", "note_same", "written_detail"} <= held.recipe["examples"].keys()
-    assert 0 < held.recipe["log_loss"] < 1
 
 
 def test_kinds_of_a_family_weigh_the_same_on_each_side() -> None:

@@ -134,7 +134,7 @@ def main() -> None:
 
     # A shell that starts the tests in the background has interrupts ignored, and so would we.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    http._certificates()  # loaded once, before the children are made, like the openai package
+    http._certificates()  # loaded once, before the children are made
     for line in sys.stdin:
         reading, writing = os.pipe()
         child = os.fork()

@@ -228,20 +228,6 @@ def test_retry_after_is_waited_for(server, ledger, dated: bool) -> None:
     assert min(later) < 20  # and nobody waits for the longest wait of all, a minute
 
 
-def test_nothing_goes_out_while_a_quota_is_used_up(server, ledger) -> None:
-    times: list[float] = []
-    used_up = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "300ms"}
-
-    def script(call: Call) -> Answer:
-        times.append(time.monotonic())
-        return Answer("yes", headers=used_up if call.number == 1 else {})
-
-    server.script = script
-    replies = asking(server, ledger, Policy())(requests(9))
-    assert {(reply.status, reply.attempts) for reply in replies} == {("ok", 1)}
-    assert min(times[1:]) - times[0] >= 0.29
-
-
 def test_an_endless_retry_after_is_cut_short(server, ledger) -> None:
     server.script = first_then(lambda: rate_limited("86400"))
     start = time.monotonic()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.llm.limits import Bucket, Gate, Policy, quota_pause, retry_after
+from metassay.llm.limits import Bucket, Gate, Policy, retry_after
 
 
 class Clock:
@@ -154,54 +154,6 @@ def test_retry_after_a_date_without_the_servers_clock() -> None:
     asked = retry_after({"retry-after": formatdate(time.time() + 100, usegmt=True)})
     assert asked is not None
     assert 97 < asked <= 100
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1s"}, 1.0),
-        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6m0s"}, 360.0),
-        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "120ms"}, 0.12),
-        ({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "1h2m3.5s"}, 3723.5),
-        ({"x-ratelimit-remaining-tokens": "1", "x-ratelimit-reset-tokens": "6m0s"}, 0.0),
-        # The longer of two, where both are used up
-        (
-            {
-                "x-ratelimit-remaining-requests": "0",
-                "x-ratelimit-reset-requests": "2s",
-                "x-ratelimit-remaining-tokens": "0",
-                "x-ratelimit-reset-tokens": "1s",
-            },
-            2.0,
-        ),
-        # Against the server's own clock
-        (
-            {
-                "anthropic-ratelimit-input-tokens-remaining": "0",
-                "anthropic-ratelimit-input-tokens-reset": "2026-11-21T10:00:30Z",
-                "date": "Sat, 21 Nov 2026 10:00:00 GMT",
-            },
-            30.0,
-        ),
-        (
-            {
-                "anthropic-ratelimit-requests-remaining": "0",
-                "anthropic-ratelimit-requests-reset": "2026-11-21T11:00:30+01:00",
-                "date": "Sat, 21 Nov 2026 10:00:45 GMT",
-            },
-            0.0,
-        ),
-        ({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "soon"}, 0.0),
-        ({"x-ratelimit-remaining-requests": "0"}, 0.0),
-        ({"x-ratelimit-remaining-requests": "none", "x-ratelimit-reset-requests": "1s"}, 0.0),
-        ({}, 0.0),
-    ],
-    ids=str,
-)
-def test_a_quota_that_is_used_up_pauses_until_it_is_whole(
-    headers: dict[str, str], seconds: float
-) -> None:
-    assert quota_pause(headers) == pytest.approx(seconds)
 
 
 def test_half_as_many_at_once_after_too_many_and_one_more_a_round() -> None:

@@ -3,7 +3,6 @@
 import gzip
 import json
 import logging
-import zlib
 from collections import Counter
 from typing import NamedTuple
 
@@ -204,29 +203,8 @@ FAULTS = {
         whole(gzip.compress(b" " * 5 * LARGE), head="Content-Encoding: gzip\r\n"), "too_large"
     ),
     "packed": Fault(whole(gzip.compress(SOUND), head="Content-Encoding: gzip\r\n")),
-    **{
-        f"packed as {name}": Fault(whole(body, head=f"Content-Encoding: {said}\r\n"))
-        for name, body, said in (
-            ("members", b"".join(map(gzip.compress, (SOUND[:9], b"", SOUND[9:]))), "gzip"),
-            ("a member and zeros", gzip.compress(SOUND) + b"\0" * 9999, "gzip"),
-            ("gzip twice", gzip.compress(gzip.compress(SOUND)), "gzip, gzip"),
-            ("gzip that nobody tells of", gzip.compress(SOUND), "identity"),
-            ("gzip that is said to be Brotli", gzip.compress(SOUND), "br"),
-            ("zlib", zlib.compress(SOUND), "deflate"),
-            ("bare deflate", zlib.compress(SOUND)[2:-4], "deflate"),
-            ("nothing, said to be gzip", SOUND, "gzip"),
-            ("nothing, said to be deflate", SOUND, "deflate"),
-            ("nothing, in odd words", SOUND, "x" * 999),
-        )
-    },
-    "a bomb of members": failed(
-        whole(gzip.compress(b" " * LARGE) * 9, head="Content-Encoding: gzip\r\n"), "too_large"
-    ),
-    "a bomb in layers": failed(
-        whole(gzip.compress(gzip.compress(b" " * 200 * LARGE)), head="Content-Encoding: gzip\r\n"),
-        "too_large",
-    ),
-    "a million members": bad(gzip.compress(b"") * 40_000, "Content-Encoding: gzip\r\n"),
+    "packed, and nobody tells of it": Fault(whole(gzip.compress(SOUND))),
+    "said to be gzip, and not": Fault(whole(SOUND, head="Content-Encoding: gzip\r\n")),
     "packed as Brotli": bad(b"\x0b\x02\x80{}\x03", "Content-Encoding: br\r\n"),
     "packed by half": bad(gzip.compress(SOUND)[:-20], "Content-Encoding: gzip\r\n"),
     "said to be packed": bad(b"nonsense", "Content-Encoding: gzip\r\n"),

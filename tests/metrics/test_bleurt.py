@@ -15,7 +15,7 @@ from metassay.metrics.faithfulness.record import Case, Scored
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
 
-from metassay.models import rows  # noqa: E402 - it needs them
+from metassay.models import pair_scores  # noqa: E402 - it needs them
 from tests.metrics.faithfulness import setup  # noqa: E402
 from tests.models.tiny import classifier  # noqa: E402
 
@@ -101,7 +101,7 @@ def test_a_statement_has_its_passages_as_reference(model: Path) -> None:
 
 def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = measured(model)
-    monkeypatch.setattr(rows, "load_classifier", setup.fail)
+    monkeypatch.setattr(pair_scores, "load_classifier", setup.fail)
     assert measured(model, CANDIDATES[::-1], REFERENCES[::-1]) == first[::-1]
     with pytest.raises(AssertionError, match="a model is loaded"):
         measured(model, max_tokens=20)

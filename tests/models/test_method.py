@@ -15,7 +15,6 @@ from metassay.versions.reading import hash_of, said
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
 SEMANTIC = (*("judge", "reader", "features", "known", "clashes", "head", "coefficients"),)
-ALIGNMENT = ("vectors", "bs_topk", "bs_gain", "rouge_topk")
 VOCABULARY = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms")  # what `known` reads
 
 # What computes, its METHOD, and what its code said when that METHOD was given (not its comments).
@@ -23,18 +22,16 @@ COMPUTING = {
     "alignment": (
         alignment.METHOD,
         (
-            *(*SHARED, "models/encoders", "models/digits", "models/words", "text/tokens"),
-            *(
-                f"units/alignment/{name}"
-                for name in ("vectors", "bs_topk", "bs_gain", "rouge_topk")
-            ),
+            *(*SHARED, "models/encoders", "models/digits", "models/words"),
+            *("text/tokens", "text/tokens.txt"),
+            *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "ce47668a9d184e73"),
+        (1, "09ccf7cf57b278e0"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "8e7bd4e642a3b3c0"),
+        (2, "2d00209795525254"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -42,12 +39,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "5b08cfd048e78684"),
+        (1, "158ed9a5418e7d91"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "a72b01e5fdb1ed08"),
+        (1, "5fd01a13b0d0cf1d"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -55,26 +52,26 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "5e56ed27ce953095"),
+        (1, "aeada3c3c8394933"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "a245c6f40f1f5bab"),
+        (2, "2fb80306bf4b72b7"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
         (
-            *(*SHARED, "models/encoders", "models/digits", "models/matching", "models/windows"),
+            *(*SHARED, "models/encoders", "models/digits", "models/matching"),
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
-            *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
+            *("concepts/linkers", "concepts/record", "concepts/record.txt", "concepts/terms"),
         ),
-        (1, "7e77afc2ab342d89"),
+        (1, "91a07cb1887ac125"),
     ),
     "nli": (
         pair_scores.METHOD,
-        (*SHARED, "models/pair_inputs", "models/pair_scores"),
-        (1, "3ae8f36c9ad7905f"),
+        (*SHARED, "models/pair_inputs", "models/pair_scores", "models/rows"),
+        (1, "d681a8286c77b850"),
     ),
     "redress": (
         redress.METHOD,
@@ -82,7 +79,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "fc93b0e5d9a9a96c"),
+        (1, "dfeaf84c4c214e5b"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -91,14 +88,14 @@ COMPUTING = {
             "models/encoders",
             "models/digits",
             "models/words",
-            "text/tokens",
-            "text/boundaries",
+            *("text/tokens", "text/tokens.txt", "text/boundaries", "text/boundaries.txt"),
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
+            "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "ee295f26868c2db3"),
+        (5, "c566e8610c0cb60e"),
     ),
 }
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from metassay.datasets.frank import ERRORS, HUMAN, METRICS, SCORES, SPLITS
+from metassay.datasets.frank import ERRORS, HUMAN, METRICS, SCORES
 
 SYSTEMS = {"cnndm": ("pgn", "bart", "s2s"), "bbc": ("PtGen", "BERTS2S")}
 
@@ -44,7 +44,4 @@ def records(seed: int = 7, articles: int = 12) -> tuple[list[dict[str, Any]], li
 def put(folder: Path, human: list[dict[str, Any]], scores: list[dict[str, Any]]) -> Path:
     (folder / HUMAN).write_text(json.dumps(human), encoding="utf-8")
     (folder / SCORES).write_text(json.dumps(scores), encoding="utf-8")
-    for split, file in SPLITS.items():
-        names = dict.fromkeys(one["hash"] for one in human if one.get("split") == split)
-        (folder / file).write_text("\n".join(names or ["nobody"]), encoding="utf-8")
     return folder

@@ -52,7 +52,7 @@ def sources(task: str = "note", *doc_ids: str) -> pd.DataFrame:
 
 def decomposed(rows: pd.DataFrame, ask: FakeModel, task: str = "note", **changes: Any) -> Any:
     about = sources(task, *sorted(set(rows["doc_id"])))
-    return llm_claims(rows, about, options(**changes), ask, DECODING, prompts=PROMPTS).units
+    return llm_claims(rows, about, options(**changes), ask, DECODING).units
 
 
 def claims(units: pd.DataFrame) -> list[tuple[str, str, int, str | None, str]]:
@@ -87,7 +87,7 @@ def test_one_request_a_part_and_one_row_a_claim(tmp_path: Path) -> None:
 
 def test_the_request_carries_bounds_schema_and_decoding() -> None:
     rows = parts(part("d1", "full", "Knee pain."))
-    (request,), *_ = claim_requests(rows, sources(), options(), DECODING, PROMPTS)
+    (request,), *_ = claim_requests(rows, sources(), options(), DECODING)
     assert (request.model, request.seed, request.max_tokens) == ("invented-1", 7, 500)
     assert "at least 1 and at most 3 claims" in request.messages[0].content
     claims = json.loads(request.schema or "")["$defs"]["Claims"]["properties"]["claims"]
@@ -100,7 +100,7 @@ def test_the_request_carries_bounds_schema_and_decoding() -> None:
 def test_first_questions_keep_their_keys_so_that_nothing_is_paid_for_again() -> None:
     rows = parts(part("d1", "full", "Knee pain. No fever."), part("d2", "plan", "Rest."))
     about = sources("note", "d1", "d2")
-    asked, *_ = claim_requests(rows, about, options(), DECODING, PROMPTS)
+    asked, *_ = claim_requests(rows, about, options(), DECODING)
     known = "1dcbaca4146020148f59c4582a524fe05f0df62e744446d5658a4caaf861a09e"
     assert hashlib.sha256("".join(one.key for one in asked).encode()).hexdigest() == known
 
@@ -174,7 +174,7 @@ def test_parts_that_failed_or_say_nothing_are_not_asked_about(text: str | None) 
 def test_a_list_that_can_mean_one_thing_only_is_read_and_counted() -> None:
     said = 'Sure: {"items": [{"number": "1", "claims": ["Pain.",], "sure": true}], "note": ""}'
     rows, ask = parts(part("d1", "full", "Knee pain.")), FakeAsk(lambda *_: said)
-    found = llm_claims(rows, sources(), options(), ask, DECODING, prompts=PROMPTS)
+    found = llm_claims(rows, sources(), options(), ask, DECODING)
     assert claims(found.units) == [("d1", "full", 0, "Pain.", "ok")]
     assert found.warnings == (
         "1 of 1 answers were not in just the form that was asked for, and were read all the same"
@@ -206,7 +206,6 @@ def test_a_part_without_source_is_bad_input() -> None:
             options(),
             FakeAsk(unexpected),
             DECODING,
-            prompts=PROMPTS,
         )
 
 
@@ -216,10 +215,10 @@ def test_bounds_must_be_in_order() -> None:
 
 
 def test_the_signature_holds_everything_that_can_change_a_claim() -> None:
-    prompt = load("claims", PROMPTS).signature
-    assert signature(options(), DECODING, prompts=PROMPTS) == (
+    prompt = load("claims").signature
+    assert signature(options(), DECODING) == (
         "llm_claims(model:invented-1|temperature:0|seed:7|max_tokens:500"
-        f"|prompt:{prompt}|claims:1-3|{Again(PROMPTS).signature(1)})"
+        f"|prompt:{prompt}|claims:1-3|{Again().signature(1)})"
     )
 
 

@@ -7,6 +7,7 @@ claim's probability. docs/judges.md says what they were trained on and what they
 """
 
 import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -27,7 +28,7 @@ from metassay.models.digits import PROBABILITY, kept
 from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.store import STORE
-from metassay.models.words import words
+from metassay.models.words import Text, words
 
 METHOD = 5  # part of the store's keys; whoever changes what an output is raises it
 PACKAGES = ("transformers", "tokenizers", "torch")
@@ -48,7 +49,7 @@ class SemanticOptions(NetworkOptions):
     coefficients: str
     threshold: Probability = 0.5
     abstain: Band | None = None
-    batch_tokens: int = Field(default=2048, ge=1)
+    batch_tokens: int = Field(default=512, ge=1)
 
 
 class SemanticJudge:
@@ -78,7 +79,7 @@ class SemanticJudge:
         self._coefficients = coefficients.read(file, weights_digest(options), options.model)
         self._loaded = functools.cache(lambda: coefficients.models(self._coefficients, file))
         self._digits = PROBABILITY[options.dtype]
-        self._cut = self._judged = self._hanging = 0
+        self.counts = Counter[str]()
 
     @property
     def signature(self) -> str:
@@ -96,15 +97,16 @@ class SemanticJudge:
     def notes(self) -> list[str]:
         """How many words could not be read, and how many labels hang on last digits."""
         model, found = self._options.model, []
-        if self._cut:
+        cut, judged, hanging = (self.counts[name] for name in ("cut", "judged", "hanging"))
+        if cut:
             found.append(
-                f"{model}: {self._cut:,} words of the questions could not be read, and count as"
+                f"{model}: {cut:,} words of the questions could not be read, and count as"
                 " unlike any other: they are longer than the model reads at once, or of characters"
                 " that its tokenizer drops; take them out of the texts"
             )
-        if self._hanging:
+        if hanging:
             found.append(
-                f"{model}: of {self._judged:,} questions {self._hanging:,} have a label that"
+                f"{model}: of {judged:,} questions {hanging:,} have a label that"
                 f" another processor may give otherwise: in {self._options.dtype} probabilities can"
                 f" be {OFF:g} off; set `dtype: {EXACT}`, or count with as many that differ"
             )
@@ -149,14 +151,15 @@ class SemanticJudge:
         settings = known | {"dtype": options.dtype}
         task = Task("semantic", identify(options), options.device, settings, PACKAGES)
         encoder = functools.cache(lambda: encoders.load_encoder(options))
+        held: dict[str, Text] = {}
 
         def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
             here = [questions[place] for place in missing]
-            for block in read_pairs(encoder(), here, options.batch_tokens):
+            for block in read_pairs(encoder(), here, options.batch_tokens, held):
                 yield {missing[at]: one for at, one in self._block(block).items()}
 
         found = outputs(task, questions, compute, store=self._store) if questions else []
-        self._cut += sum(output["cut"] for output in found)
+        self.counts["cut"] += sum(output["cut"] for output in found)
         return found
 
     def _block(self, block: Mapping[int, Read]) -> dict[int, dict[str, Any]]:
@@ -173,9 +176,9 @@ class SemanticJudge:
     def _judgment(self, hypothesis: str, output: Mapping[str, Any]) -> Judgment:
         options, value = self._options, output["probability"]
         edges = [options.threshold] if options.abstain is None else options.abstain
-        self._judged += 1
+        self.counts["judged"] += 1
         if options.dtype != EXACT:
-            self._hanging += any(abs(value - edge) <= OFF for edge in edges)
+            self.counts["hanging"] += any(abs(value - edge) <= OFF for edge in edges)
         explanation = _explain(hypothesis, output)
         return by_threshold(value, options.threshold, options.abstain, explanation)
 

@@ -8,6 +8,7 @@ import numpy as np
 from metassay.judges.semantic import clashes, features, head
 from metassay.judges.semantic.coefficients import Models, claim_probability, support
 from metassay.judges.semantic.features import Hypothesis
+from metassay.models.batches import by_texts
 from metassay.models.encoders import Encoder
 from metassay.models.words import Text, encode, words
 
@@ -63,15 +64,15 @@ def judged(models: Models, reads: Sequence[Read]) -> list[tuple[float, list[list
 
 
 def read_pairs(
-    encoder: Encoder, questions: Sequence[Question], batch_tokens: int
+    encoder: Encoder, questions: Sequence[Question], batch_tokens: int, held: dict[str, Text]
 ) -> Iterator[dict[int, Read]]:
     """Read every pair; by its place, block by block.
 
-    Pairs of one premise come together. Vectors of BLOCK + KEPT words are in memory at most (more if
-    one premise has more); a text is encoded once as long as its vectors are among them.
+    Pairs of one premise come together. `held` are texts with their vectors, from call to call, of
+    BLOCK + KEPT words at most (more if one premise has more): none of them is encoded again.
     """
-    held: dict[str, Text] = {}
-    for block in _blocks(questions):
+    order = sorted(range(len(questions)), key=questions.__getitem__)
+    for block in by_texts(questions, order, lambda text: len(words(text)), BLOCK):
         parts = {text: features.sentences(text) for text in {questions[i][0] for i in block}}
         wanted = {part: None for i in block for part in (*parts[questions[i][0]], questions[i][1])}
         missing = [text for text in wanted if text not in held]
@@ -109,25 +110,6 @@ def _read(
     near = [premise.sentences[i] for i in compared.closest]
     words = head.read(hypothesis, near, compared.exact)
     return Read(hypothesis, compared, absent, clashing, words, cut, stated)
-
-
-def _blocks(questions: Sequence[Question]) -> Iterator[list[int]]:
-    """Places of pairs, those of one premise together, in blocks of about BLOCK words."""
-    block: list[int] = []
-    seen: set[str] = set()
-    size = 0
-    for place in sorted(range(len(questions)), key=questions.__getitem__):
-        more = set(questions[place]) - seen
-        weight = sum(len(words(text)) for text in more)
-        if block and size + weight > BLOCK:
-            yield block
-            block, seen, size = [], set(), 0
-            weight = sum(len(words(text)) for text in questions[place])
-        block.append(place)
-        seen |= set(questions[place])
-        size += weight
-    if block:
-        yield block
 
 
 def _forget(held: dict[str, Text], used: dict[str, None]) -> None:

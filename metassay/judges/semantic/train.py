@@ -6,17 +6,16 @@
    precision, so the weights differ a little between processors: the file that is committed was made
    once, and its hash is in the coefficients.
 3. A claim's support: a logistic model and boosted trees, on whole claims of MIX, of what 1, 2 and
-   the rules say of them. None takes a feature the wrong way: more likely words and higher
-   similarity never lower the probability, doubt, clashes, missing names and numbers never raise it.
-
-3 sees what 1 and 2 give for texts that those were not fitted to.
+   the rules say of them, for texts that those were not fitted to. None takes a feature the wrong
+   way: more likely words and higher similarity never lower the probability, doubt, clashes, missing
+   names and numbers never raise it.
 """
 
 import hashlib
 import random
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +31,6 @@ from metassay.judges.semantic.coefficients import (
     Coefficients,
     Tree,
     Trees,
-    logits,
     packed,
     probability,
     rounded,
@@ -46,8 +44,7 @@ from metassay.models.loading import NetworkOptions, weights_digest
 from metassay.text.edits.make import FLIPS
 
 SEED = 1
-FOLDS = 5
-NETWORK_FOLDS = 2
+FOLDS, NETWORK_FOLDS = 5, 2
 NETWORKS = 3  # from as many draws
 PENALTY = 1.0  # on squared coefficients of features of deviation 1
 SHORTEST = 3  # words of a hypothesis
@@ -121,16 +118,23 @@ def train(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) ->
     data = _read(raw, pairs, options, batch_tokens)
     every = np.ones(len(data.labels), bool)
     words, file = _words(data, every), packed(_networks(data, every))
-    features, mix = _features(data), _weights(data)
-    used = mix > 0
-    line = fit(features[used], data.labels[used], mix[used], SIGNS)
+    weights = _weights(data)
+    used = weights > 0
+    fitted = _features(data)[used], data.labels[used], weights[used], SIGNS
+    files = {name: raw / name for name in FILES} | {pairs.name: pairs}
+    recipe = {
+        "data": {name: hashlib.sha256(at.read_bytes()).hexdigest() for name, at in files.items()},
+        **{"seed": SEED, "folds": FOLDS, "penalty": PENALTY},
+        "examples": dict(sorted(Counter(one.kind for one in data.examples).items())),
+        "weights": {"claims": MIX, "network": NETWORK},
+    }
     made = Coefficients(
         encoder=weights_digest(options),
         head=hashlib.sha256(file).hexdigest(),
-        recipe=_recipe(raw, pairs, data) | _checked(data, features, mix),
+        recipe=recipe,
         words=dict(zip(OF_WORDS, rounded(words), strict=True)),
-        claims=dict(zip(OF_CLAIMS, rounded(line), strict=True)),
-        trees=fit_trees(features[used], data.labels[used], mix[used], SIGNS, DIGITS),
+        claims=dict(zip(OF_CLAIMS, rounded(fit(*fitted)), strict=True)),
+        trees=fit_trees(*fitted, DIGITS),
     )
     return Trained(made, file)
 
@@ -154,16 +158,14 @@ def fit(features: Any, labels: Any, weights: Any, signs: Any = None) -> Any:
         penalty = PENALTY / 2 * values[1:] @ values[1:]
         return float(lost.sum() + penalty), np.concatenate([[wrong.sum()], slope])
 
-    count = features.shape[1]
-    bounds: list[tuple[int | None, int | None]] = [(None, None)] * (count + 1)
-    if signs is not None:
-        bounds[1:] = [(0, None) if sign > 0 else (None, 0) for sign in signs]
+    ends = {1: (0, None), -1: (None, 0), 0: (None, None)}
+    each = np.zeros(features.shape[1]) if signs is None else signs
     found = minimize(
         loss,
-        np.zeros(count + 1),
+        np.zeros(len(each) + 1),
         jac=True,
         method="L-BFGS-B",
-        bounds=bounds,
+        bounds=[ends[0], *(ends[int(sign)] for sign in each)],
         options={"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-9},
     )
     slopes = found.x[1:] / spread
@@ -179,11 +181,11 @@ def fit_trees(features: Any, labels: Any, weights: Any, signs: Any, digits: int)
     boosting = extra.module("sklearn.ensemble").HistGradientBoostingClassifier
     model = boosting(monotonic_cst=list(signs), **_BOOSTING)
     model.fit(features, labels, sample_weight=weights)
-    made = []
+    trees = []
     for step in model._predictors:
         nodes = step[0].nodes
         leaf = nodes["is_leaf"].astype(bool)
-        made.append(
+        trees.append(
             Tree(
                 feature=np.where(leaf, -1, nodes["feature_idx"]).tolist(),
                 threshold=rounded(np.where(leaf, 0.0, nodes["num_threshold"]).tolist(), digits),
@@ -192,8 +194,8 @@ def fit_trees(features: Any, labels: Any, weights: Any, signs: Any, digits: int)
                 value=rounded(np.where(leaf, nodes["value"], 0.0).tolist(), digits),
             )
         )
-    constant = float(np.ravel(model._baseline_prediction)[0])
-    return Trees(constant=rounded([constant], digits)[0], trees=made)
+    (constant,) = rounded([float(np.ravel(model._baseline_prediction)[0])], digits)
+    return Trees(constant=constant, trees=trees)
 
 
 def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
@@ -204,17 +206,15 @@ def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
     optimizer = torch.optim.AdamW(weights.values(), lr=RATE, weight_decay=DECAY)
     rng = random.Random(seed)
     steps = EPOCHS * len(_batches(cases, rng))
-    step = 0
-    for _ in range(EPOCHS):
-        for places in _batches(cases, rng):
-            rate = RATE * min(1, (step + 1) / WARM) * max(FLATTEST, 1 - step / steps)
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            optimizer.zero_grad()
-            _loss(weights, [cases[place] for place in places], generator).backward()
-            torch.nn.utils.clip_grad_norm_(weights.values(), 1.0)
-            optimizer.step()
-            step += 1
+    batches = (places for _ in range(EPOCHS) for places in _batches(cases, rng))
+    for step, places in enumerate(batches):
+        rate = RATE * min(1, (step + 1) / WARM) * max(FLATTEST, 1 - step / steps)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.zero_grad()
+        _loss(weights, [cases[place] for place in places], generator).backward()
+        torch.nn.utils.clip_grad_norm_(weights.values(), 1.0)
+        optimizer.step()
     return {name: values.detach() for name, values in weights.items()}
 
 
@@ -249,8 +249,7 @@ def _loss(weights: head.Weights, cases: Sequence[Case], generator: Any) -> Any:
         kept = torch.rand(state.shape, generator=generator) >= DROPPED
         return state * kept / (1 - DROPPED)
 
-    batch = head.batch([case.words for case in cases], "float32")
-    found = head.doubts(weights, batch, drop)
+    found = head.doubts(weights, head.batch([case.words for case in cases], "float32"), drop)
     labels = torch.tensor([float(not case.supported) for case in cases])
     weight = torch.tensor([case.weight for case in cases])
     lost = cross(head.pooled(found), labels, reduction="none")
@@ -265,59 +264,58 @@ def _loss(weights: head.Weights, cases: Sequence[Case], generator: Any) -> Any:
 
 
 def _read(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) -> _Set:
-    made = [one for one in examples(raw, pairs, SEED) if len(one.hypothesis.split()) >= SHORTEST]
+    every = [one for one in examples(raw, pairs, SEED) if len(one.hypothesis.split()) >= SHORTEST]
     # Fitted numbers are rounded, and single precision is twice as fast.
     encoder = encoders.load_encoder(options.model_copy(update={"dtype": "float32"}))
-    questions = [("\n".join(one.premise), one.hypothesis) for one in made]
+    questions = [("\n".join(one.premise), one.hypothesis) for one in every]
     found: dict[int, Read] = {}
-    for block in read_pairs(encoder, questions, batch_tokens):
-        found |= {place: _lean(read) for place, read in block.items()}
-    kept = [place for place in range(len(made)) if found[place].compared is not None]
-    return _Set(
-        [made[place] for place in kept],
-        [found[place] for place in kept],
-        np.array([float(made[place].supported) for place in kept]),
-        np.array([zlib.crc32(made[place].group.encode()) for place in kept]),
-    )
+    for block in read_pairs(encoder, questions, batch_tokens, {}):
+        found |= {place: _lean(its) for place, its in block.items() if its.compared is not None}
+    kept = [every[place] for place in sorted(found)]
+    labels = np.array([float(one.supported) for one in kept])
+    groups = np.array([zlib.crc32(one.group.encode()) for one in kept])
+    return _Set(kept, [found[place] for place in sorted(found)], labels, groups)
 
 
 def _lean(read: Read) -> Read:
     """The same in less memory: without vectors but for those that the network reads."""
-    said = read.said._replace(encoded=read.said.encoded._replace(vectors=None))
-    words = read.words
+    said, words = read.said._replace(encoded=read.said.encoded._replace(vectors=None)), read.words
     if words is not None:
         half = [part.astype(np.float16) for part in (words.hypothesis, words.sentences)]
         words = words._replace(hypothesis=half[0], sentences=half[1])
     return read._replace(said=said, words=words)
 
 
+def _among(data: _Set, among: Any) -> Iterator[tuple[Example, Read, Any]]:
+    """Examples with what was read, and for each word 1 where it is marked; None if unknown."""
+    for one, read, use in zip(data.examples, data.reads, among, strict=True):
+        if use:
+            bad, words = one.unsupported, read.said.encoded.words
+            yield (
+                one,
+                read,
+                None
+                if bad is None
+                else np.array(
+                    [float(any(a < word.end and word.start < b for a, b in bad)) for word in words]
+                ),
+            )
+
+
 def _words(data: _Set, among: Any) -> Any:
     """The model of words, fitted to the marked claims that are `among`."""
-    marked = [
-        (read.compared.features, 1.0 - _unsupported(one, read))
-        for one, read, use in zip(data.examples, data.reads, among, strict=True)
-        if use and one.kind == "claim" and read.compared is not None
-    ]
-    features = np.concatenate([rows for rows, _ in marked])
-    labels = np.concatenate([row for _, row in marked])
+    claims = [each for each in _among(data, among) if each[0].kind == "claim"]
+    features = np.concatenate([r.compared.features for _, r, _ in claims if r.compared])
+    labels = np.concatenate([1.0 - bad for _, _, bad in claims])
     return fit(features, labels, np.ones(len(labels)))
 
 
-def _unsupported(one: Example, read: Read) -> Any:
-    """For each word whether it is marked: n times 1 or 0; None if it is not known."""
-    bad = one.unsupported
-    if bad is None:
-        return None
-    words = read.said.encoded.words
-    return np.array([float(any(a < w.end and w.start < b for a, b in bad)) for w in words])
-
-
 def _networks(data: _Set, among: Any) -> list[dict[str, Any]]:
-    cases = []
-    for one, read, use in zip(data.examples, data.reads, among, strict=True):
-        weight = NETWORK.get(_family(one.kind), 1.0)
-        if use and weight and read.words is not None:
-            cases.append(Case(read.words, one.supported, weight, _unsupported(one, read)))
+    cases = [
+        Case(read.words, one.supported, weight, bad)
+        for one, read, bad in _among(data, among)
+        if (weight := NETWORK.get(_family(one.kind), 1.0)) and read.words is not None
+    ]
     return [train_network(cases, SEED + number) for number in range(NETWORKS)]
 
 
@@ -334,9 +332,7 @@ def _features(data: _Set) -> Any:
     doubt = np.zeros(len(data.reads))
     for fold in range(NETWORK_FOLDS):
         out = data.groups % NETWORK_FOLDS == fold
-        networks = [
-            {name: values.double() for name, values in one.items()} for one in _networks(data, ~out)
-        ]
+        networks = [{name: v.double() for name, v in one.items()} for one in _networks(data, ~out)]
         places = np.flatnonzero(out & used)
         said = head.read_doubts(networks, [data.reads[place].words for place in places])
         doubt[places] = [whole for whole, _ in said]
@@ -368,37 +364,3 @@ def _weights(data: _Set) -> Any:
         ]
     )
     return TOTAL * weights / weights.sum()
-
-
-def _recipe(raw: Path, pairs: Path, data: _Set) -> dict[str, Any]:
-    counts = Counter(one.kind for one in data.examples)
-    files = {name: raw / name for name in FILES} | {pairs.name: pairs}
-    return {
-        "data": {name: hashlib.sha256(at.read_bytes()).hexdigest() for name, at in files.items()},
-        "seed": SEED,
-        "folds": FOLDS,
-        "penalty": PENALTY,
-        "examples": dict(sorted(counts.items())),
-        "weights": {"claims": MIX, "network": NETWORK},
-    }
-
-
-def _checked(data: _Set, features: Any, mix: Any) -> dict[str, Any]:
-    """Cross-validated on training data: mean log loss, and by kind the share above a half."""
-    found = np.zeros(len(data.labels))
-    used = mix > 0
-    for fold in range(FOLDS):
-        out = data.groups % FOLDS == fold
-        inside = used & ~out
-        fitted = features[inside], data.labels[inside], mix[inside], SIGNS
-        line, boosted = fit(*fitted), fit_trees(*fitted, DIGITS)
-        by_line = probability(line[0] + features[out] @ line[1:])
-        mean = (by_line + probability(logits(boosted, features[out]))) / 2
-        found[out] = np.log(mean / (1 - mean))
-    lost = mix * (np.logaddexp(0, found) - data.labels * found)
-    kinds = np.array([one.kind for one in data.examples])
-    shares = {
-        str(kind): round(float(np.mean(found[kinds == kind] > 0)), 2)
-        for kind in np.unique(kinds[used])
-    }
-    return {"log_loss": round(float(lost.sum() / mix.sum()), 3), "above_half": shares}

@@ -5,11 +5,18 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from metassay.metrics.bartscore import mean
-from metassay.metrics.faithfulness.reading import ByName, ReadingOptions, by_text, described
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.record import (
+    ByName,
+    Case,
+    FaithfulnessMetric,
+    ReadingOptions,
+    Scored,
+    by_text,
+    described,
+    states,
+)
 from metassay.models.likelihood import Likelihoods, likelihoods
 from metassay.models.loading import NetworkOptions
-from metassay.models.rows import recipe_of
 
 NAME = "bartscore_source"
 
@@ -47,7 +54,7 @@ def _statements(statements: Sequence[str], read: Likelihoods) -> Iterator[Scored
 KIND = FaithfulnessMetric(
     options=ReadingOptions,
     score=score,
-    recipe=lambda options, network: recipe_of(network, options, "max_tokens"),
+    recipe=states("max_tokens"),
     descriptions=(
         described(
             NAME,

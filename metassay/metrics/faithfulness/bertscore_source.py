@@ -7,9 +7,17 @@ from typing import Any
 from pydantic import Field
 
 from metassay.metrics import bertscore
-from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.reading import ByName, Pair, by_statement, described, joined
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.record import (
+    ByName,
+    Case,
+    CheckpointOptions,
+    FaithfulnessMetric,
+    Pair,
+    Scored,
+    by_statement,
+    described,
+    joined,
+)
 from metassay.models import rows
 from metassay.models.encoders import load_encoder, tokens
 from metassay.models.loading import NetworkOptions

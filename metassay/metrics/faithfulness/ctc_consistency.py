@@ -1,18 +1,25 @@
 """CTC's consistency: how probable it is that a statement's words are no hallucinated ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import fsum, isfinite, tanh
 from string import punctuation
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from metassay.core.errors import BadInput
-from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.reading import MISSING, ByName, by_text, described
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.record import (
+    MISSING,
+    ByName,
+    Case,
+    CheckpointOptions,
+    FaithfulnessMetric,
+    Scored,
+    by_text,
+    described,
+    states,
+)
 from metassay.models import rows
-from metassay.models.loading import NetworkOptions, load
+from metassay.models.loading import Network, NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
-from metassay.models.pair_scores import padding_of
 from metassay.text.tokens import STOPWORDS
 
 NAME = "ctc_consistency"
@@ -99,21 +106,14 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
             f"model {options.model!r} has {', '.join(names)} as classes of tokens; take one with"
             " two, of which class 0 is a word that is not fake, and class 1 a fake one"
         )
-    encoder = rows.encoder_of(network, options.model)
-    limit = longest_input(network.tokenizer, weights, most) or most
-    room = limit - encoder.num_special_tokens_to_add(True)
+    join = joining(network, options.model, most)
     bias = weights.classifier.bias.detach().double().cpu().numpy() if of_pieces == "sum" else 0.0
 
     def read(text: str, context: str) -> rows.Row:
-        its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
-        long, whole = len(its), len(beside)
-        its.truncate(limit // 2 - 1)
-        beside.truncate(room - len(its))
-        joined = encoder.post_process(its, beside)
-        at = [n for n, mark in enumerate(joined.special_tokens_mask) if not mark]
-        words = _words(text, its.offsets, complete=len(its) == long)
+        joined, spans, at, complete, unread = join(text, context)
+        words = _words(text, spans, complete=complete)
         told = [word and [at[n] for n in word] for word in words]
-        return rows.Row(rows.features_of(network, joined), (told, rows.unread(whole, len(beside))))
+        return rows.Row(rows.features_of(network, joined), (told, unread))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Any]:
         every = weights(**tensors).logits.double().cpu().numpy()
@@ -128,7 +128,39 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
         share = (1 + tanh((vector[0] - vector[1]) / 2)) / 2  # softmax of two
         return round(share, rows.PLACES) if isfinite(share) else None
 
-    return rows.Runner(read, give, padding_of(network, options.model), options.device)
+    return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
+
+
+class Joined(NamedTuple):
+    """A text and its context as one input; `spans`: of the text's tokens, `at`: where tokens are.
+
+    `complete`: the text was read whole. `unread`: the share of the context that was not.
+    """
+
+    encoding: Any
+    spans: Sequence[tuple[int, int]]
+    at: list[int]
+    complete: bool
+    unread: float
+
+
+def joining(network: Network, model: str, most: int) -> Callable[[str, str], Joined]:
+    """What joins a text and its context, each cut as `score` says."""
+    encoder = rows.encoder_of(network, model)
+    limit = longest_input(network.tokenizer, network.weights, most) or most
+    room = limit - encoder.num_special_tokens_to_add(True)
+
+    def join(text: str, context: str) -> Joined:
+        its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
+        long, whole = len(its), len(beside)
+        its.truncate(limit // 2 - 1)
+        beside.truncate(room - len(its))
+        spans, unread = its.offsets, rows.unread(whole, len(beside))
+        complete, joined = len(its) == long, encoder.post_process(its, beside)
+        at = [n for n, mark in enumerate(joined.special_tokens_mask) if not mark]
+        return Joined(joined, spans, at, complete, unread)
+
+    return join
 
 
 def _words(
@@ -154,9 +186,7 @@ def _words(
 KIND = FaithfulnessMetric(
     options=CtcOptions,
     score=score,
-    recipe=lambda options, network: rows.recipe_of(
-        network, options, "pieces", "stop_words", "max_tokens"
-    ),
+    recipe=states("pieces", "stop_words", "max_tokens"),
     descriptions=(
         described(
             NAME,

@@ -1,12 +1,11 @@
 """Entailment by a label that an encoder-decoder writes, mapped to a number."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from metassay.metrics.faithfulness import reading
+from metassay.metrics.faithfulness import record
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
 from metassay.models.loading import NetworkOptions
@@ -17,7 +16,7 @@ NAME = "entailment_label"
 RELEASED = 256  # tokens of an input, in the released code
 
 
-class LabelOptions(reading.ReadingOptions):
+class LabelOptions(record.ReadingOptions):
     """Encoder-decoders that answer with a word, and the number that stands for each.
 
     `template`: the input, with {premise}, the passages joined by a blank, and {hypothesis}, the
@@ -25,7 +24,7 @@ class LabelOptions(reading.ReadingOptions):
     its end after 256 tokens, which can be the statement.
     """
 
-    template: reading.Template = f"mednli: sentence1: {PREMISE} sentence2: {HYPOTHESIS}"
+    template: record.Template = f"mednli: sentence1: {PREMISE} sentence2: {HYPOTHESIS}"
     values: dict[str, Annotated[float, Field(ge=-1, le=1)]] = Field(
         default={"entailment": 1.0, "neutral": 0.0, "contradiction": -1.0}, min_length=2
     )
@@ -34,7 +33,7 @@ class LabelOptions(reading.ReadingOptions):
 
 def score(
     cases: Sequence[Case], options: LabelOptions, checkpoint: NetworkOptions
-) -> reading.ByName:
+) -> record.ByName:
     """The number of the label that is written of each statement: by default -1, 0 or 1.
 
     The likeliest token is written each time. Null for a blank statement and where there is no
@@ -47,21 +46,21 @@ def score(
 
     def load() -> rows.Scores:
         wording, most = Wording(options.template), options.max_tokens
-        scorer = load_encoder_decoder(checkpoint, wording, most, words, written=True)
+        reads = Reader
         if options.rule == "released":
-            released = _Released(scorer.reader.tokenizer, wording, RELEASED)
-            return replace(scorer, reader=released).scores
-        return scorer.scores
+            most, reads = RELEASED, _Released
+        loaded = load_encoder_decoder(checkpoint, wording, most, words, written=True, reads=reads)
+        return loaded.runner.scores
 
     def scored(output: Output) -> Scored:
         value = values[int(output.numbers[0])] if output.numbers else None
         return Scored(value, value is None, output.premise_unread, output.hypothesis_cut)
 
-    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
-        results = rows.computed(task, reading.joined(pairs), load, options.batch_tokens)
+    def scores(pairs: Sequence[record.Pair]) -> list[Scored]:
+        results = rows.computed(task, record.joined(pairs), load, options.batch_tokens)
         return [scored(Output(*each)) for each in results]
 
-    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+    return {NAME: record.by_statement(cases, scores, Scored(None))}
 
 
 class _Released(Reader):
@@ -86,11 +85,9 @@ class _Released(Reader):
 KIND = FaithfulnessMetric(
     options=LabelOptions,
     score=score,
-    recipe=lambda options, network: rows.recipe_of(
-        network, options, "template", "values", "rule", "max_tokens"
-    ),
+    recipe=record.states("template", "values", "rule", "max_tokens"),
     descriptions=(
-        reading.described(
+        record.described(
             NAME,
             "1 where a model that reads passages and statement writes that they entail it, 0 where"
             " it writes neutral, -1 where it writes that they contradict it",

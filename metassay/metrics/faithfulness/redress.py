@@ -6,13 +6,13 @@ from typing import Any
 from pydantic import Field
 
 from metassay.metrics import bertscore
-from metassay.metrics.faithfulness import reading
+from metassay.metrics.faithfulness import record
 from metassay.metrics.faithfulness.bertscore_source import as_bertscore
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import Wording
-from metassay.models.pair_scores import decode_plainly, padding_of, reader_of
+from metassay.models.pair_scores import decode_plainly, reader_of
 
 NAME = "redress"
 METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
@@ -24,7 +24,7 @@ class EncoderOptions(NetworkOptions):
     layers: int | None = Field(default=None, ge=1)
 
 
-class RedressOptions(reading.ReadingOptions):
+class RedressOptions(record.ReadingOptions):
     """Encoder-decoders that revise, and the encoder that compares.
 
     `template`: the input, with {premise}, the passages joined by a blank, and {hypothesis}, the
@@ -32,14 +32,14 @@ class RedressOptions(reading.ReadingOptions):
     other `batch_tokens` last digits can differ, and so, rarely, a word.
     """
 
-    template: reading.Template
+    template: record.Template
     encoder: EncoderOptions
     max_new_tokens: int = Field(default=256, ge=1)
 
 
 def score(
     cases: Sequence[Case], options: RedressOptions, checkpoint: NetworkOptions
-) -> reading.ByName:
+) -> record.ByName:
     """BERTScore F1 between each statement and its revision: -1 to 1, higher is more faithful.
 
     The revision has the likeliest token each time. Null for a blank statement and where there is no
@@ -52,8 +52,8 @@ def score(
     def load() -> rows.Scores:
         return _reviser(options, checkpoint).scores
 
-    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
-        results = rows.computed(task, reading.joined(pairs), load, options.batch_tokens)
+    def scores(pairs: Sequence[record.Pair]) -> list[Scored]:
+        results = rows.computed(task, record.joined(pairs), load, options.batch_tokens)
         texts = [text for text, *_ in results]
         both = [(s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None]
         measured = bertscore.measure([s for s, _ in both], [t for _, t in both], _encoder(options))
@@ -64,7 +64,7 @@ def score(
             scored.append(Scored(value, value is None, unread, cut or short))
         return scored
 
-    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+    return {NAME: record.by_statement(cases, scores, Scored(None))}
 
 
 def _encoder(options: RedressOptions) -> bertscore.BertscoreOptions:
@@ -75,7 +75,7 @@ def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner
     network = load("AutoModelForSeq2SeqLM", checkpoint)
     tokenizer, weights = network
     reader = reader_of(network, Wording(options.template), options.max_tokens)
-    pad = padding_of(network, checkpoint.model)
+    pad = rows.padding_of(network, checkpoint.model)
     decode_plainly(weights, pad, options.max_new_tokens)
     ends = weights.generation_config.eos_token_id
     ends = set(ends if isinstance(ends, list) else [ends])
@@ -102,7 +102,7 @@ KIND = FaithfulnessMetric(
     score=score,
     recipe=_recipe,
     descriptions=(
-        reading.described(
+        record.described(
             NAME,
             "BERTScore F1 between the statement and what a model that revises statements by their"
             " passages makes of it: 1 where nothing is changed",

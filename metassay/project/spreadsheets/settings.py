@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from metassay.core.errors import one_line
 from metassay.core.options import PARAMS, Criterion
-from metassay.datasets.files import RATINGS_FILE, SCORES_FILE, SOURCES_FILE, TEXTS_FILE
+from metassay.datasets.own_data import RATINGS_FILE, SCORES_FILE, SOURCES_FILE, TEXTS_FILE
 from metassay.project import kit
 from metassay.project.make import Content, registry
 from metassay.project.spreadsheets.read import Found, reference_there

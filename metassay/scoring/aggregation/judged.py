@@ -1,22 +1,16 @@
 """Judgments to scores: every measure of the table of measures is scored here, by its record.
 
-A score is the mean worth of what the measure counts (claims, statements, citations, or comparisons
-with other texts), 0 to 1; its record says what each answer is worth.
+A score is the mean worth, 0 to 1, of what the measure counts: claims, statements, citations, or
+comparisons with other texts. The rule for missing data is the same for all: n_expected is how many
+answers there should be, n_failed how many of them nobody has (the judge failed, abstained or gave
+no row, or the text failed); an answer that could change nothing is not missed. The value is the
+mean over the answered ones, null if there is none; `low` and `high` are its worst cases. Nothing
+expected is null without bounds. A text that failed stands as one expected and failed, with bounds 0
+and 1. What has no evidence is worth 0 without a judge.
 
-The rule for missing data is the same for all. n_expected is how many answers there should be,
-n_failed how many of them nobody has: the judge failed, abstained or gave no row, or the text it
-would have read failed. An answer that could change nothing is not needed and not missed. The value
-is the mean over the answered ones, null if there is none. `low` and `high` are its worst cases:
-every failed one worth as little as it could be, and as much. Nothing expected is not a score: null
-without bounds. A text that failed has no claims or statements to count, so it stands as one
-expected and failed, with bounds 0 and 1. What has no evidence is worth 0 without a judge.
-
-An author who cites nowhere in the whole benchmark does not cite: its citation scores are null with
-nothing expected. For the others a statement without citations is unsupported.
-
-Part `full` pools the answers of all leaf parts (their sums, not the mean of their scores). Each
-text has a row for every part that it or the reference has; where whole texts are compared, only for
-part `full`.
+An author who cites nowhere in the benchmark does not cite: null, with nothing expected. For others
+a statement without citations is unsupported. Part `full` pools the answers of all leaf parts. Each
+text has a row for every part that it or the reference has; whole texts for part `full` alone.
 """
 
 from collections.abc import Sequence

@@ -30,10 +30,8 @@ _DURATION = re.compile(
 )
 _WHEN = table("circumstances when")
 _WHENS = re.compile(rf"(?<![\w-])(?:{alternatives(_WHEN)})(?![\w-])(?! living)", re.IGNORECASE)
-_DAYS = listed("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
-_MONTHS = listed("""
-    January February March April May June July August September October November December
-""")
+_DAYS = listed("days")
+_MONTHS = listed("months")
 _NAMED = {day: _DAYS[(n + 3) % 7] for n, day in enumerate(_DAYS)}
 _NAMED |= {month: _MONTHS[(n + 2) % 12] for n, month in enumerate(_MONTHS)}
 _CALENDAR = re.compile(

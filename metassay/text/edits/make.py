@@ -14,9 +14,19 @@ from functools import lru_cache
 from metassay.text.edits.circumstances import laterality, person, time
 from metassay.text.edits.exchange import anatomy, course, diagnosis, drug, find, opposite
 from metassay.text.edits.negations import negation
-from metassay.text.edits.orders import clause_order, list_order, subject, voice
-from metassay.text.edits.paraphrases import abbreviation, form, numeral, synonym, unit_spelling
-from metassay.text.edits.parts import dropped_detail, list_part
+from metassay.text.edits.paraphrases import (
+    abbreviation,
+    clause_order,
+    dropped_detail,
+    form,
+    list_order,
+    list_part,
+    numeral,
+    subject,
+    synonym,
+    unit_spelling,
+    voice,
+)
 from metassay.text.edits.values import dose, number, unit
 from metassay.text.edits.wording import Rule, closed, listed
 from metassay.text.tokens import content_tokens
@@ -58,16 +68,8 @@ KEEPS: dict[str, Rule] = {  # kinds after which it is entailed as before
 }
 KINDS = (*FLIPS, *KEEPS)
 
-_SUBJECTS = frozenset(
-    listed("""
-    patient pt he she report reported endorse endorsed state stated note noted say said have
-    """)
-)
-_NEGATIONS = frozenset(
-    listed("""
-    no not never none without deny denied cannot negative absent nor neither
-    """)
-)
+_SUBJECTS = frozenset(listed("subjects"))
+_NEGATIONS = frozenset(listed("negations"))
 _NAMED = ("drug", "diagnosis")
 _STATED = 0.5  # share of the other words that another sentence must have to be about the same
 

@@ -38,14 +38,7 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 # Verbs in forms that "does not" and "did not" take back to the base; "has" is mostly auxiliary.
-_BASES = listed("""
-    attend appear ask believe call check complain consume continue contact cough describe develop
-    discuss demonstrate drink eat enjoy exercise experience explain exhibit feel follow happen help
-    improve increase decrease injure land lift limit live locate look monitor need notice order
-    perform play prefer prescribe purchase reach receive recommend refer refill require recall
-    remain reveal report schedule see show sleep smoke sprain start stop suffer take tolerate travel
-    treat try twist undergo use utilize visit walk want watch wear work
-""")
+_BASES = listed("verbs")
 _PRESENT_OF = {verb_forms(base)[THIRD]: base for base in _BASES}
 _PAST_OF = {verb_forms(base)[PAST]: base for base in _BASES}
 _BASE_OF = _PRESENT_OF | _PAST_OF

@@ -25,18 +25,8 @@ from metassay.text.patterns import Patterns
 _P = Patterns(FILE, "values")
 
 _EMERGENCY = ("911", "988")
-_DOSES = frozenset(
-    listed("""
-    mg mcg milligram milligrams microgram micrograms unit units puff puffs tablet tablets pill pills
-    capsule capsules drop drops ml iu
-    """)
-)
-_TIMES = frozenset(
-    listed("""
-    second minute hour day week month year decade time seconds minutes hours days weeks months years
-    decades times hr hrs min mins wk wks yr yrs am pm a.m p.m th st nd rd x
-    """)
-)
+_DOSES = frozenset(listed("doses"))
+_TIMES = frozenset(listed("times"))
 _GLUED = _DOSES | {"%", "cm", "mm"}  # units that are written against their number
 _OTHER_UNITS = table("values other_units")
 _TYPES = {"1": "2", "2": "1", "i": "II", "ii": "I"}
