@@ -40,9 +40,8 @@ from metassay.paper_figures.statement_tables import (
     tuning_by_use,
 )
 from metassay.reporting.facets import facets_table
-from metassay.reporting.people import violins
-from metassay.reporting.profile import POPULARITY, popularity
 from metassay.reporting.published import PRINTED_PAPERS
+from metassay.reporting.summaries import POPULARITY, popularity, violins
 from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall
 from metassay.statistics.document_means import Reals, means
@@ -140,7 +139,7 @@ def means_of_first(frames: Frames) -> pd.DataFrame:
 
 
 def rating_violins(frames: Frames) -> pd.DataFrame:
-    """`reporting.people.violins` on the ratings' own scale: mean, interval and `all_ratings`."""
+    """`reporting.summaries.violins` on the ratings' own scale: mean, interval and `all_ratings`."""
     ratings, scale = frames["ratings"], Criterion(low=0, high=1, better="higher")
     return violins(ratings, dict.fromkeys(set(ratings["criterion"]), scale), RESAMPLING)
 

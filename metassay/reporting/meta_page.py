@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 
 from metassay import __version__
-from metassay.format.numbers import short
-from metassay.meta_evaluation.options import CertificationOptions
+from metassay.format.frames import records
+from metassay.format.numbers import short, short_interval
+from metassay.meta_evaluation.options import BELOW_OTHERS, CertificationOptions
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS
 from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
 from metassay.reporting.contract import Head, Link, Problem
@@ -16,7 +17,6 @@ from metassay.reporting.evidence import put_tables, terms, verdict_words
 from metassay.reporting.figures import correlations, systems
 from metassay.reporting.figures.drawing import Draw
 from metassay.reporting.page import Drawing, put_figures
-from metassay.reporting.people import standing_out
 from metassay.reporting.shell import PageFolder
 from metassay.tables.columns import entries
 
@@ -70,6 +70,19 @@ def answer_of(
         "verdicts": verdict_words(fewest=str(FEWEST_SYSTEMS), **numbers),
         "terms": terms("Scores", "People", "Decisions"),
     }
+
+
+def standing_out(agreement: pd.DataFrame) -> list[str]:
+    """Who agrees less with the others than these do with each other, in plain words."""
+    found = records(agreement[agreement["coefficient"] == BELOW_OTHERS])
+    named = [row for row in found if row["low"] is not None and row["low"] > 0]
+    return [
+        f"{row['rater_a']} agrees less than the others by {row['criterion']} (study"
+        f" {row['study']}): the mean Spearman correlation with another rater is"
+        f" {short(row['value'])} {short_interval(row['low'], row['high'])} below that of the others"
+        " with each other. Look at this rater’s ratings before you use the mean of all."
+        for row in sorted(named, key=lambda r: (r["criterion"], r["study"], -r["value"]))
+    ]
 
 
 def write_meta_page(

@@ -9,7 +9,7 @@ from metassay.format.frames import records
 from metassay.reporting.figures import drawing
 from metassay.reporting.figures.correlations import draw_metric_matrix
 from metassay.reporting.figures.systems import AT_MOST, draw_violins
-from metassay.reporting.people import ranks_table, violins
+from metassay.reporting.summaries import ranks_table, violins
 from metassay.statistics.document_means import Resampling, means
 from tests.reporting.invented_meta import SCRIPT
 
