@@ -10,8 +10,7 @@ import yaml
 
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import load
-from metassay.text.headings import SECTIONS
-from metassay.text.sections import divide
+from metassay.text.headings import SECTIONS, divide
 from metassay.units.released_claims import FILE as CLAIMS
 from tests.llm.scripted_server import Answer, Call, said
 from tests.paper_figures.feeding import feed

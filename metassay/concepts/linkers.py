@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from metassay.concepts import terms
-from metassay.concepts.record import Link, LinkerOptions, Mention, version
+from metassay.concepts.terms import Link, LinkerOptions, Mention, version
 from metassay.core.errors import BadInput
 from metassay.core.options import printed
 from metassay.llm.needs import PromptFile

@@ -42,7 +42,7 @@ def croissant(name: str, dataset: Dataset, project: Path = Path()) -> dict[str, 
     }
     about = {"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"}
     told = {key: value for key, value in known.items() if value}
-    return {"@context": dict(_CONTEXT), **about, **told}
+    return {"@context": _CONTEXT, **about, **told}
 
 
 def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:

@@ -30,8 +30,7 @@ from metassay.llm.prompts import (
 )
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
-from metassay.text.headings import SECTIONS
-from metassay.text.sections import divide
+from metassay.text.headings import SECTIONS, divide
 
 Task = Literal["note", "impression", "question", "abstract"]
 Status = Literal["ok", "unparsed", "refused", "truncated", "error"]

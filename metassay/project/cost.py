@@ -42,7 +42,7 @@ from metassay.scoring.rubrics.record import Rubric
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tables.parquet import read
-from metassay.text.sections import divide
+from metassay.text.headings import divide
 from metassay.text.sentences import sentences
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.alignment import ALIGNMENTS

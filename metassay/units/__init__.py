@@ -6,14 +6,14 @@ To add a way to find either: a module with a KIND (or MODULE:NAME), and a line i
 SEGMENTATIONS = {
     "whole": "metassay.units.soap:WHOLE",
     "soap": "metassay.units.soap",
-    "cues": "metassay.units.cues",
+    "cues": "metassay.units.roles:CUES",
     "sentence_roles": "metassay.units.sentence_roles",
-    "llm_facets": "metassay.units.llm_facets",
+    "llm_facets": "metassay.units.llm:FACETS",
     "released": "metassay.units.facets:RELEASED",
 }
 
 DECOMPOSITIONS = {
     "clauses": "metassay.units.clauses",
-    "llm": "metassay.units.llm_claims",
+    "llm": "metassay.units.llm:CLAIMS",
     "doclens_claims": "metassay.units.released_claims",
 }

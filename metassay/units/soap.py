@@ -6,7 +6,7 @@ from typing import Literal
 from metassay.core.options import Options
 from metassay.llm.needs import Resources
 from metassay.text.headings import SECTIONS
-from metassay.text.sections import divide as divide_note
+from metassay.text.headings import divide as divide_note
 from metassay.units.record import BETWEEN_PARTS, OK, Divided, Part, Segmentation, Text
 from metassay.units.statements import EMPTY_SECTION, LINE_BREAK
 

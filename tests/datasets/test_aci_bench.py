@@ -9,7 +9,7 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
 from metassay.core.errors import BadInput
-from metassay.datasets.aci_bench import DIALOGUES, METADATA, SYSTEMS
+from metassay.datasets.consultations import DIALOGUES, METADATA, SYSTEMS
 from metassay.datasets.ingest import Ingested, ingest
 
 DIALOGUE = {

@@ -9,8 +9,11 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.params import load
-from metassay.datasets.frank import CRITERIA, HUMAN, METRICS, SCORES
 from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.scored_texts import FRANK_CRITERIA as CRITERIA
+from metassay.datasets.scored_texts import FRANK_HUMAN as HUMAN
+from metassay.datasets.scored_texts import FRANK_METRICS as METRICS
+from metassay.datasets.scored_texts import FRANK_SCORES as SCORES
 from metassay.scoring.catalogue import descriptions
 from tests.support.frank_files import put, records
 

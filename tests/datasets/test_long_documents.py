@@ -13,7 +13,9 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.datasets.long_documents import CORPORA, SCORES, SYSTEMS, TEXTS
+from metassay.datasets.scored_texts import CORPORA, SYSTEMS
+from metassay.datasets.scored_texts import LONGEVAL_SCORES as SCORES
+from metassay.datasets.scored_texts import LONGEVAL_TEXTS as TEXTS
 from metassay.metrics import extractiveness
 
 ROOT = Path(__file__).parents[2]

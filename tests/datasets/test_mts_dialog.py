@@ -10,8 +10,8 @@ from rouge_score.rouge_scorer import RougeScorer
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.core.params import load
+from metassay.datasets.consultations import CRITERIA, SCORES, SUMMARIES
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.datasets.mts_dialog import CRITERIA, SCORES, SUMMARIES
 
 ROOT = Path(__file__).parents[2]
 SCALES = {name: Criterion(low=-1, high=1, better="higher") for name in CRITERIA.values()}

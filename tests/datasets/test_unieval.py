@@ -11,7 +11,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.datasets.unieval import SFRES, TOPICAL_CHAT
+from metassay.datasets.scored_texts import SFRES, TOPICAL_CHAT
 from metassay.scoring.catalogue import descriptions
 
 ROOT = Path(__file__).parents[2]

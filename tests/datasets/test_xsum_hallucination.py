@@ -11,7 +11,10 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.datasets.xsum_hallucination import FACTS, METRICS, SCORES, SPANS
+from metassay.datasets.scored_texts import XSUM_FACTS as FACTS
+from metassay.datasets.scored_texts import XSUM_METRICS as METRICS
+from metassay.datasets.scored_texts import XSUM_SCORES as SCORES
+from metassay.datasets.scored_texts import XSUM_SPANS as SPANS
 from metassay.scoring.catalogue import descriptions
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from hypothesis import given
 
 from metassay.core.options import Criterion
 from metassay.datasets.element_labels import SHARES
-from metassay.datasets.frank import CRITERIA as OF_FRANK
 from metassay.datasets.ingest import ingest
+from metassay.datasets.scored_texts import FRANK_CRITERIA as OF_FRANK
 from metassay.tables import parquet
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.ratings import RATINGS

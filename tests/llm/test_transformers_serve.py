@@ -30,7 +30,7 @@ from metassay.llm.structured import Again, Answer, Group, Item, ask_groups, numb
 from metassay.tables.documents import TEXTS
 from metassay.tables.parquet import write
 from metassay.text.headings import SECTIONS
-from metassay.units.llm_claims import LlmClaimOptions, llm_claims
+from metassay.units.llm import LlmClaimOptions, llm_claims
 from tests.judges.llm_setup import options, pair
 from tests.llm import batch_setup
 

@@ -64,9 +64,9 @@ COMPUTING = {
         (
             *(*SHARED, "models/encoders", "models/digits", "models/matching"),
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
-            *("concepts/linkers", "concepts/record", "concepts/record.txt", "concepts/terms"),
+            *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "91a07cb1887ac125"),
+        (1, "014c006c87b56c6b"),
     ),
     "nli": (
         pair_scores.METHOD,

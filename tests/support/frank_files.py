@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from metassay.datasets.frank import ERRORS, HUMAN, METRICS, SCORES
+from metassay.datasets.scored_texts import FRANK_ERRORS as ERRORS
+from metassay.datasets.scored_texts import FRANK_HUMAN as HUMAN
+from metassay.datasets.scored_texts import FRANK_METRICS as METRICS
+from metassay.datasets.scored_texts import FRANK_SCORES as SCORES
 
 SYSTEMS = {"cnndm": ("pgn", "bart", "s2s"), "bbc": ("PtGen", "BERTS2S")}
 

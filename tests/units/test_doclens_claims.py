@@ -12,8 +12,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.tables.units import UNITS
-from metassay.text.headings import SECTIONS
-from metassay.text.sections import divide
+from metassay.text.headings import SECTIONS, divide
 from metassay.text.tokens import content_tokens
 from metassay.units import released_claims as doclens_claims
 from metassay.units.released_claims import FILE, read_claims

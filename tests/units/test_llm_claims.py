@@ -18,12 +18,12 @@ from metassay.llm.prompts import load
 from metassay.llm.structured import Again
 from metassay.tables.parquet import write
 from metassay.tables.units import UNITS
-from metassay.units.llm_claims import (
-    KIND,
+from metassay.units.llm import (
+    CLAIMS,
     LlmClaimOptions,
     claim_requests,
+    claims_signature,
     llm_claims,
-    signature,
 )
 from tests.units.fake_model import DECODING, FakeModel, unexpected
 
@@ -216,7 +216,7 @@ def test_bounds_must_be_in_order() -> None:
 
 def test_the_signature_holds_everything_that_can_change_a_claim() -> None:
     prompt = load("claims").signature
-    assert signature(options(), DECODING) == (
+    assert claims_signature(options(), DECODING) == (
         "llm_claims(model:invented-1|temperature:0|seed:7|max_tokens:500"
         f"|prompt:{prompt}|claims:1-3|{Again().signature(1)})"
     )
@@ -226,8 +226,8 @@ def test_the_record_says_what_the_options_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used = options(max_tokens=9, prompt="other")
-    assert (KIND.model(used), KIND.datasets(used)) == (Use("invented", 9), ())
-    assert [one.path.stem for one in KIND.files(used)] == ["other", "answer-again"]
+    assert (CLAIMS.model(used), CLAIMS.datasets(used)) == (Use("invented", 9), ())
+    assert [one.path.stem for one in CLAIMS.files(used)] == ["other", "answer-again"]
 
     monkeypatch.chdir(PROMPTS.parent)
     rows = parts(part("d1", "full", "It hurts. It swells."), part("d2", "full", "It is red."))
@@ -235,10 +235,10 @@ def test_the_record_says_what_the_options_need(
         sources("note", "d1", "d2"),
         FakeAsk(lambda text, _: [f"Claim of: {text}"]),
     )
-    assert KIND.requests is not None
-    requests = KIND.requests(rows, about, options(), DECODING)
+    assert CLAIMS.requests is not None
+    requests = CLAIMS.requests(rows, about, options(), DECODING)
     assert (requests.most, requests.answer_length) == ([2] * len(requests.requests), 1.3)
-    units, warnings = KIND.take_apart(
+    units, warnings = CLAIMS.take_apart(
         rows, about, options(), Resources(tmp_path, Model(ask, DECODING))
     )
     assert (ask.requests, warnings) == (requests.requests, ())

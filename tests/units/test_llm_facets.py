@@ -14,7 +14,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.llm.needs import Model, Resources, Use
 from metassay.text.spans import Span
-from metassay.units.llm_facets import KIND, LlmFacetOptions, divide, facet_requests
+from metassay.units.llm import FACETS, LlmFacetOptions, divide, facet_requests
 from metassay.units.record import Divided, Part, Text
 from tests.units.fake_model import DECODING, FakeModel, unexpected
 
@@ -229,6 +229,6 @@ def test_facets_have_names_of_their_own(facets: list[str], problem: str) -> None
 
 def test_the_record_says_what_the_options_need() -> None:
     used = options(max_tokens=9, prompt="other")
-    assert KIND.model(used) == Use("invented", 9)
-    assert KIND.facets(used) == tuple(BMRC)
-    assert [one.path.stem for one in KIND.files(used)] == ["other", "answer-again"]
+    assert FACETS.model(used) == Use("invented", 9)
+    assert FACETS.facets(used) == tuple(BMRC)
+    assert [one.path.stem for one in FACETS.files(used)] == ["other", "answer-again"]

@@ -14,7 +14,7 @@ from metassay.project.spreadsheets.read import Found, reference_there
 from metassay.tabular.decoding import csv_bytes
 from metassay.tabular.rows import Rows
 from metassay.text.citations import parse
-from metassay.text.sections import divide
+from metassay.text.headings import divide
 
 _DIVIDED = 0.5  # the share of texts with two sections of a note from which they are divided
 _CITING = 0.5  # the share of texts with a citation from which they are asked about

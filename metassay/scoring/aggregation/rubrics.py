@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems
-from metassay.scoring.aggregation.cells import Flags, Integers, places_in
-from metassay.scoring.aggregation.judged import signature, together
+from metassay.scoring.aggregation.judged import Flags, Integers, places_in, signature, together
 from metassay.scoring.pairing.instruments import Reals
 from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
 from metassay.tables.names import FULL

@@ -23,8 +23,15 @@ from metassay.metrics.extractiveness import KIND as EXTRACTIVENESS
 from metassay.metrics.faithfulness.record import BY_TEXT, Case, Scored
 from metassay.metrics.lengths import KIND as LENGTHS
 from metassay.metrics.measure import by_name
-from metassay.scoring.aggregation.cells import Setup, cells_of, lost_units, places_in, ratio, totals
-from metassay.scoring.aggregation.judged import signature
+from metassay.scoring.aggregation.judged import (
+    Setup,
+    cells_of,
+    lost_units,
+    places_in,
+    ratio,
+    signature,
+    totals,
+)
 from metassay.scoring.pairing.measures import FAITHFULNESS
 from metassay.tables.checks import without_further_references
 from metassay.tables.names import NO_JUDGE, aligned_suffixes, base_metric, metric_label, suffix_of

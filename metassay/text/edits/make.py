@@ -11,23 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from metassay.text.edits.circumstances import laterality, person, time
-from metassay.text.edits.exchange import anatomy, course, diagnosis, drug, find, opposite
-from metassay.text.edits.negations import negation
-from metassay.text.edits.paraphrases import (
-    abbreviation,
-    clause_order,
-    dropped_detail,
-    form,
-    list_order,
-    list_part,
-    numeral,
-    subject,
-    synonym,
-    unit_spelling,
-    voice,
-)
-from metassay.text.edits.values import dose, number, unit
+from metassay.text.edits import flips, paraphrases
 from metassay.text.edits.wording import Rule, closed, listed
 from metassay.text.tokens import content_tokens
 from metassay.text.vocabulary import Group, Half
@@ -39,32 +23,32 @@ def identity(sentence: str) -> Iterator[str]:
 
 
 FLIPS: dict[str, Rule] = {  # kinds after which the sentence is not entailed
-    "negation": closed(negation),
-    "laterality": closed(laterality),
-    "number": closed(number),
-    "dose": closed(dose),
-    "unit": closed(unit),
-    "drug": drug,
-    "anatomy": anatomy,
-    "diagnosis": diagnosis,
-    "opposite": opposite,
-    "time": closed(time),
-    "person": closed(person),
-    "course": course,
+    "negation": closed(flips.negation),
+    "laterality": closed(flips.laterality),
+    "number": closed(flips.number),
+    "dose": closed(flips.dose),
+    "unit": closed(flips.unit),
+    "drug": flips.drug,
+    "anatomy": flips.anatomy,
+    "diagnosis": flips.diagnosis,
+    "opposite": flips.opposite,
+    "time": closed(flips.time),
+    "person": closed(flips.person),
+    "course": flips.course,
 }
 KEEPS: dict[str, Rule] = {  # kinds after which it is entailed as before
     "identity": closed(identity),
-    "abbreviation": abbreviation,
-    "list_order": closed(list_order),
-    "clause_order": closed(clause_order),
-    "numeral": closed(numeral),
-    "unit_spelling": closed(unit_spelling),
-    "subject": closed(subject),
-    "voice": closed(voice),
-    "synonym": synonym,
-    "dropped_detail": closed(dropped_detail),
-    "list_part": closed(list_part),
-    "form": closed(form),
+    "abbreviation": paraphrases.abbreviation,
+    "list_order": closed(paraphrases.list_order),
+    "clause_order": closed(paraphrases.clause_order),
+    "numeral": closed(paraphrases.numeral),
+    "unit_spelling": closed(paraphrases.unit_spelling),
+    "subject": closed(paraphrases.subject),
+    "voice": closed(paraphrases.voice),
+    "synonym": paraphrases.synonym,
+    "dropped_detail": closed(paraphrases.dropped_detail),
+    "list_part": closed(paraphrases.list_part),
+    "form": closed(paraphrases.form),
 }
 KINDS = (*FLIPS, *KEEPS)
 
@@ -141,7 +125,7 @@ def states(other: str, text: str, sentence: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _named(kind: str, sentence: str) -> frozenset[Group]:
-    return frozenset(one.group for one in find(kind, sentence))
+    return frozenset(one.group for one in flips.find(kind, sentence))
 
 
 @lru_cache(maxsize=8192)  # the sentences of a text come back with each of its edits

@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from metassay.text.edits.exchange import Found, find, has, is_verb
-from metassay.text.edits.negations import CUE
+from metassay.text.edits.flips import CUE, Found, find, has, is_verb
 from metassay.text.edits.wording import (
     FILE,
     NUMBER_WORD,

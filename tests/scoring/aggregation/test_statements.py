@@ -9,7 +9,7 @@ from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.metrics.describe import JUDGED, Description
 from metassay.metrics.faithfulness.record import CheckpointOptions, FaithfulnessMetric, Scored
-from metassay.scoring.aggregation.cells import Setup
+from metassay.scoring.aggregation.judged import Setup
 from metassay.scoring.aggregation.statements import (
     Read,
     judged_statements,
