@@ -9,8 +9,7 @@ import pandas as pd
 from metassay import __version__
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
-from metassay.metrics.describe import UNDEFINED, Description, Measured
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import UNDEFINED, Description, Measured, Metric
 from metassay.tables.checks import check_sources, without_further_references
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
 from metassay.tables.parquet import empty, rounded

@@ -4,8 +4,8 @@ import pandas as pd
 
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short
+from metassay.labelled.records import ALL_KINDS
 from metassay.labelled.results import DETECTED, FALSE_ALARMS, Cards, n_asked
-from metassay.labelled.verdicts import ALL_KINDS
 from metassay.reporting.section import short_estimate
 from metassay.tables.names import MEAN_OF_SUBSETS
 

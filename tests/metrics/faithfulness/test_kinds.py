@@ -9,7 +9,8 @@ import pytest
 from metassay.core.kinds import record_of
 from metassay.metrics.describe import JUDGED
 from metassay.metrics.faithfulness import FAITHFULNESS
-from metassay.metrics.faithfulness.record import Case, CheckpointOptions, Scored
+from metassay.metrics.faithfulness.reading import CheckpointOptions
+from metassay.metrics.faithfulness.record import Case, Scored
 from metassay.metrics.faithfulness.summac_conv import Head, write_head
 
 pytest.importorskip("torch", reason="needs metassay[models]")

@@ -8,7 +8,8 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.record import CheckpointOptions, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness.reading import CheckpointOptions
+from metassay.metrics.faithfulness.record import FaithfulnessMetric, Scored
 from metassay.scoring.aggregation.cells import Setup
 from metassay.scoring.aggregation.statement_judgments import judged_statements
 from metassay.scoring.aggregation.statement_metrics import score_statements
