@@ -27,6 +27,7 @@ from metassay.models import extra
 from metassay.models.batches import padded
 from metassay.models.loading import NetworkOptions, identify, load, places, told_limit
 from metassay.models.outputs import Task, outputs
+from metassay.models.rows import computed
 
 METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
 
@@ -95,15 +96,14 @@ def write_locally(
     settings |= {setting: getattr(options, setting) for setting in _SETTINGS if setting != "device"}
     task = Task(way.name, identify(options), options.device, settings, _PACKAGES)
     loaded = functools.cache(lambda: _load(way.network, options))
+
+    def scores(inputs: Sequence[tuple[str]], _: int) -> Iterator[Mapping[int, Output]]:
+        return _decoded(loaded(), [way.read(loaded(), text) for (text,) in inputs], options)
+
     limits = replace(task, name=f"{way.name}: longest input")
     limit: int | None = outputs(limits, [()], lambda _: iter([{0: loaded().limit}]), store=store)[0]
     readable = [text for _, text in asked if text]
-
-    def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Output]]:
-        inputs = {place: way.read(loaded(), readable[place]) for place in missing}
-        return _decoded(loaded(), inputs, options)
-
-    found = outputs(task, [(text,) for text in readable], compute, store=store)
+    found = computed(task, [(text,) for text in readable], lambda: scores, 1, store=store)
     values = iter(Output(*value) for value in found)
     written = [next(values) if text else None for _, text in asked]
     orders = [order for order, _ in asked]
@@ -123,10 +123,10 @@ def _load(network: str, options: DecodingOptions) -> Writer:
 
 
 def _decoded(
-    writer: Writer, inputs: Mapping[int, Input], options: DecodingOptions
+    writer: Writer, inputs: Sequence[Input], options: DecodingOptions
 ) -> Iterator[dict[int, Output]]:
     fitting = []
-    for place, read in inputs.items():
+    for place, read in enumerate(inputs):
         if writer.limit is None or len(read.tokens) <= writer.limit:
             fitting.append(place)
         else:

@@ -15,30 +15,35 @@ from pydantic import Field, model_validator
 
 from metassay.core.errors import BadInput
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability, by_threshold
-from metassay.models import extra
-from metassay.models.classes import (
-    CONTRADICTED,
-    ENTAILED,
-    NEUTRAL,
-    NOT_ENTAILED,
-    THREE,
-    Shares,
-    labels_of,
-    shares,
+from metassay.judges.protocol import (
+    TWO_WAY,
+    Band,
+    JudgeKind,
+    Judgment,
+    Pair,
+    Probability,
+    by_threshold,
 )
+from metassay.models import extra
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, identify
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Wording
 from metassay.models.pair_scores import (
+    CONTRADICTED,
+    ENTAILED,
     METHOD,
+    NEUTRAL,
+    NOT_ENTAILED,
+    THREE,
     Output,
     Scorer,
+    Shares,
+    labels_of,
     load_causal,
     load_classifier,
     load_encoder_decoder,
+    shares,
 )
 from metassay.models.rows import PACKAGES, computed
 from metassay.models.store import STORE

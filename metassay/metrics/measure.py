@@ -11,8 +11,7 @@ from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.needs import executor_for, files_of
-from metassay.metrics.describe import UNDEFINED, Description, Measured
-from metassay.metrics.record import Measure, Metric
+from metassay.metrics.describe import UNDEFINED, Description, Measure, Measured, Metric
 from metassay.tables.checks import check_sources, without_further_references
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
 from metassay.tables.parquet import empty, rounded

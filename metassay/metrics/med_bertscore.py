@@ -14,11 +14,11 @@ from metassay.concepts import linkers
 from metassay.concepts.terms import Link, Mention
 from metassay.core.errors import BadInput
 from metassay.metrics.bertscore import DESCRIPTIONS as BERTSCORE
-from metassay.metrics.bertscore import Blocks, EncoderOptions, columns, matched, recipe_with
-from metassay.metrics.describe import Description, Measured
-from metassay.metrics.record import Metric
+from metassay.metrics.bertscore import EncoderOptions, columns, matched, recipe_with
+from metassay.metrics.describe import Description, Measured, Metric
 from metassay.models.encoders import Encoder, Tokens, load_encoder
 from metassay.models.matching import Embed, Match, Way, Weigh, layers_of, matches
+from metassay.models.rows import Scores
 from metassay.models.store import STORE
 
 NAME = "med_bertscore"
@@ -70,7 +70,7 @@ def score(
     as it reads.
     """
 
-    def load() -> Blocks:
+    def load() -> Scores:
         encoder = load_encoder(options, layers_of(options.model, options.layers))
         weigh = weighing(encoder, linkers.load(options.linker), options.alpha, options.model)
         read = encoder._replace(limit=None) if embed else encoder  # tokens past the limit too
@@ -79,7 +79,7 @@ def score(
             bare=options.special == "dropped",
             by_count=options.divisor == "count",
         )
-        return lambda here: matches(read, here, weigh, options.batch_tokens, way)
+        return lambda here, most: matches(read, here, weigh, most, way)
 
     def match(pairs: Sequence[tuple[str, str]]) -> list[Match]:
         known = {**_settings(options), "method": METHOD}
@@ -142,7 +142,6 @@ KIND = Metric(
     options=MedBertscoreOptions,
     measure=measure,
     recipe=lambda options: recipe_with(options, **_settings(options)),
-    against="reference",
     descriptions=described(NAME, "What is past the encoder's limit is not read"),
     files=lambda options: linkers.files(options.linker),
     costly=True,

@@ -53,6 +53,8 @@ def outputs(
     that another process computes is passed over, and waited for if nothing else is left. Raises
     BadInput if a package is missing or the store is not sound, and what `compute` raises.
     """
+    if not inputs:
+        return []
     keys = _keys(task, inputs)
     places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))  # the first of each
     with Store(store) as kept:

@@ -26,7 +26,7 @@ PACKAGES = ("transformers", "tokenizers", "torch")
 PLACES = 8  # decimals that are kept: in float64 they hold, in float32 about five do
 
 # Handed inputs and how many tokens a batch may have, it yields outputs by place.
-Scores = Callable[[Sequence[Any], int], Iterator[Mapping[int, Any]]]
+Scores = Callable[[Sequence[Any], int], Iterable[Mapping[int, Any]]]
 
 
 class Limits(Options):

@@ -25,7 +25,7 @@ from metassay.judges.make import instruments_of
 from metassay.judges.problems import asking, released
 from metassay.judges.run import batches, check_instruments
 from metassay.labelled.ingest import ingest_items
-from metassay.labelled.ingest_texts import ingest_sentences
+from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.segmentations import texts_of as texts_of_test
 from metassay.labelled.types import chosen_test, segment_options
 from metassay.llm import tokens

@@ -22,7 +22,8 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.metrics.faithfulness.record import BY_TEXT, StatementOptions
+from metassay.metrics.faithfulness.reading import StatementOptions
+from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.project.raw_checks import unfit
 from metassay.reporting.published import COMPARISONS
 from metassay.reporting.published_judges import JUDGE_COMPARISONS

@@ -11,7 +11,7 @@ from metassay.core.atomic import whole_file
 from metassay.format.frames import records
 from metassay.format.numbers import missing, rounded, short, short_interval
 from metassay.format.terms import DECISIONS
-from metassay.labelled.verdicts import items_of
+from metassay.labelled.records import items_of
 from metassay.llm.endpoints import ModelOptions
 from metassay.meta_evaluation.verdicts import kind_of
 from metassay.reporting.certificates import Best, best_of, verdict_names

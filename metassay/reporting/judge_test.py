@@ -10,6 +10,7 @@ import pandas as pd
 from metassay.core.atomic import whole_folder
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, short
+from metassay.labelled.records import ALL_KINDS
 from metassay.labelled.results import (
     DETECTED,
     ENTAILED,
@@ -20,7 +21,6 @@ from metassay.labelled.results import (
     n_asked,
     with_right_answers,
 )
-from metassay.labelled.verdicts import ALL_KINDS
 from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
 from metassay.reporting.evidence import finish_test, in_order

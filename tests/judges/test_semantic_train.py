@@ -13,9 +13,8 @@ import pytest
 from metassay.core.options import parse
 from metassay.judges.semantic import train as fitting
 from metassay.judges.semantic.coefficients import OF_WORDS, models, read, write
-from metassay.judges.semantic.examples import Example, edited, examples, written
 from metassay.judges.semantic.features import CLAIM_FEATURES, FALLING
-from metassay.judges.semantic.train import fit, train
+from metassay.judges.semantic.train import Example, edited, examples, fit, train, written
 from metassay.models.loading import NetworkOptions, weights_digest
 from metassay.text.vocabulary import words as vocabulary
 

@@ -6,17 +6,7 @@ from string import punctuation
 from typing import Any, Literal, NamedTuple
 
 from metassay.core.errors import BadInput
-from metassay.metrics.faithfulness.record import (
-    MISSING,
-    ByName,
-    Case,
-    CheckpointOptions,
-    FaithfulnessMetric,
-    Scored,
-    by_text,
-    described,
-    states,
-)
+from metassay.metrics.faithfulness import reading, record
 from metassay.models import rows
 from metassay.models.loading import Network, NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
@@ -40,11 +30,13 @@ class CtcReading(rows.Limits):
     stop_words: bool = True
 
 
-class CtcOptions(CheckpointOptions, CtcReading):
+class CtcOptions(reading.CheckpointOptions, CtcReading):
     """Classifiers of tokens, and how they are read."""
 
 
-def score(cases: Sequence[Case], options: CtcReading, checkpoint: NetworkOptions) -> ByName:
+def score(
+    cases: Sequence[record.Case], options: CtcReading, checkpoint: NetworkOptions
+) -> reading.ByName:
     """The mean probability, over a statement's words, of not being fake: 0 to 1, higher is better.
 
     Words stand between blanks; texts are read in lower case with straight quotes. A text is cut
@@ -60,7 +52,7 @@ def score(cases: Sequence[Case], options: CtcReading, checkpoint: NetworkOptions
     def load() -> rows.Scores:
         return _load(checkpoint, options.pieces, most).scores
 
-    def scores(cases: Sequence[Case]) -> list[list[Scored]]:
+    def scores(cases: Sequence[record.Case]) -> list[list[record.Scored]]:
         texts = [[normal(text) for text in case.statements] for case in cases]
         contexts = [normal(" ".join(case.passages)) for case in cases]
         pairs = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
@@ -68,7 +60,7 @@ def score(cases: Sequence[Case], options: CtcReading, checkpoint: NetworkOptions
         every = zip(texts, results, strict=True)
         return [list(_statements(its, *read, stop_words=options.stop_words)) for its, read in every]
 
-    return {NAME: by_text(cases, scores, Scored(None))}
+    return {NAME: reading.by_text(cases, scores, record.Scored(None))}
 
 
 def normal(text: str) -> str:
@@ -78,18 +70,18 @@ def normal(text: str) -> str:
 
 def _statements(
     texts: Sequence[str], labels: Sequence[float | None], unread: float, *, stop_words: bool
-) -> Iterator[Scored]:
+) -> Iterator[record.Scored]:
     """The scores of statements whose words have these labels, as far as they were read."""
     for text in texts:
         words = text.split(" ")
         its, labels = labels[: len(words)], labels[len(words) :]
         cut = len(its) < len(words)
         if not its or None in its:
-            yield Scored(None, True, unread, cut)
+            yield record.Scored(None, True, unread, cut)
             continue
         pairs = zip(words, its, strict=False)
         known = [n or 0.0 for w, n in pairs if stop_words or w.strip(punctuation) not in STOPWORDS]
-        yield Scored(fsum(known) / len(known) if known else 0.0, False, unread, cut)
+        yield record.Scored(fsum(known) / len(known) if known else 0.0, False, unread, cut)
 
 
 def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
@@ -183,16 +175,16 @@ def _words(
         start = end + 1
 
 
-KIND = FaithfulnessMetric(
+KIND = record.FaithfulnessMetric(
     options=CtcOptions,
     score=score,
-    recipe=states("pieces", "stop_words", "max_tokens"),
+    recipe=reading.states("pieces", "stop_words", "max_tokens"),
     descriptions=(
-        described(
+        reading.described(
             NAME,
             "mean, over the words of the statement, of the probability that a classifier of tokens"
             " gives the word of not being fake, having read the passages beside it",
-            missing=f"{MISSING}; 0 if there are stop words alone, and these do not count",
+            missing=f"{reading.MISSING}; 0 if there are stop words alone, and these do not count",
             source="Deng et al. 2021, section 4.1; tanyuqian/ctc-gen-eval",
         ),
     ),

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from metassay.metrics.faithfulness import record
+from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
 from metassay.models.loading import NetworkOptions
@@ -16,7 +16,7 @@ NAME = "entailment_label"
 RELEASED = 256  # tokens of an input, in the released code
 
 
-class LabelOptions(record.ReadingOptions):
+class LabelOptions(reading.ReadingOptions):
     """Encoder-decoders that answer with a word, and the number that stands for each.
 
     `template`: the input, with {premise}, the passages joined by a blank, and {hypothesis}, the
@@ -24,7 +24,7 @@ class LabelOptions(record.ReadingOptions):
     its end after 256 tokens, which can be the statement.
     """
 
-    template: record.Template = f"mednli: sentence1: {PREMISE} sentence2: {HYPOTHESIS}"
+    template: reading.Template = f"mednli: sentence1: {PREMISE} sentence2: {HYPOTHESIS}"
     values: dict[str, Annotated[float, Field(ge=-1, le=1)]] = Field(
         default={"entailment": 1.0, "neutral": 0.0, "contradiction": -1.0}, min_length=2
     )
@@ -33,7 +33,7 @@ class LabelOptions(record.ReadingOptions):
 
 def score(
     cases: Sequence[Case], options: LabelOptions, checkpoint: NetworkOptions
-) -> record.ByName:
+) -> reading.ByName:
     """The number of the label that is written of each statement: by default -1, 0 or 1.
 
     The likeliest token is written each time. Null for a blank statement and where there is no
@@ -56,11 +56,11 @@ def score(
         value = values[int(output.numbers[0])] if output.numbers else None
         return Scored(value, value is None, output.premise_unread, output.hypothesis_cut)
 
-    def scores(pairs: Sequence[record.Pair]) -> list[Scored]:
-        results = rows.computed(task, record.joined(pairs), load, options.batch_tokens)
+    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
+        results = rows.computed(task, reading.joined(pairs), load, options.batch_tokens)
         return [scored(Output(*each)) for each in results]
 
-    return {NAME: record.by_statement(cases, scores, Scored(None))}
+    return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
 
 class _Released(Reader):
@@ -85,9 +85,9 @@ class _Released(Reader):
 KIND = FaithfulnessMetric(
     options=LabelOptions,
     score=score,
-    recipe=record.states("template", "values", "rule", "max_tokens"),
+    recipe=reading.states("template", "values", "rule", "max_tokens"),
     descriptions=(
-        record.described(
+        reading.described(
             NAME,
             "1 where a model that reads passages and statement writes that they entail it, 0 where"
             " it writes neutral, -1 where it writes that they contradict it",

@@ -5,19 +5,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 from metassay.core.errors import BadInput
-from metassay.metrics.faithfulness import record
+from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
-from metassay.models.classes import CONTRADICTED, ENTAILED, THREE, labels_of, shares
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
+from metassay.models.pair_scores import CONTRADICTED, ENTAILED, THREE, labels_of, shares
 
 NAME = "factscore_support"
 METHOD = 1  # part of the store's keys; whoever changes what is computed of an input raises it
 
 
-class FactscoreOptions(record.ReadingOptions):
+class FactscoreOptions(reading.ReadingOptions):
     """Classifiers of a claim beside sentences: supported, contradicted, or not enough to tell.
 
     `labels`: what their classes are called, in their order, where their own names don't tell.
@@ -31,7 +31,7 @@ class FactscoreOptions(record.ReadingOptions):
 
 def score(
     cases: Sequence[Case], options: FactscoreOptions, checkpoint: NetworkOptions
-) -> record.ByName:
+) -> reading.ByName:
     """The probability that its passages support a statement: 0 to 1, higher is more faithful.
 
     The input is the statement and each passage, with the tokenizer's end mark behind each; a model
@@ -60,11 +60,11 @@ def score(
         value = None if logits is None else support(logits, labels, options.rule, digits)
         return Scored(value, value is None, *read)
 
-    def scores(pairs: Sequence[record.Pair]) -> list[Scored]:
+    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
         inputs = [(statement, *passages) for passages, statement in pairs]
         return [scored(*each) for each in rows.computed(task, inputs, load, options.batch_tokens)]
 
-    return {NAME: record.by_statement(cases, scores, Scored(None))}
+    return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
 
 def support(logits: Sequence[float], labels: Sequence[str], rule: str, digits: int) -> float:
@@ -118,9 +118,9 @@ def _load(
 KIND = FaithfulnessMetric(
     options=FactscoreOptions,
     score=score,
-    recipe=record.states("rule", "labels", "max_tokens"),
+    recipe=reading.states("rule", "labels", "max_tokens"),
     descriptions=(
-        record.described(
+        reading.described(
             NAME,
             "probability that the passages support the statement, of three classes (or against"
             " contradiction alone)",

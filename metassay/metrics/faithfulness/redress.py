@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from metassay.metrics import bertscore
-from metassay.metrics.faithfulness import record
+from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.bertscore_source import as_bertscore
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
@@ -24,7 +24,7 @@ class EncoderOptions(NetworkOptions):
     layers: int | None = Field(default=None, ge=1)
 
 
-class RedressOptions(record.ReadingOptions):
+class RedressOptions(reading.ReadingOptions):
     """Encoder-decoders that revise, and the encoder that compares.
 
     `template`: the input, with {premise}, the passages joined by a blank, and {hypothesis}, the
@@ -32,14 +32,14 @@ class RedressOptions(record.ReadingOptions):
     other `batch_tokens` last digits can differ, and so, rarely, a word.
     """
 
-    template: record.Template
+    template: reading.Template
     encoder: EncoderOptions
     max_new_tokens: int = Field(default=256, ge=1)
 
 
 def score(
     cases: Sequence[Case], options: RedressOptions, checkpoint: NetworkOptions
-) -> record.ByName:
+) -> reading.ByName:
     """BERTScore F1 between each statement and its revision: -1 to 1, higher is more faithful.
 
     The revision has the likeliest token each time. Null for a blank statement and where there is no
@@ -52,8 +52,8 @@ def score(
     def load() -> rows.Scores:
         return _reviser(options, checkpoint).scores
 
-    def scores(pairs: Sequence[record.Pair]) -> list[Scored]:
-        results = rows.computed(task, record.joined(pairs), load, options.batch_tokens)
+    def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
+        results = rows.computed(task, reading.joined(pairs), load, options.batch_tokens)
         texts = [text for text, *_ in results]
         both = [(s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None]
         measured = bertscore.measure([s for s, _ in both], [t for _, t in both], _encoder(options))
@@ -64,7 +64,7 @@ def score(
             scored.append(Scored(value, value is None, unread, cut or short))
         return scored
 
-    return {NAME: record.by_statement(cases, scores, Scored(None))}
+    return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
 
 def _encoder(options: RedressOptions) -> bertscore.BertscoreOptions:
@@ -102,7 +102,7 @@ KIND = FaithfulnessMetric(
     score=score,
     recipe=_recipe,
     descriptions=(
-        record.described(
+        reading.described(
             NAME,
             "BERTScore F1 between the statement and what a model that revises statements by their"
             " passages makes of it: 1 where nothing is changed",

@@ -6,8 +6,9 @@ Adams et al. 2023, section 7.4, distil one of other metrics; metassay.tuning tra
 from collections.abc import Sequence
 
 from metassay.metrics.bleurt import numbers
-from metassay.metrics.faithfulness import record
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Pair, Scored
+from metassay.metrics.faithfulness import reading
+from metassay.metrics.faithfulness.reading import Pair
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models.loading import NetworkOptions
 
 
@@ -20,23 +21,23 @@ def regressor(name: str, meaning: str, source: str) -> FaithfulnessMetric:
     """
 
     def score(
-        cases: Sequence[Case], options: record.ReadingOptions, checkpoint: NetworkOptions
-    ) -> record.ByName:
+        cases: Sequence[Case], options: reading.ReadingOptions, checkpoint: NetworkOptions
+    ) -> reading.ByName:
         def scores(pairs: Sequence[Pair]) -> list[Scored]:
             return [
                 Scored(value, value is None, its.premise_unread, its.hypothesis_cut)
-                for value, its in numbers(record.joined(pairs), checkpoint, options)
+                for value, its in numbers(reading.joined(pairs), checkpoint, options)
             ]
 
-        return {name: record.by_statement(cases, scores, Scored(None))}
+        return {name: reading.by_statement(cases, scores, Scored(None))}
 
     loses = "an input that is too long loses the longer side's end"
     return FaithfulnessMetric(
-        options=record.ReadingOptions,
+        options=reading.ReadingOptions,
         score=score,
-        recipe=record.states("max_tokens"),
+        recipe=reading.states("max_tokens"),
         descriptions=(
-            record.described(name, f"{meaning}; {loses}", range=(None, None), source=source),
+            reading.described(name, f"{meaning}; {loses}", range=(None, None), source=source),
         ),
     )
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.llm.needs import PromptFile
-from metassay.metrics.faithfulness.record import ByName, Case, FaithfulnessMetric, described
+from metassay.metrics.faithfulness.reading import ByName, described
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric
 from metassay.metrics.faithfulness.summac_zs import NULL, SOURCE, Shares, SummacOptions, by_matrix
 from metassay.models import extra
 from metassay.models.loading import NetworkOptions

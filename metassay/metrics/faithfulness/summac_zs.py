@@ -6,24 +6,30 @@ from math import fsum
 from typing import NamedTuple
 
 from metassay.core.errors import BadInput
-from metassay.metrics.faithfulness import record
+from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.models.classes import CONTRADICTED, ENTAILED, labels_of, shares
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions
-from metassay.models.pair_scores import Output, classifier
+from metassay.models.pair_scores import (
+    CONTRADICTED,
+    ENTAILED,
+    Output,
+    classifier,
+    labels_of,
+    shares,
+)
 from metassay.text.sentences import sentences
 
 NAME = "summac_zs"
 SHORTEST = 10  # characters: what has no more is no sentence here
 PASSAGES = 100  # the most that are read, as in the released code
-NULL = f"{record.MISSING}, and where either has no sentence of more than {SHORTEST} characters"
+NULL = f"{reading.MISSING}, and where either has no sentence of more than {SHORTEST} characters"
 SOURCE = "Laban et al. 2022, section 3; tingofurro/summac"
 
 Shares = Sequence[Sequence[float]]  # sentences x passages
 
 
-class SummacOptions(record.ReadingOptions):
+class SummacOptions(reading.ReadingOptions):
     """Classifiers of pairs, which know an entailed hypothesis from others.
 
     `labels`: what their classes are called, in their order, where their own names don't tell.
@@ -53,7 +59,7 @@ class Matrix(NamedTuple):
     cut: bool
 
 
-def score(cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions) -> record.ByName:
+def score(cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions) -> reading.ByName:
     """SummaC-ZS of each statement: -1 to 1 (0 to 1 without `use_con`), higher is more faithful.
 
     Per sentence the highest probability of entailment less the highest of contradiction, over its
@@ -86,10 +92,10 @@ def by_matrix(
             return Scored(None, entailed is None, unread, cut)
         return Scored(value(entailed or (), contradicted), False, unread, cut)
 
-    def scores(items: Sequence[record.Pair]) -> list[Scored]:
+    def scores(items: Sequence[reading.Pair]) -> list[Scored]:
         return list(map(scored, matrices(items, options, checkpoint, most=most)))
 
-    return record.by_statement(cases, scores, Scored(None))
+    return reading.by_statement(cases, scores, Scored(None))
 
 
 def value(entailment: Shares, contradiction: Shares | None) -> float:
@@ -99,7 +105,7 @@ def value(entailment: Shares, contradiction: Shares | None) -> float:
 
 
 def matrices(
-    items: Sequence[record.Pair],
+    items: Sequence[reading.Pair],
     options: SummacOptions,
     checkpoint: NetworkOptions,
     *,
@@ -157,9 +163,9 @@ def _matrix(
 KIND = FaithfulnessMetric(
     options=ZsOptions,
     score=score,
-    recipe=record.states("use_con", "labels", "max_tokens"),
+    recipe=reading.states("use_con", "labels", "max_tokens"),
     descriptions=(
-        record.described(
+        reading.described(
             NAME,
             "mean, over the statement's sentences, of the highest probability with which a passage"
             " entails the sentence, less the highest with which one contradicts it",

@@ -1,4 +1,4 @@
-"""Scores that a dataset brings with it: released.yaml says what they mean.
+"""Scores that a dataset brings with it: released.yaml, in a folder of its own, says what they mean.
 
 `metassay/datasets/` reads them; the table `measurements` has them in `given.parquet`.
 """
@@ -9,7 +9,7 @@ from typing import Any
 from metassay.core import strict_yaml
 from metassay.metrics.describe import RELEASED, Description
 
-_WORDS: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
+_WORDS: Any = strict_yaml.load(Path(__file__).with_name("released.yaml"))
 _FACETS = {
     f"scholarsum_fm_{judge}_{facet}": (
         f"facet-aware grade of the {facet} by {name}, as a share of the best grade"
