@@ -239,10 +239,11 @@ class Cluster:
     def _answered(self, future: Any, name: str) -> bool:
         """Whether a shard's answer is there; raises what the function raised."""
         if future.status == "error":
-            error = future.exception()
+            with _lost_if_gone():
+                error = future.exception()
             if isinstance(error, distributed.KilledWorker):
                 raise Unfinished(self._fault(name, "took down each worker that had it")) from None
-            if isinstance(error, ImportError | AttributeError):
+            if isinstance(error, ImportError):
                 raise BadInput(
                     f"executor: a worker of {self._address} cannot import what answers"
                     f" ({type(error).__name__}); install this version there: {versions()}"
@@ -251,7 +252,8 @@ class Cluster:
         if future.status != "finished":  # given up, or lost with the scheduler
             future.release()
             return False
-        outcome = future.result()
+        with _lost_if_gone():  # its worker may be gone that did it; the answer is there then
+            outcome = future.result()
         if outcome.problems:
             raise BadInput(outcome.problems)
         if outcome.refused and outcome.worker not in self._closed_to:
