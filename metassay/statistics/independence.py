@@ -18,7 +18,9 @@ Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smy
 Permutation p-values should never be zero (the data count as one order).
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, permutations
 from math import factorial
 from typing import NamedTuple
@@ -173,7 +175,19 @@ def _order_blocks(n: int, width: int) -> Iterator[slice]:
 
 def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:
     """Random orders for these rows; row 0 of all is the data's own."""
-    return _rows(some, np.arange(size), lambda: rng.permutation(size))
+    state = json.dumps(rng.bit_generator.state)
+    rows, after = _orders_from(size, some.start, some.stop, state)
+    rng.bit_generator.state = json.loads(after)
+    return rows
+
+
+@lru_cache(maxsize=4)  # each level's of one study: all confounds are tested by the same orders
+def _orders_from(size: int, start: int, stop: int, state: str) -> tuple[Index, str]:
+    known = json.loads(state)
+    rng = np.random.Generator(getattr(np.random, known["bit_generator"])())
+    rng.bit_generator.state = known
+    rows = _rows(slice(start, stop), np.arange(size), lambda: rng.permutation(size))
+    return rows, json.dumps(rng.bit_generator.state)
 
 
 def _orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
