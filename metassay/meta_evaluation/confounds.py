@@ -243,7 +243,8 @@ def _pooled(
 
     def added(a: Array, b: Array, there: Mask) -> Correlation:
         both = np.full(a.shape, np.nan)
-        each = standardise(a[:, there]), standardise(control[there][None])
+        scores = np.ascontiguousarray(a[:, there])  # sums in one order, however many metrics
+        each = standardise(scores), standardise(control[there][None])
         both[:, there] = np.mean(_alike(each), axis=0)
         return correlate_at(both, b, "global", options.coefficient, layout)
 
