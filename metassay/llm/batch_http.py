@@ -13,7 +13,7 @@ import httpx2
 
 from metassay.llm import http
 from metassay.llm.endpoints import EndpointOptions
-from metassay.llm.http import Client, Outcome, Said
+from metassay.llm.http import Client, Outcome, server_error
 from metassay.llm.limits import retry_after
 from metassay.llm.messages import ChatRequest
 
@@ -136,7 +136,8 @@ def _outcome(
     if not (isinstance(status, float) and 300 <= status < 600):
         return _BAD_LINE
     # As if it had been asked alone: what a failed status means is said in one place.
-    return http.failed(Said(int(status), content), request, request.key, sent, secrets)
+    error = server_error(int(status), content, {})
+    return http.failed(error, request, request.key, sent, secrets)
 
 
 async def _call(
@@ -153,11 +154,11 @@ async def _call(
         response = await client.call(method, path, **content)
         if response.is_success:
             return read(json.loads(response.content) if parse else response.content)
-        said = Said(response.status_code, response.content, response.headers)
-        again = not said.stop and (said.status in http.RETRIED or said.status >= 500)
-        stop = None if said.status == 404 else said.stop  # it knows no such batch
-        wait = retry_after(said.headers)
-        outcome = Outcome(error=f"http_{said.status}", again=again, stop=stop, wait=wait)
+        error = server_error(response.status_code, response.content, response.headers)
+        again = not error.stop and (error.status in http.RETRIED or error.status >= 500)
+        stop = None if error.status == 404 else error.stop  # it knows no such batch
+        wait = retry_after(error.headers)
+        outcome = Outcome(error=f"http_{error.status}", again=again, stop=stop, wait=wait)
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError):  # among them timeouts
         outcome = Outcome(error="connection", again=True)
     except (ValueError, TypeError, AttributeError, LookupError, http.TooLarge):

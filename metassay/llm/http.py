@@ -13,7 +13,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import httpx2
@@ -292,8 +292,8 @@ async def send(
         return Outcome(error="connection", again=True, billed=_if_it_went_out(error))
     latency = time.monotonic() - start
     if not response.is_success:
-        said = Said(response.status_code, response.content, response.headers)
-        return failed(said, request, key, sent, client.secrets)
+        refusal = server_error(response.status_code, response.content, response.headers)
+        return failed(refusal, request, key, sent, client.secrets)
     entry = answer(response.content, request, key)
     if entry is None:
         return Outcome(error="bad_reply", again=True, billed="perhaps")
@@ -358,26 +358,17 @@ def _if_it_went_out(error: BaseException) -> Billed:
     return "no" if isinstance(error, before) else "perhaps"
 
 
-class Said:
+class ServerError(NamedTuple):
     """What a server says of a request that it does not answer.
 
     `body` is what stands under `error` in its JSON, or all of it, or its text; `code` its own code.
     """
 
-    def __init__(
-        self, status: int, content: bytes | object, headers: Mapping[str, str] | None = None
-    ) -> None:
-        text = content.decode("utf-8", "replace").strip() if isinstance(content, bytes) else content
-        body = parsed(text)
-        self.status, self.headers = status, headers or {}
-        self.body: Any = body.get("error", body) if isinstance(body, Mapping) else body
-        inside = self.body if isinstance(self.body, Mapping) else {}
-        self.code, self.about = inside.get("code"), inside.get("metadata")
-        message = inside.get("message") if inside else self.body
-        self.message = message if isinstance(message, str) else ""
-        for begins, meant in _SAID.items():
-            if status == 400 and begins.match(self.message):
-                self.status = meant
+    status: int
+    body: Any
+    code: Any
+    message: str
+    headers: Mapping[str, str]
 
     @property
     def stop(self) -> str | None:
@@ -388,30 +379,46 @@ class Said:
     @property
     def declined(self) -> bool:
         """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
+        about = self.body.get("metadata") if isinstance(self.body, Mapping) else None
         return (
             self.code in ("content_filter", "content_policy_violation")
             or (self.code == "invalid_prompt" and "flagged" in self.message)
-            or (isinstance(self.about, Mapping) and "flagged_input" in self.about)
+            or (isinstance(about, Mapping) and "flagged_input" in about)
         )
 
 
-def failed(said: Said, request: ChatRequest, key: str, sent: bytes, secrets: list[str]) -> Outcome:
+def server_error(status: int, content: object, headers: Mapping[str, str]) -> ServerError:
+    """The error of a response, whose content is bytes or read already."""
+    text = content.decode("utf-8", "replace").strip() if isinstance(content, bytes) else content
+    whole = parsed(text)
+    body = whole.get("error", whole) if isinstance(whole, Mapping) else whole
+    code = body.get("code") if isinstance(body, Mapping) else None
+    message = body.get("message") if isinstance(body, Mapping) else body
+    message = message if isinstance(message, str) else ""
+    by_words = [meant for begins, meant in _SAID.items() if begins.match(message)]
+    status = by_words[0] if status == 400 and by_words else status
+    return ServerError(status, body, code, message, headers)
+
+
+def failed(
+    error: ServerError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
+) -> Outcome:
     """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
-    status, code = said.status, f"http_{said.status}"
-    if is_retired(status, said.body, request.model):
+    status, code = error.status, f"http_{error.status}"
+    if is_retired(status, error.body, request.model):
         return Outcome(error=code, stop="it has no such model", retired=True)
-    if said.stop:
-        return Outcome(error=code, stop=said.stop)
-    if said.declined:
+    if error.stop:
+        return Outcome(error=code, stop=error.stop)
+    if error.declined:
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
-        return Outcome(error=code, again=True, wait=retry_after(said.headers), billed=billed)
-    message = said.message.lower()
-    if said.code == "context_length_exceeded" or any(long in message for long in _TOO_LONG):
+        return Outcome(error=code, again=True, wait=retry_after(error.headers), billed=billed)
+    message = error.message.lower()
+    if error.code == "context_length_exceeded" or any(long in message for long in _TOO_LONG):
         return Outcome(error="context_length")
-    shown = words(status, said.body, sent, secrets)
-    return Outcome(error=code, said=shown, kind=str(said.code))
+    shown = words(status, error.body, sent, secrets)
+    return Outcome(error=code, said=shown, kind=str(error.code))
 
 
 def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome) -> BadInput:
