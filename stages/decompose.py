@@ -6,25 +6,22 @@ from metassay.tables.parts import PARTS
 from metassay.tables.responses import RESPONSES
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
+from metassay.units.record import take_apart
 from stages.connect import check_folder, connect
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
+@program
 def main(io: StageIO) -> None:
-    """Cut every leaf part of one benchmark into statements and claims."""
     decomposition = io.chosen(DECOMPOSITIONS, "decompositions", io.item)
     check_folder(io, decomposition, RELEASED_CLAIMS)
     parts, sources = io.read(PARTS), io.read(SOURCES)
     repeated = [name for names in parts["repeats"] for name in names]
-    with connect(io, decomposition, [*sources["dataset"], *repeated]) as session:
-        apart = decomposition.record.take_apart(
-            parts, sources, decomposition.options, session.provide(decomposition)
-        )
+    repeated += sources["dataset"].tolist()
+    with connect(io, decomposition, repeated) as session, executor(io, repeated) as over:
+        apart = take_apart(parts, sources, decomposition, session.provide(decomposition), over)
         asked = session.finish()
     io.note([*apart.warnings, *asked.notes])
     io.write(UNITS, apart.units)
     io.write(RESPONSES, asked.responses, "decompose")
-
-
-if __name__ == "__main__":
-    enter(main)

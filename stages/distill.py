@@ -4,18 +4,14 @@ from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tuning.run import to_value, tune
 from metassay.tuning.tasks import DISTILL
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 from stages.learning import block, examples, order
 
 
+@program
 def main(io: StageIO) -> None:
-    """Distill metrics of a benchmark, with statements as one of its alignments reads them."""
     wanted, out = order(io)
     source = io.of(io.param("from"))
     scores, ratings = (source.read(table) for table in (STATEMENT_SCORES, RATINGS))
     rows = to_value(examples(io), scores, ratings, block(io, "teachers"), wanted.training)
     io.note(tune(DISTILL, wanted, rows, out))
-
-
-if __name__ == "__main__":
-    enter(main)

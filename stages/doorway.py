@@ -192,7 +192,17 @@ class StageIO:
                 _say(f"{file} is of nothing that {self.entry.own} names; it is now {aside}")
 
 
-def enter(main: Callable[[StageIO], None]) -> None:
+Main = Callable[[StageIO], None]
+
+
+def program(main: Main) -> Main:
+    """Run a doorway where its module is the program: `python -m stages.judge`."""
+    if main.__module__ == "__main__":
+        enter(main)
+    return main
+
+
+def enter(main: Main) -> None:
     """Run `main` for the words on the command line.
 
     Bad input is told and exits with 78, and so is what the disk refuses, which waits for its owner;
@@ -229,15 +239,11 @@ def close_all(benchmark: str) -> None:
         close(folder / benchmark)
 
 
-@contextlib.contextmanager
-def _for_whom(entry: Declared, word: str) -> Iterator[None]:
+def _for_whom(entry: Declared, word: str) -> contextlib.AbstractContextManager[None]:
     """What is made of a dataset that is not public is its owner's alone."""
-    if not entry.closed:
-        yield
-        return
-    close_all(word)
-    with owner_alone():
-        yield
+    if entry.closed:
+        close_all(word)
+    return owner_alone() if entry.closed else contextlib.nullcontext()
 
 
 def check_code(entry: Declared, stage: str) -> None:
@@ -246,15 +252,12 @@ def check_code(entry: Declared, stage: str) -> None:
     raise_problems(stale(Path(), stage, [(block, name) for block, name in keys if block != STAGES]))
 
 
-class _Said(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        _say(record.getMessage())
-
-
 @contextlib.contextmanager
 def _warnings_said() -> Iterator[None]:
     """What the library warns of is said like a note, which the terminal and Prefect's log show."""
-    log, said = logging.getLogger("metassay"), _Said(logging.WARNING)
+    log, said = logging.getLogger("metassay"), logging.StreamHandler()
+    said.setLevel(logging.WARNING)
+    said.setFormatter(logging.Formatter("note: %(message)s"))
     log.addHandler(said)
     try:
         yield

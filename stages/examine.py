@@ -7,11 +7,11 @@ from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.ratings import RATINGS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Hold the judges of one test, and its raters, against the right answers."""
     options = io.options(MetaOptions, "meta_evaluation")
     evidence = Evidence(
         pairs=io.read(PAIRS),
@@ -25,7 +25,3 @@ def main(io: StageIO) -> None:
     io.write(VERDICTS, found.verdicts)
     io.write(JUDGE_CARDS, found.cards)
     io.write(CALIBRATION, found.bins)
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -4,15 +4,11 @@ import os
 from pathlib import Path
 
 from metassay.datasets.fetch import fetch
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Fetch one dataset of the registry; METASSAY_MIRROR names a local copy to take it from."""
     name, mirror = io.benchmark, os.environ.get("METASSAY_MIRROR")
     out = io.path(f"data/raw/{name}")
     fetch(name, io.dataset(name), out, mirror=Path(mirror) if mirror else None)
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -17,13 +17,13 @@ from metassay.paper_figures.inputs import (
 )
 from metassay.paper_figures.papers import PAPERS
 from metassay.versions.code_yaml import of_module
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 _log = logging.getLogger("metassay.figures")  # the doorway says what is logged, as a note
 
 
+@program
 def main(io: StageIO) -> None:
-    """Draw the records of one paper, which stands where other stages have a benchmark."""
     paper = io.benchmark
     if paper not in PAPERS:
         raise BadInput(f"{paper!r}: no paper has this name; choose from {', '.join(PAPERS)}")
@@ -38,7 +38,3 @@ def main(io: StageIO) -> None:
         _log.warning(line)
     if outcome.damaged:  # not whole: dvc.lock is not to say that it is
         raise BadInput(damage(outcome.damaged))
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -10,11 +10,11 @@ from metassay.tables.parquet import empty
 from metassay.tables.parts import SEGMENTS
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import MEASUREMENTS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Read one benchmark's raw files with its dataset's reader."""
     ingested = ingest(io.dataset().reader, io.raw(), io.criteria(), dataset=io.param("dataset"))
     io.note(ingested.warnings)
     io.write(SOURCES, ingested.sources)
@@ -26,7 +26,3 @@ def main(io: StageIO) -> None:
     # No reader brings questions or answers; the folders must be there for who reads them.
     io.write(PAIRS, empty(PAIRS), GIVEN)
     io.write(JUDGMENTS, empty(JUDGMENTS), GIVEN)
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -9,11 +9,11 @@ from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty
 from metassay.tables.ratings import RATINGS
 from metassay.tables.responses import RESPONSES
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Read one test's raw files with its dataset's reader."""
     reader = str(io.dataset().reader)
     test = chosen_test(io.param("test"), io.param("options"), where=io.entry.own)
     raw = io.raw(reader_problem(io.param("test"), reader))
@@ -27,7 +27,3 @@ def main(io: StageIO) -> None:
     # No reader brings judgments of single premises; the folders must be there for who reads them.
     io.write(JUDGMENTS, empty(JUDGMENTS), GIVEN)
     io.write(RESPONSES, empty(RESPONSES), GIVEN)
-
-
-if __name__ == "__main__":
-    enter(main)

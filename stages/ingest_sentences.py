@@ -6,18 +6,14 @@ from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.types import reader_problem, segment_options
 from metassay.tables.documents import TEXTS
 from metassay.tables.sentences import SENTENCES
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Read one test's raw files with its dataset's reader."""
     reader = str(io.dataset().reader)
     options = segment_options(io.param("options"), where=io.entry.own)
     made = ingest_sentences(reader, io.raw(reader_problem(SEGMENTATION, reader)), options)
     io.note(made.warnings)
     io.write(TEXTS, made.texts, GIVEN)
     io.write(SENTENCES, made.sentences)
-
-
-if __name__ == "__main__":
-    enter(main)

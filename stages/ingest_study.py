@@ -3,16 +3,12 @@
 from metassay.datasets.study import ingest_study
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.ratings import RATINGS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Check one study's ratings against the benchmark's sources, texts and criteria."""
     texts = io.read(TEXTS)
     file = io.path(io.param(f"studies.{io.item}"))
     made = ingest_study(file, io.item, io.criteria(), io.read(SOURCES), texts)
     io.write(RATINGS, made, io.item)
-
-
-if __name__ == "__main__":
-    enter(main)

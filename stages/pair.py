@@ -7,15 +7,11 @@ from metassay.tables.documents import SOURCES
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Build the pairs of one block of questions of one benchmark."""
     options = io.options(Questions, f"questions.{io.item}")
     tables = (io.read(SOURCES), io.read(PARTS), io.read(UNITS), io.read_each(ALIGNMENTS))
     io.write(PAIRS, build_pairs(*tables, options), io.item)
-
-
-if __name__ == "__main__":
-    enter(main)

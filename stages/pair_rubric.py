@@ -9,11 +9,11 @@ from metassay.tables.documents import SOURCES
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parts import PARTS
 from metassay.units import SEGMENTATIONS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Ask what one rubric asks of the texts of one benchmark."""
     name = io.item
     segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     facets = segmentation.record.facets(segmentation.options)
@@ -21,7 +21,3 @@ def main(io: StageIO) -> None:
     pairs = rubric_pairs(io.read(SOURCES), io.read(PARTS), rubric, facets)
     io.write(PAIRS, pairs, f"rubric-{name}")
     io.write(CRITERIA, criteria_table(rubric), name)
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -10,14 +10,14 @@ from metassay.tables.judge_tests import GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.ratings import RATINGS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 from stages.shown import shown
 
 SHOWN = (PAIRS, JUDGMENTS, GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 
 
+@program
 def main(io: StageIO) -> None:
-    """Write the report of one test of judges."""
     judges, shown_as = io.param("judges"), io.shared("shown_as")
     report = JudgeTestReport(
         **shown(io, SHOWN, judges, shown_as),
@@ -31,7 +31,3 @@ def main(io: StageIO) -> None:
     write_judge_test(report, io.path(f"reports/{io.benchmark}"))
     numbers = judge_numbers(report.tables["judge_cards"], asked_table(report.responses, {}))
     write_numbers(numbers, io.headline())
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -6,20 +6,16 @@ from metassay.reporting.segment_test import SegmentTestReport, write_segment_tes
 from metassay.tables.documents import TEXTS
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 from stages.shown import shown
 
 SHOWN = (TEXTS, SEGMENTED, SENTENCES, SEGMENT_SCORES, CONFUSIONS)
 
 
+@program
 def main(io: StageIO) -> None:
-    """Write the report of one test of segmentations."""
     segmentations = io.param("segmentations")
     report = SegmentTestReport(**shown(io, SHOWN, segmentations, {}), segmentations=segmentations)
     write_segment_test(report, io.path(f"reports/{io.benchmark}"))
     asked = asked_table(report.responses, {})
     write_numbers(segmentation_numbers(report.tables["segment_scores"], asked), io.headline())
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -1,29 +1,26 @@
 """score_statements: statements and their passages -> scores by one block of models."""
 
 from metassay.metrics.faithfulness import FAITHFULNESS
-from metassay.scoring.aggregation.statement_metrics import score_statements
-from metassay.scoring.aggregation.statements import read_statements
+from metassay.scoring.aggregation.statements import read_statements, score_statements
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 from stages.setup import setup_of
+from stages.workers import executor
 
 
+@program
 def main(io: StageIO) -> None:
-    """Score the statements of one benchmark by one block of metrics."""
     parts, units = io.read(PARTS), io.read(UNITS)
     read = read_statements(io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS))
     io.watch_tuned()
     chosen = io.chosen(FAITHFULNESS, "statement_metrics", io.item)
-    scored = score_statements(read, parts, units, io.item, chosen, setup_of(io, {}))
+    with executor(io) as over:
+        scored = score_statements(read, parts, units, io.item, chosen, setup_of(io, {}), over)
     io.note(scored.notes)
     io.write(STATEMENT_SCORES, scored.table, io.item)
     io.write(MEASUREMENTS, scored.measurements, f"statements-{io.item}")
-
-
-if __name__ == "__main__":
-    enter(main)

@@ -6,21 +6,19 @@ from metassay.tables.responses import RESPONSES
 from metassay.units import SEGMENTATIONS
 from metassay.units.segment import repeated_datasets, segment
 from stages.connect import connect
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
+@program
 def main(io: StageIO) -> None:
-    """Divide every text of one benchmark."""
     chosen = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     texts = io.read(TEXTS)
     sources, segments = io.read(SOURCES), io.read(SEGMENTS)
-    with connect(io, chosen, repeated_datasets(texts, sources)) as session:
-        made = segment(texts, sources, segments, chosen, session.provide(chosen))
+    repeated = repeated_datasets(texts, sources)
+    with connect(io, chosen, repeated) as session, executor(io, repeated) as over:
+        made = segment(texts, sources, segments, chosen, session.provide(chosen), over)
         asked = session.finish()
     io.note([*made.notes, *asked.notes])
     io.write(PARTS, made.parts)
     io.write(RESPONSES, asked.responses, "segment")
-
-
-if __name__ == "__main__":
-    enter(main)

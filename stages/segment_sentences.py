@@ -6,11 +6,11 @@ from metassay.tables.responses import RESPONSES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
 from metassay.units import SEGMENTATIONS
 from stages.connect import connect
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 
+@program
 def main(io: StageIO) -> None:
-    """Let one segmentation divide the texts of a test."""
     name = io.item
     chosen = io.chosen(SEGMENTATIONS, "segmentations", name)
     sentences = io.read(SENTENCES)
@@ -21,7 +21,3 @@ def main(io: StageIO) -> None:
     io.note([*label_notes(chosen, set(sentences["label"])), *made.notes, *asked.notes])
     io.write(SEGMENTED, made.labels, name)
     io.write(RESPONSES, asked.responses, f"segment-{name}")
-
-
-if __name__ == "__main__":
-    enter(main)

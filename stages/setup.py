@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from metassay import __version__
 from metassay.llm.endpoints import parse_models
-from metassay.scoring.aggregation.cells import Setup
+from metassay.scoring.aggregation.judged import Setup
 from metassay.scoring.pairing.questions import Questions
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.alignment import ALIGNMENTS

@@ -10,18 +10,10 @@ from metassay.units import SEGMENTATIONS
 from metassay.units.record import OK, Part, Text
 from metassay.units.roles import read
 from metassay.units.training import Labelled, save, train
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 
 BLOCK = "bmrc_encoder"  # a segmentation that names the trained model
 SURE = 1.0  # where nobody says how sure people were
-
-
-def main(io: StageIO) -> None:
-    """Fit the model that the segmentation's block names, with the encoder that it names."""
-    raw = io.path(f"data/raw/{io.benchmark}_train")
-    options = io.chosen(SEGMENTATIONS, "segmentations", BLOCK).options
-    model = train(labelled(raw), sorted(raw.glob("*.jsonl")), options.encoder)
-    save(io.path(options.model), model)
 
 
 def labelled(folder: Path) -> list[Labelled]:
@@ -39,5 +31,9 @@ def _labelled(one: DocumentRow) -> Labelled:
     return Labelled(read(text), [said.label for said in one.sentences], sure)
 
 
-if __name__ == "__main__":
-    enter(main)
+@program
+def main(io: StageIO) -> None:
+    raw = io.path(f"data/raw/{io.benchmark}_train")
+    options = io.chosen(SEGMENTATIONS, "segmentations", BLOCK).options
+    model = train(labelled(raw), sorted(raw.glob("*.jsonl")), options.encoder)
+    save(io.path(options.model), model)

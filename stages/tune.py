@@ -5,12 +5,12 @@ from metassay.tables.parts import PARTS
 from metassay.tables.ratings import RATINGS
 from metassay.tuning.run import to_mark, to_rate, to_write, tune
 from metassay.tuning.tasks import BARTSCORE, CTC, QUALITY
-from stages.doorway import StageIO, enter
+from stages.doorway import StageIO, program
 from stages.learning import examples, order
 
 
+@program
 def main(io: StageIO) -> None:
-    """Tune a model on texts of a benchmark, or on statements as an alignment reads them."""
     wanted, out = order(io)
     if io.param("tune") == "quality":
         source = io.of(io.param("from"))
@@ -22,7 +22,3 @@ def main(io: StageIO) -> None:
         io.note(tune(CTC, wanted, rows, out))
     else:
         io.note(tune(BARTSCORE, wanted, to_write(examples(io), wanted.training), out))
-
-
-if __name__ == "__main__":
-    enter(main)

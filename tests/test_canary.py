@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.datasets.doclens_claims import FILE as CLAIMS
 from metassay.llm import client
+from metassay.units.released_claims import FILE as CLAIMS
 from stages.doorway import BAD_INPUT
 from tests.llm.batch_setup import QUICK
 from tests.llm.scripted_server import ScriptedServer

@@ -1,35 +1,24 @@
 """Code as a version: what changes a hash and what does not, in an invented project."""
 
-import contextlib
 import importlib.metadata
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import time
-import tokenize
-import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
-from metassay.cli.init import update_code
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.llm.needs import PromptFile
-from metassay.meta_evaluation.evaluate import MADE
-from metassay.reporting.contract_page import TABLES
 from metassay.versions import closure as code_closure
-from metassay.versions import reading as code_reading
-from metassay.versions.closure import Code
 from metassay.versions.code_yaml import (
     BLOCKS,
     FILE,
@@ -42,12 +31,11 @@ from metassay.versions.code_yaml import (
     stale,
     versions,
 )
-from metassay.versions.reading import hash_of, said, whole_strings
 
 ROOT = Path(__file__).parent.parent
 VERSIONS = cache(code_closure._versions)
 
-MAIN = 'if __name__ == "__main__":\n    print()\n'
+MAIN = "@program\ndef main():\n    print()\n"
 PROJECT = {
     "metassay/__init__.py": '"""Root."""\n__version__ = "1"\nLAZY = "metassay.reporting.page"\n',
     **{f"metassay/{room}/__init__.py": "" for room in ("core", "tables", "versions")},
@@ -294,6 +282,12 @@ def test_an_edit_changes_the_versions_of_who_runs_it(
     assert changed(name, old, new) == whose
 
 
+def test_a_text_file_of_a_module_s_name_is_all_that_it_reads(changed: Changed) -> None:
+    assert changed("metassay/reporting/page.txt", "", "a") == {"stages.report"}
+    assert changed("metassay/reporting/page.css", "p", "q") == set()
+    assert changed("metassay/reporting/page.txt", "a", "b") == {"stages.report"}
+
+
 def test_a_new_kind_changes_nothing_and_a_chosen_one_its_own(
     project: Path, changed: Changed
 ) -> None:
@@ -434,20 +428,6 @@ def test_a_doorway_hears_of_its_own_entries_alone(project: Path) -> None:
     assert stale(project, "measure", [("metrics", "")]) == []
 
 
-def test_the_command_says_what_has_changed(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(project)
-    assert update_code() == 0
-    capsys.readouterr()
-    assert update_code() == 0
-    assert capsys.readouterr().out == "code.yaml is up to date\n"
-    (project / "metassay/metrics/counts.py").write_text("MOST = 3\n")
-    update_code()
-    said = "code.yaml was updated; commit it. Changed: metrics.bleu, metrics_of.one\n"
-    assert capsys.readouterr().out == said
-
-
 def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:
     (project / "metassay/units/whole.py").write_text("X = (\n")
     (project / "metassay/units/alignment/full.py").write_text("X = 'é'\n", encoding="latin-1")
@@ -567,250 +547,3 @@ def test_processes_may_write_at_once(project: Path, reads: list[str]) -> None:
     assert [one.wait() for one in started] == [0, 0, 0]
     assert json.loads((project / ".work/code.json").read_text())["entries"]
     assert [path.name for path in (project / ".work").iterdir()] == ["code.json"]
-
-
-# Tokens
-
-VECTOR = '''\
-"""Docstring."""
-from x import (  # a comment
-    y,
-)
-a = f"{y!r:>{width}} and {'é' + f'{1:.2f}'} {{}} {y = }" "plain" rf\'\\d{y}\'
-b = f"""über {
-    y
-} lines
-# no comment
-"""; c = 1_000.5e-3j
-class C:
-
-    "An attribute's docstring"
-    x: int = 0 if not y else ~y @ 2 ** 3  \\
-        << 1
-
-    async def f(self, *, a=b"\\x00", **k) -> "C":
-        """Another."""
-        match a:
-            case {"k": [1, *_]} if (n := 1): return lambda: (yield)
-        f"{print()}"
-'''
-VECTOR_HASH = "a41e262b34fe6e1e"  # written once, under 3.11
-
-
-def test_tokens_are_the_same_under_every_python() -> None:
-    assert hash_of(said(VECTOR)) == VECTOR_HASH
-
-
-@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
-def test_every_file_of_ours_has_the_same_tokens_under(version: str) -> None:
-    program = (
-        "import sys, pathlib\nfrom metassay.versions.reading import hash_of, said\n"
-        "files = sorted(pathlib.Path('.').glob('[ms]*/**/*.py'))\n"
-        "print(len(files), hash_of(w for f in files for w in said(f.read_text('utf-8'))))\n"
-    )
-
-    def answer(python: str) -> str:
-        command = [python, "-S", "-c", program]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-        )
-        return done.stdout
-
-    if version == "{}.{}".format(*sys.version_info):
-        pytest.skip("that is the Python which runs this")
-    python = shutil.which(f"python{version}")
-    if (
-        python is None
-        or subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode != 0
-    ):
-        pytest.skip(f"Python {version} is not installed")
-    assert answer(python) == answer(sys.executable)
-
-
-def test_the_parts_of_an_f_string_are_one_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Python 3.12 gives them, by hand: x = f"a{f'{y}'}b" + f-string over two lines."""
-    opening, middle, closing = 901, 902, 903
-    monkeypatch.setattr(code_reading, "_OPENING", {opening})
-    monkeypatch.setattr(code_reading, "_CLOSING", {closing})
-    lines = ["x = f\"a{f'{y}'}b\" + f'''é{\n", "z}'''\n"]
-    parts = [
-        (tokenize.NAME, "x", 0, 1, 1, 1),
-        (tokenize.OP, "=", 2, 3, 1, 1),
-        (opening, 'f"', 4, 6, 1, 1),
-        (middle, "a", 6, 7, 1, 1),
-        (tokenize.OP, "{", 7, 8, 1, 1),
-        (opening, "f'", 8, 10, 1, 1),
-        (tokenize.OP, "{", 10, 11, 1, 1),
-        (tokenize.NAME, "y", 11, 12, 1, 1),
-        (tokenize.OP, "}", 12, 13, 1, 1),
-        (closing, "'", 13, 14, 1, 1),
-        (tokenize.OP, "}", 14, 15, 1, 1),
-        (middle, "b", 15, 16, 1, 1),
-        (closing, '"', 16, 17, 1, 1),
-        (tokenize.OP, "+", 18, 19, 1, 1),
-        (opening, "f'''", 20, 24, 1, 1),
-        (middle, "é", 24, 25, 1, 1),
-        (tokenize.NL, "\n", 26, 27, 1, 1),
-        (tokenize.NAME, "z", 0, 1, 2, 2),
-        (closing, "'''", 2, 5, 2, 2),
-        (tokenize.NEWLINE, "\n", 5, 6, 2, 2),
-    ]
-    tokens = [
-        tokenize.TokenInfo(kind, text, (row, left), (end, right), "")
-        for kind, text, left, right, row, end in parts
-    ]
-    assert [text for _, text, _ in whole_strings(tokens, lines)] == [
-        "x", "=", "f\"a{f'{y}'}b\"", "+", "f'''é{\nz}'''", "\n",
-    ]  # fmt: skip
-
-
-NOISE = st.lists(
-    st.sampled_from(["", "   ", "\t", "# note", '    # f\'{x}\' """', "\f"]), max_size=3
-)
-STATEMENTS = [
-    "x = [1,",
-    "2]",
-    "def f():",
-    "    if x:",
-    "        return f'{x}'",
-    "    y = (",
-    ")",
-    "z = 1",
-]
-
-
-@given(st.lists(NOISE, min_size=len(STATEMENTS), max_size=len(STATEMENTS)))
-def test_blank_lines_and_comments_may_stand_anywhere(noise: list[list[str]]) -> None:
-    lines = [line for one, said in zip(noise, STATEMENTS, strict=True) for line in [*one, said]]
-    assert said("\n".join(lines)) == said("\n".join(STATEMENTS) + "\n")
-
-
-@given(st.integers(0, len(STATEMENTS) - 1), st.sampled_from(["q", "7", "'s'"]))
-def test_a_further_word_is_seen_anywhere(at: int, word: str) -> None:
-    lines = list(STATEMENTS)
-    lines[at] = lines[at].replace("x", word).replace("2", word).replace("z", word) + f" {word}"
-    with contextlib.suppress(tokenize.TokenError):
-        assert said("\n".join(lines)) != said("\n".join(STATEMENTS))
-
-
-# This project
-
-
-def test_the_committed_file_is_true() -> None:
-    assert recorded(ROOT) == versions(ROOT), "code.yaml is stale; run `metassay update`"
-    assert not refresh(ROOT)
-
-
-MODELS_ALONE = {"train", "train_roles", "corrupt", "tune", "distill"}  # they do nothing else
-
-
-def test_versions_do_not_depend_on_the_extras_that_are_installed() -> None:
-    """The code of a stage imports only what every project has: costly kinds bring the rest."""
-    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lines = [*about["dependencies"], *about["optional-dependencies"]["pipeline"]]
-    there = {re.split("[=<>]", line)[0] for line in lines}
-    code = code_of(ROOT)
-    for stage in sorted({*code.programs()} - MODELS_ALONE):
-        packages = {line.partition("==")[0] for line in code.need(f"stages.{stage}").packages}
-        assert packages <= there, stage
-
-
-def declared() -> Iterator[tuple[str, str, list[str]]]:
-    """Name, doorway and keys of code.yaml of every stage of a benchmark, and of a judge test."""
-    for folder in ("sample", "wice_dev"):
-        file = ROOT / "benchmarks" / folder / "dvc.yaml"
-        for name, entry in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].items():
-            body = entry.get("do", entry)
-            keys = [one["code.yaml"] for one in body["params"] if "code.yaml" in one]
-            doorway = body["cmd"].split()[2].partition(".")[2]
-            yield f"{folder}: {name}", doorway, [key for some in keys for key in some]
-
-
-PERMISSIONS = {
-    # Who was shown another dataset's text, or whose claims were released: asked to know who may be
-    # sent it, which moves no number.
-    ("decompose", ("metassay.generation", "SYSTEMS")),
-    ("judge", ("metassay.units", "DECOMPOSITIONS")),
-    # What sorts metrics on pages: a test of judges has none of them.
-    ("report_judges", ("metassay.metrics", "METRICS")),
-    ("report_judges", ("metassay.metrics.faithfulness", "FAITHFULNESS")),
-}
-
-
-def indexes_read(code: Code, entry: str) -> set[tuple[str, str]]:
-    """The indexes, as module and name, that a module or what it needs imports.
-
-    It then runs code of the kinds, which is not in its own closure.
-    """
-    needed = {line.partition(" ")[0] for line in code.need(entry).modules}
-    wanted = {one for name in needed for one in code.module(name).imports}
-    return {
-        (module, index)
-        for module, indexes in code.indexes.items()
-        for index in indexes
-        if f"{module}.{index}" in wanted
-        or (module in needed and code.path(module) != code.path(f"{module}.__init__"))
-    }
-
-
-def test_a_stage_that_reads_an_index_declares_its_block() -> None:
-    code = code_of(ROOT)
-    problems = []
-    for name, doorway, keys in declared():
-        blocks = {key.partition(".")[0] for key in keys}
-        blocks |= {JOINT[block][0] for block in blocks & JOINT.keys()}
-        indexes = [BLOCKS[block] for block in blocks & BLOCKS.keys()]
-        there = {(module, index) for module, *names in indexes for index in names}
-        if f"stages.{doorway}" not in keys:
-            problems.append(f"{name}: has not stages.{doorway}")
-        for index in sorted(indexes_read(code, f"stages.{doorway}") - there):
-            if (doorway, index) not in PERMISSIONS:
-                problems.append(f"{name}: reads {'.'.join(index)}, and has no key of its block")
-    assert not problems, "benchmarks/*/dvc.yaml > params > code.yaml: " + "; ".join(problems)
-
-
-# Modules of metassay/tables/ that more stages need than those whose tables they are of: what tables
-# have alike, the notes that every doorway writes, and what headline numbers are found in.
-EVERYWHERE = {"columns", "names", "notes", "parquet", "parquet_file", "checks"}
-# Pages say what each column means that they show, and one index has the tables of all pages.
-OF_REPORTS = {path.stem for path in ROOT.glob("metassay/tables/*.py")}
-
-
-def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:
-    """So that a column of another table, such as one that a command keeps, makes nothing stale.
-
-    Contracts of analyses that nothing but meta_evaluate makes stand with their code.
-    """
-    code, room = code_of(ROOT), "metassay.tables."
-    makers = [
-        f"meta_evaluation.{path.stem}" for path in ROOT.glob("metassay/meta_evaluation/[a-z]*.py")
-    ]
-    named = {
-        name
-        for module in ("reporting.contract_page", *makers)
-        for name in code.module(f"metassay.{module}").imports
-    }
-    constants = [
-        name.split(".") for name in named if name.startswith(room) and name.count(".") == 3
-    ]
-    modules = {name.lower(): module for *_, module, name in constants if name.lower() in TABLES}
-    assert modules.keys() | MADE.keys() == TABLES.keys()
-    own: dict[str, set[str]] = {}
-    for folder in ("sample", "sample_claims", "sample_facets"):
-        file = ROOT / "benchmarks" / folder / "dvc.yaml"
-        for entry in yaml.safe_load(file.read_text(encoding="utf-8"))["stages"].values():
-            body = entry.get("do", entry)
-            declared = re.findall(r"data/tables/[^/]+/(\w+)", " ".join(body["deps"] + body["outs"]))
-            there = {modules[one] for one in declared if one in modules}
-            own.setdefault(body["cmd"].split()[2], set()).update(there)
-    problems = []
-    for doorway, tables in own.items():
-        lines = [line for line in code.need(doorway).modules if line.startswith(room)]
-        found = {line.split()[0].removeprefix(room) for line in lines}
-        shared = EVERYWHERE | (OF_REPORTS if doorway.startswith("stages.report") else set())
-        shared |= {"corrected"} if doorway == "stages.examine" else set()  # made where cards are
-        problems += [f"{doorway} needs {one}.py for nothing" for one in found - tables - shared]
-        problems += [f"{doorway} has no use of {one}.py" for one in tables - found - shared]
-    assert len(own) > 15
-    assert not problems, "; ".join(sorted(problems))

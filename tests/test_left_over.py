@@ -12,9 +12,9 @@ import yaml
 
 from metassay.cli.main import main
 from stages.doorway import WORK
+from tests.dag_setup import answer, make_project, write_yaml
 from tests.llm.scripted_server import ScriptedServer
 from tests.stage_setup import KEY, refresh_code, run_stage
-from tests.test_dag import answer, make_project, write_yaml
 
 OWN = Path("benchmarks/one/params.yaml")
 MORE = {

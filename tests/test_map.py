@@ -42,7 +42,7 @@ def test_the_pictures_are_of_the_table_of_stages() -> None:
     run = [
         path.stem
         for path in sorted((ROOT / "stages").glob("*.py"))
-        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+        if "\n@program\n" in path.read_text(encoding="utf-8")
     ]
     assert "meta_evaluate" in run
     for stage in run:

@@ -1,24 +1,149 @@
-"""The linkers, by the `kind` of their options."""
+"""The linkers, by the `kind` of their options: a term list, or scispaCy, MedCAT or QuickUMLS.
+
+None of these packages is installed with Metassay; each is imported when it is used. The UMLS, which
+all three can link to, needs a licence of one's own.
+"""
 
 import functools
 import hashlib
+import importlib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from metassay.concepts import adapters, terms
-from metassay.concepts.record import Link, Mention
+from metassay.concepts import terms
+from metassay.concepts.terms import Link, LinkerOptions, Mention, version
 from metassay.core.errors import BadInput
 from metassay.core.options import printed
 from metassay.llm.needs import PromptFile
 
+_LICENCE = "the UMLS needs a licence: https://uts.nlm.nih.gov"
+_SCISPACY = (
+    "run: pip install scispacy, and install the model from the list at"
+    f" https://allenai.github.io/scispacy; {_LICENCE}"
+)
+_MEDCAT = f"run: pip install medcat, and download a model pack; {_LICENCE}"
+_QUICKUMLS = (
+    "run: pip install quickumls, and python -m quickumls.install UMLS INDEX makes the index;"
+    f" {_LICENCE}"
+)
+
+
+class ScispacyOptions(LinkerOptions):
+    """A model of scispaCy, by the name of its package.
+
+    `knowledge_base`: what its entities are linked to, each to the best candidate of all that are
+    above `threshold`; null: an entity's concept is its wording in lower case and its semantic type
+    its label, as MEDCON's substitute without the UMLS has it (en_ner_bc5cdr_md).
+    """
+
+    kind: Literal["scispacy"]
+    model: str
+    knowledge_base: Literal["umls", "mesh", "rxnorm", "go", "hpo"] | None = None
+    threshold: float = Field(default=0.7, ge=0, le=1)
+
+    @property
+    def versions(self) -> list[str]:
+        """Of scispaCy and the model."""
+        return [version("scispacy"), version(self.model)]
+
+    def load(self) -> Link:
+        """Import the model; an entity without a candidate is no mention."""
+        if self.knowledge_base:
+            # Importing them registers what add_pipe names.
+            _module("scispacy.abbreviation", _SCISPACY)
+            _module("scispacy.linking", _SCISPACY)
+        try:
+            nlp = _module("spacy", _SCISPACY).load(self.model)
+        except OSError:
+            raise BadInput(f"{self.model} is not installed; {_SCISPACY}") from None
+        kinds: Any = {}
+        if self.knowledge_base:
+            nlp.add_pipe("abbreviation_detector")
+            settings = {"linker_name": self.knowledge_base, "threshold": self.threshold}
+            settings["resolve_abbreviations"] = True
+            kinds = nlp.add_pipe("scispacy_linker", config=settings).kb.cui_to_entity
+
+        def link(text: str) -> list[Mention]:
+            mentions = []
+            for entity in nlp(text).ents:
+                name = entity.text.lower()
+                known = [(name, entity.label_)]
+                if self.knowledge_base:  # the best candidate comes first
+                    known = [(cui, (*kinds[cui].types, "")[0]) for cui, _ in entity._.kb_ents[:1]]
+                place = entity.start_char, entity.end_char
+                mentions += [Mention(*place, *concept, name) for concept in known]
+            return mentions
+
+        return link
+
+
+class MedcatOptions(LinkerOptions):
+    """`model`: a model pack, such as umls_sm_wstatus_2021_oct.zip."""
+
+    READS: ClassVar = "model"
+    kind: Literal["medcat"]
+    model: str
+
+    def load(self) -> Link:
+        """Load the model pack; a concept's semantic type is the first of its types."""
+        cat = _module("medcat.cat", _MEDCAT).CAT
+        if not Path(self.model).exists():
+            raise BadInput(f"{self.model} is not there; {_MEDCAT}")
+        loaded = cat.load_model_pack(self.model)
+
+        def mention(entity: Any) -> Mention:
+            kind = (*entity["type_ids"], "")[0]
+            name = entity["source_value"].lower()
+            return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
+
+        return lambda text: sorted(map(mention, loaded.get_entities(text)["entities"].values()))
+
+
+class QuickumlsOptions(LinkerOptions):
+    """`index`: the folder that QuickUMLS made of a UMLS. The defaults are MEDCON's."""
+
+    READS: ClassVar = "index"
+    kind: Literal["quickumls"]
+    index: str
+    threshold: float = Field(default=1.0, gt=0, le=1)
+    window: int = Field(default=5, ge=1)
+
+    def load(self) -> Link:
+        """Open the index. Of candidates that overlap the best counts, with all its concepts."""
+        matcher_of = _module("quickumls", _QUICKUMLS).QuickUMLS
+        if not Path(self.index).is_dir():
+            raise BadInput(f"{self.index} is not a folder; {_QUICKUMLS}")
+        types = self.types
+        accepted = {} if types is None else {"accepted_semtypes": set(types)}
+        matcher = matcher_of(self.index, threshold=self.threshold, window=self.window, **accepted)
+
+        def mention(entity: Any) -> Mention:
+            # A candidate has several types; one that counts stands for it.
+            kind = min(set(entity["semtypes"]) & (types or set()) or entity["semtypes"], default="")
+            name = entity["term"].lower()
+            return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
+
+        def link(text: str) -> list[Mention]:
+            every = matcher.match(text, best_match=True, ignore_syntax=True)
+            return sorted(mention(entity) for candidates in every for entity in candidates)
+
+        return link
+
+
+def _module(name: str, install: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0]:
+            raise
+        raise BadInput(f"{error.name} is not installed; {install}") from None
+
+
 # What a metric or an alignment has as its option `linker`.
 Linker = Annotated[
-    terms.TermListOptions
-    | adapters.ScispacyOptions
-    | adapters.MedcatOptions
-    | adapters.QuickumlsOptions,
+    terms.TermListOptions | ScispacyOptions | MedcatOptions | QuickumlsOptions,
     Field(discriminator="kind"),
 ]
 

@@ -1,17 +1,21 @@
-"""Concepts by a term list: a CSV with the columns term, concept and semantic_type.
+"""What a linker gives: the concepts that a text names, and where; and the linker by a term list.
 
-Synonyms and abbreviations are rows of one concept.
+A term list is a CSV with the columns term, concept and semantic_type. Synonyms and abbreviations
+are rows of one concept.
 """
 
+import importlib.metadata
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
-from metassay.concepts.record import Link, LinkerOptions, Mention
 from metassay.core.errors import raise_problems
+from metassay.core.options import Options
 from metassay.tabular.decoding import csv_records
 from metassay.tabular.rows import Findings
+from metassay.text.patterns import read_pairs
 from metassay.text.tokens import STOPWORDS
 from metassay.text.vocabulary.inflection import plural
 
@@ -19,6 +23,60 @@ COLUMNS = ("term", "concept", "semantic_type")
 # Runs of letters and digits; single letters with points between them are one word (C.T., p.o.).
 # What parts a sentence is a token too, so that no term goes over it: "blood, pressure".
 _TOKEN = re.compile(r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_])+(?![^\W_])\.?|[^\W_]+|[,;:!?]|\.(?!\S)")
+GROUPS = read_pairs(__file__, "groups")
+
+
+class Mention(NamedTuple):
+    """A concept that a text names at text[start:end], by its name `term`.
+
+    Several mentions may have one place.
+    """
+
+    start: int
+    end: int
+    concept: str
+    semantic_type: str
+    term: str
+
+
+Link = Callable[[str], list[Mention]]  # the mentions of a text, in their order there
+
+
+class LinkerOptions(Options):
+    """`semantic_types`: mentions of other types do not count; null: all count.
+
+    A name of `GROUPS`, such as Disorders, stands for the types of the UMLS in it. `READS`: which
+    option names the file or folder of the project that is read, if one does.
+    """
+
+    READS: ClassVar = ""
+    kind: str
+    semantic_types: list[str] | None = None
+
+    @property
+    def types(self) -> frozenset[str] | None:
+        """The semantic types that count; None: all."""
+        if self.semantic_types is None:
+            return None
+        every = (GROUPS[n].split() if n in GROUPS else [n] for n in self.semantic_types)
+        return frozenset(chain.from_iterable(every))
+
+    @property
+    def versions(self) -> list[str]:
+        """The versions of its packages, as recipes print them."""
+        return [] if self.kind == "terms" else [version(self.kind)]
+
+    def load(self) -> Link:
+        """What finds mentions; BadInput if it cannot be had, with how to get it."""
+        raise NotImplementedError
+
+
+def version(package: str) -> str:
+    """The version of a package, or `absent`."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
 
 
 class TermListOptions(LinkerOptions):

@@ -2,10 +2,9 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from metassay.core.confusables import finder, spelt
 from metassay.core.errors import shown
 from metassay.core.options import Criterion
 from metassay.tables.names import FULL, REFERENCE
@@ -19,8 +18,6 @@ _UNIT = re.compile(r"text|claim:\d+|statement:\d+|versus:(?P<other>.+)", re.ASCI
 _BRACKETS = re.compile(r"\[([\d\s,;\u2010-\u2014-]+)\]", re.ASCII)
 _NUMBER = re.compile(r"\d{1,6}", re.ASCII)
 
-Like = Callable[[str], str | None]  # the name that another one looks like
-
 
 class _Known(NamedTuple):
     """What ratings may refer to."""
@@ -30,8 +27,6 @@ class _Known(NamedTuple):
     written: set[tuple[str, str]]  # (doc_id, author)
     parts: set[tuple[str, str, str]]  # (doc_id, author, part)
     facets: set[str]  # those of any text that come with the data
-    like_document: Like
-    like_author: Like
     texts: str  # the file of the texts
 
 
@@ -52,24 +47,26 @@ def check(rows: Rows, criteria: Mapping[str, Criterion]) -> None:
         {(text.doc_id, text.author) for text in rows.texts},
         {(text.doc_id, text.author, text.part) for text in rows.texts},
         {segment.part for segment in rows.segments},
-        finder(documents),
-        finder(authors),
         _file({row.at.file for row in rows.texts}, "the texts"),
     )
     sources = _file({row.at.file for row in rows.sources}, "the sources")
     for text in rows.texts if rows.sources and "sources" not in rows.unreadable else ():
         if text.doc_id not in known.documents:
-            where = f"doc_id {shown(text.doc_id)}{_meant(text.doc_id, known.like_document)}"
-            fix = "correct its doc_id or add its source"
+            fix, where = "correct its doc_id or add its source", f"doc_id {shown(text.doc_id)}"
             rows.wrong(text.at, f"the document is not in {sources}", where, fix)
     if rows.texts:
         complete = "texts" not in rows.unreadable
         for rating in rows.ratings:
             _check_reference(rating, known, rows, complete=complete)
         for segment in rows.segments if complete else []:
-            _check_segment(segment, known, rows)
-    for score in rows.scores if rows.texts else ():
-        _check_score(score, known, rows)
+            fix = "correct doc_id or author, or add the text"
+            _check_text(segment, "a facet", fix, known, rows)
+        for score in rows.scores:
+            _check_text(score, "a score", "add the text or remove its scores", known, rows)
+            if score.value is not None and not math.isfinite(score.value):
+                what = f"{shown(score.metric)} is not a finite number"
+                where = f"doc_id {shown(score.doc_id)}, author {shown(score.author)}"
+                rows.wrong(score.at, what, where, "leave out what is undefined")
     for rating in rows.ratings:
         _check_value(rating, criteria, rows)
     if not rows.problems:
@@ -109,12 +106,11 @@ def _check_reference(rating: RatingRow, known: _Known, rows: Rows, *, complete: 
     other = unit["other"] if unit else None
     for name in (author, *([other] if other else [])):
         if name not in known.authors:
-            what = f"system {shown(name)}{_meant(name, known.like_author)} is not in {known.texts}"
+            what = f"system {shown(name)} is not in {known.texts}"
             rows.wrong(at, what, f"doc_id {shown(doc)}", "rename it or add its texts")
         elif complete and (doc, name) not in known.written:
             what = f"system {shown(name)} has no text for the document in {known.texts}"
-            like = _meant(doc, known.like_document) if doc not in known.documents else ""
-            rows.wrong(at, what, where + like, "correct doc_id or author, or add the text")
+            rows.wrong(at, what, where, "correct doc_id or author, or add the text")
     if other == author:
         rows.wrong(at, "the author is preferred to itself", where, "correct author or unit")
     if not complete or (doc, author) not in known.written:
@@ -129,31 +125,12 @@ def _check_reference(rating: RatingRow, known: _Known, rows: Rows, *, complete: 
         rows.wrong(at, what, where, "add the reference or rate the text")
 
 
-def _meant(name: str, like: Like) -> str:
-    found = like(name)
-    return "" if found is None else f", which looks like {spelt(found)}"
-
-
-def _check_segment(segment: SegmentRow, known: _Known, rows: Rows) -> None:
-    doc, author = segment.doc_id, segment.author
-    if (doc, author) not in known.written:
-        where = f"doc_id {shown(doc)}, author {shown(author)}"
-        if doc not in known.documents:
-            where += _meant(doc, known.like_document)
-        elif author not in known.authors:
-            where += _meant(author, known.like_author)
-        what, fix = "a facet is of a text", "correct doc_id or author, or add the text"
-        rows.wrong(segment.at, f"{what} that is not in {known.texts}", where, fix)
-
-
-def _check_score(score: ScoreRow, known: _Known, rows: Rows) -> None:
-    where = f"doc_id {shown(score.doc_id)}, author {shown(score.author)}"
-    if (score.doc_id, score.author) not in known.written:
-        what = f"a score is of a text that is not in {known.texts}"
-        rows.wrong(score.at, what, where, "add the text or remove its scores")
-    if score.value is not None and not math.isfinite(score.value):
-        what = f"{shown(score.metric)} is not a finite number"
-        rows.wrong(score.at, what, where, "leave out what is undefined")
+def _check_text(
+    row: SegmentRow | ScoreRow, what: str, remedy: str, known: _Known, rows: Rows
+) -> None:
+    if (row.doc_id, row.author) not in known.written:
+        where = f"doc_id {shown(row.doc_id)}, author {shown(row.author)}"
+        rows.wrong(row.at, f"{what} is of a text that is not in {known.texts}", where, remedy)
 
 
 def _check_value(rating: RatingRow, criteria: Mapping[str, Criterion], rows: Rows) -> None:

@@ -12,24 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from metassay.core import strict_yaml
 from metassay.core.atomic import whole_folder
 from metassay.datasets.registry import Dataset, place
 
 REQUIRED = ("name", "description", "license", "url", "creator", "datePublished")
-_WORDS = (
-    "citeAs column extract field fileProperty fileObject fileSet format includes isLiveDataset"
-    " jsonPath key md5 parentField path recordSet references regex repeated replace separator"
-    " source subField transform"
-)
-_CONTEXT: Mapping[str, Any] = {
-    **{"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/"},
-    **{"cr": "http://mlcommons.org/croissant/", "dct": "http://purl.org/dc/terms/"},
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{word: f"cr:{word}" for word in _WORDS.split()},
-}
+_CONTEXT: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
 _FORMATS = {".jsonl": "application/jsonlines", ".md": "text/markdown"}
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
@@ -54,7 +42,7 @@ def croissant(name: str, dataset: Dataset, project: Path = Path()) -> dict[str, 
     }
     about = {"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"}
     told = {key: value for key, value in known.items() if value}
-    return {"@context": dict(_CONTEXT), **about, **told}
+    return {"@context": _CONTEXT, **about, **told}
 
 
 def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:

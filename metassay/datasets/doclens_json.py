@@ -8,6 +8,7 @@ a line without one continues the passage above it.
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,26 +22,6 @@ from metassay.tabular.rows import Place, Rows, SourceRow, TextRow, source_row
 _SEE = "docs/own-data.md shows how it is written"
 _NUMBERED = re.compile(r"\s*\[(\d{1,9})\]\s*(.*)", re.ASCII | re.DOTALL)
 _SPEAKER = re.compile(r"\[([^\]\[\d][^\]\[]*)\]\s*(.*)", re.DOTALL)
-
-
-def read_notes(folder: Path) -> Rows:
-    """Read outputs that are clinical notes of a dialogue."""
-    return _read(folder, "note")
-
-
-def read_impressions(folder: Path) -> Rows:
-    """Read outputs that are impressions of a radiology report."""
-    return _read(folder, "impression")
-
-
-def read_questions(folder: Path) -> Rows:
-    """Read outputs that are summaries of a consumer's question."""
-    return _read(folder, "question")
-
-
-def read_abstracts(folder: Path) -> Rows:
-    """Read outputs that are abstracts of an article."""
-    return _read(folder, "abstract")
 
 
 def _read(folder: Path, task: str) -> Rows:
@@ -64,6 +45,12 @@ def _read(folder: Path, task: str) -> Rows:
             rows.warnings.add(Place(path.name), "is not read", "name it <system>.json if it is one")
     check_citations(rows)
     return rows
+
+
+read_notes = partial(_read, task="note")
+read_impressions = partial(_read, task="impression")
+read_questions = partial(_read, task="question")
+read_abstracts = partial(_read, task="abstract")
 
 
 def _examples(path: Path, rows: Rows) -> Iterator[tuple[Place, Example]]:

@@ -14,12 +14,11 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import shown
 from metassay.core.options import Options
-from metassay.datasets.files import read_sources
-from metassay.datasets.own_data import Clean, Filled, Key, checked
+from metassay.datasets.own_data import Clean, Filled, Key, checked, parsed, read_sources
 from metassay.tables.names import FULL
 from metassay.tables.ratings import STATEMENT_UNIT
 from metassay.tabular.decoding import UNREAD, json_lines, name_unread
-from metassay.tabular.rows import Place, RatingRow, Rows, TextRow
+from metassay.tabular.rows import Place, Rows, TextRow
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences
 
@@ -113,10 +112,8 @@ def read(folder: Path) -> Rows:
 
 def _read_labels(path: Path, lengths: dict[tuple[str, str], int], rows: Rows) -> None:
     seen = set[tuple[object, ...]]()
-    for at, value in json_lines(path, rows.problems, remedy=_SEE):
-        one = None if value is UNREAD else checked(_Labels, value, at, rows.problems)
-        if one is None:
-            continue
+    lines = json_lines(path, rows.problems, remedy=_SEE)
+    for at, one in parsed(lines, _Labels, rows.problems):
         unit = f"{STATEMENT_UNIT}{one.sentence}"
         key = (one.study, one.doc_id, one.author, FULL, unit, one.rater)
         where = f"doc_id {shown(one.doc_id)}, author {shown(one.author)}, sentence {one.sentence}"
@@ -132,6 +129,4 @@ def _read_labels(path: Path, lengths: dict[tuple[str, str], int], rows: Rows) ->
             None if each.label is None else (each.label, each.severity == "critical")
             for each in one.elements
         ]
-        rows.ratings += [
-            RatingRow(at, *key, name, share) for name, share in label_shares(labels).items()
-        ]
+        rows.rate(at, key, label_shares(labels))

@@ -15,8 +15,8 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import shown
 from metassay.core.options import Criterion, Options
-from metassay.datasets import files
-from metassay.datasets.own_data import Clean, Filled, Key, Line, checked
+from metassay.datasets import own_data
+from metassay.datasets.own_data import Clean, Filled, Key, Line, parsed
 from metassay.statistics.facts import (
     STATUSES,
     FactCounts,
@@ -27,8 +27,8 @@ from metassay.statistics.facts import (
     quality,
 )
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.decoding import UNREAD, json_lines
-from metassay.tabular.rows import Place, RatingRow, Rows
+from metassay.tabular.decoding import json_lines
+from metassay.tabular.rows import Place, Rows
 from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import sentences
 from metassay.text.tokens import words
@@ -129,7 +129,7 @@ def read(folder: Path) -> Rows:
     `hallucination_count` and `omission_count` (marked phrases per word, citations left out),
     errors.csv `quality`. What is unknown is a rating without a value.
     """
-    rows = files.read(folder, ANNOTATIONS)
+    rows = own_data.read(folder, ANNOTATIONS)
     if not folder.is_dir():
         return rows
     there = [name for name in ANNOTATIONS if os.path.lexists(folder / name)]
@@ -140,7 +140,7 @@ def read(folder: Path) -> Rows:
     for name in there:
         for at, of, values in ANNOTATIONS[name](folder / name, texts, rows):
             key = of.study, of.doc_id, of.author, of.part, "text", of.rater
-            rows.ratings += [RatingRow(at, *key, *value) for value in values.items()]
+            rows.rate(at, key, values)
     return rows
 
 
@@ -192,10 +192,7 @@ ANNOTATIONS: Mapping[str, Callable[[Path, _Texts, Rows], Iterator[_Rated]]] = {
 
 
 def _lines(path: Path, model: type[Line], rows: Rows) -> Iterator[tuple[Place, Line]]:
-    for at, value in json_lines(path, rows.problems, remedy=_SEE):
-        one = None if value is UNREAD else checked(model, value, at, rows.problems)
-        if one is not None:
-            yield at, one
+    return parsed(json_lines(path, rows.problems, remedy=_SEE), model, rows.problems)
 
 
 def _counted(
@@ -208,7 +205,7 @@ def _counted(
 ) -> Iterator[tuple[Place, Line, dict[str, int | None]]]:
     """The rows of a table, and the whole numbers in its columns of counts."""
     columns, every = (*_KEYS, *required), (*required, *optional)
-    for at, of, numbers in files.records(path, model, columns, defaults, _COUNT, rows, every):
+    for at, of, numbers in own_data.records(path, model, columns, defaults, _COUNT, rows, every):
         for name, number in numbers.items():
             if number is not None and (number < 0 or not number.is_integer()):
                 rows.wrong(at, f"{name!r} is not a count", remedy=_COUNT)

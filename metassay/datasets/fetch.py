@@ -1,7 +1,7 @@
 """Raw files from their URLs, or from a mirror folder, verified before they are put in place."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -12,8 +12,6 @@ from metassay.core.atomic import remove_leftovers, whole_file
 from metassay.core.errors import BadInput, Unfinished, raise_problems
 from metassay.datasets.registry import Dataset, File, hashing
 
-Progress = Callable[[str, int, int], None]  # file name, bytes so far, bytes in all
-
 _CHUNK = 1 << 16
 _TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the answer
 _SHOWN = 12  # digits of a hash that a message shows
@@ -22,22 +20,11 @@ _BY_MIRROR = "take the files from a local copy with --mirror DIR (or METASSAY_MI
 _PASSING = frozenset({408, 425, 429})
 
 
-def _quiet(_name: str, _done: int, _all: int) -> None:
-    """No progress is shown."""
-
-
 class FetchError(Unfinished):
     """The network failed; trying again may help. The message names file, URL and remedy."""
 
 
-def fetch(
-    name: str,
-    dataset: Dataset,
-    into: Path,
-    *,
-    mirror: Path | None = None,
-    progress: Progress = _quiet,
-) -> list[Path]:
+def fetch(name: str, dataset: Dataset, into: Path, *, mirror: Path | None = None) -> list[Path]:
     """Bring the dataset's files into a folder and return their paths, in the registry's order.
 
     With `mirror`, from `mirror/<dataset.mirror>/<file>`, else from the URLs. A file that is there
@@ -62,7 +49,7 @@ def fetch(
         try:
             pieces = _download(file) if mirror is None else _copy(mirror / dataset.mirror, file)
             with whole_file(into / file.name) as opened:
-                _write(pieces, file, opened, progress)
+                _write(pieces, file, opened)
         except BadInput as error:
             problems += [f"{name}: {problem}" for problem in error.problems]
         except (requests.RequestException, FetchError) as error:
@@ -121,13 +108,12 @@ def _copy(folder: Path, file: File) -> Iterator[bytes]:
             yield piece
 
 
-def _write(pieces: Iterator[bytes], file: File, opened: BinaryIO, progress: Progress) -> None:
+def _write(pieces: Iterator[bytes], file: File, opened: BinaryIO) -> None:
     digest, done = hashing(file.kind, file.bytes), 0
     for piece in pieces:
         done += len(piece)
         digest.update(piece)
         opened.write(piece)
-        progress(file.name, done, file.bytes)
         if done > file.bytes:
             break  # the wrong content, however much of it there is
     found = digest.hexdigest()

@@ -1,6 +1,7 @@
 """The readers: one per format or dataset, from a folder of raw files to rows, or to items.
 
 A dataset is an entry in data/registry.yaml that names its reader, or by a dotted path a user's own.
+What was released is known by its hash (`fetch`): its readers check little that others check.
 CONTRIBUTING.md says where a new one goes. A reader is imported when it is used.
 """
 
@@ -14,24 +15,24 @@ from metassay.core.kinds import is_path, object_at
 from metassay.datasets.registry import REGISTRY, Dataset
 
 READERS = {
-    "aci_bench": "metassay.datasets.aci_bench:read",
+    "aci_bench": "metassay.datasets.consultations:read_aci_bench",
     "doclens_abstract": "metassay.datasets.doclens_json:read_abstracts",
     "doclens_impression": "metassay.datasets.doclens_json:read_impressions",
     "doclens_note": "metassay.datasets.doclens_json:read_notes",
     "doclens_question": "metassay.datasets.doclens_json:read_questions",
     "element_labels": "metassay.datasets.element_labels:read",
     "fact_annotations": "metassay.datasets.fact_annotations:read",
-    "files": "metassay.datasets.files:read",
-    "frank": "metassay.datasets.frank:read",
-    "longeval": "metassay.datasets.long_documents:read_longeval",
-    "longsciverify": "metassay.datasets.long_documents:read_longsciverify",
-    "mts_dialog": "metassay.datasets.mts_dialog:read",
-    "primock57": "metassay.datasets.primock57:read",
+    "files": "metassay.datasets.own_data:read",
+    "frank": "metassay.datasets.scored_texts:read_frank",
+    "longeval": "metassay.datasets.scored_texts:read_longeval",
+    "longsciverify": "metassay.datasets.scored_texts:read_longsciverify",
+    "mts_dialog": "metassay.datasets.consultations:read_mts_dialog",
+    "primock57": "metassay.datasets.consultations:read_primock57",
     "scholarsum": "metassay.datasets.scholarsum:read",
-    "sfres": "metassay.datasets.unieval:read_sfres",
+    "sfres": "metassay.datasets.scored_texts:read_sfres",
     "simsum": "metassay.datasets.simsum:read",
-    "topical_chat": "metassay.datasets.unieval:read_topical_chat",
-    "xsum_hallucination": "metassay.datasets.xsum_hallucination:read",
+    "topical_chat": "metassay.datasets.scored_texts:read_topical_chat",
+    "xsum_hallucination": "metassay.datasets.scored_texts:read_xsum_hallucination",
 }
 
 # For tests of judges: they give `metassay.labelled.records.Items`.

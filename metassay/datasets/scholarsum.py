@@ -5,40 +5,19 @@ stated upstream: for checks on one's own machine only.
 """
 
 import json
-import math
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from metassay.core.errors import shown
+from metassay.datasets.own_data import json_number
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import UNREAD, json_lines, parse_json
-from metassay.tabular.rows import (
-    AGAIN,
-    Place,
-    RatingRow,
-    Rows,
-    ScoreRow,
-    SegmentRow,
-    TextRow,
-    source_row,
-)
+from metassay.tabular.rows import AGAIN, Place, Rows, SegmentRow, TextRow, source_row
+from metassay.text.patterns import read_pairs
 
 FACETS = ("background", "method", "result", "conclusion")
-METRICS = {
-    "newrouge1": "scholarsum_rouge1",
-    "newrouge2": "scholarsum_rouge2",
-    "newrougel": "scholarsum_rougeL",
-    "bert": "scholarsum_bertscore",
-    "delta": "scholarsum_delta",
-    "questeval": "scholarsum_questeval",
-    "acu3": "scholarsum_acu",
-    "llama": "scholarsum_fm_llama",
-    "gpt35_fm": "scholarsum_fm_gpt35",
-    "gpt4_fm": "scholarsum_fm_gpt4",
-    "gpt4": "scholarsum_gpt4",
-    "geval": "scholarsum_geval",
-}
+METRICS = read_pairs(__file__, "metrics")
 BY_FACET = {"gpt35_fm_list": "scholarsum_fm_gpt35", "gpt4_fm_list": "scholarsum_fm_gpt4"}
 RATER = "released"
 
@@ -134,8 +113,8 @@ def _add_paper(at: Place, doc_id: str, paper: dict[str, Any], part: _Part, rows:
         grades = _add_ratings(at, doc_id, author, system, paper, part.name, rows)
         names = [name for name in (*METRICS, *BY_FACET) if f"{system}_{name}" in part.keys]
         for name in names:
-            for metric, value in _scores(at, f"{system}_{name}", name, paper, grades, rows):
-                rows.scores.append(ScoreRow(at, doc_id, author, FULL, metric, value))
+            by = dict(_scores(at, f"{system}_{name}", name, paper, grades, rows))
+            rows.score(at, (doc_id, author, FULL), by)
         own = (_ASPECT, _HUMAN, f"{_HUMAN}_list", *(f"_{name}" for name in names))
         read |= {system, *(f"{system}{ending}" for ending in own)}
     for key in sorted(paper.keys() - read):
@@ -186,14 +165,10 @@ def _add_ratings(
 ) -> list[float | None]:
     """Add what people gave; returns the grades of the facets, null where not scored."""
     name = f"{system}{_HUMAN}"
-    overall = _number(at, paper.get(name), name, rows)
+    overall = json_number(at, paper.get(name), name, rows)
     grades = [value or None for value in _by_facet(at, paper, f"{name}_list", rows)]
     values = {"overall": overall, **dict(zip(FACETS, grades, strict=True))}
-    study = f"scholarsum_{part}"
-    rows.ratings += [
-        RatingRow(at, study, doc_id, author, FULL, "text", RATER, criterion, value)
-        for criterion, value in values.items()
-    ]
+    rows.rate(at, (f"scholarsum_{part}", doc_id, author, FULL, "text", RATER), values)
     return grades
 
 
@@ -201,7 +176,7 @@ def _scores(
     at: Place, key: str, name: str, paper: dict[str, Any], grades: list[float | None], rows: Rows
 ) -> Iterator[tuple[str, float | None]]:
     if name in METRICS:
-        yield METRICS[name], _number(at, paper.get(key), key, rows)
+        yield METRICS[name], json_number(at, paper.get(key), key, rows)
         return
     values = _by_facet(at, paper, key, rows)
     for facet, grade, value in zip(FACETS, grades, values, strict=True):
@@ -213,7 +188,7 @@ def _by_facet(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> list[f
     if not isinstance(values, list) or len(values) != len(FACETS):
         rows.wrong(at, f"{shown(name)} is not a list of {len(FACETS)} numbers")
         return [None] * len(FACETS)
-    return [_number(at, value, name, rows) for value in values]
+    return [json_number(at, value, name, rows) for value in values]
 
 
 def _text(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> str:
@@ -222,10 +197,3 @@ def _text(at: Place, paper: dict[str, Any], name: str, rows: Rows) -> str:
         return text
     rows.wrong(at, f"{shown(name)} is not text")
     return ""
-
-
-def _number(at: Place, value: object, name: str, rows: Rows) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    rows.wrong(at, f"{shown(name)} is not a finite number")
-    return None

@@ -11,7 +11,7 @@ from pathlib import Path
 from metassay.core.errors import shown
 from metassay.tables.names import FULL
 from metassay.tabular.decoding import Record, csv_records, finite_number
-from metassay.tabular.rows import Place, RatingRow, Rows, TextRow, source_row
+from metassay.tabular.rows import Place, Rows, TextRow, source_row
 
 CRITERIA = (
     *("consistency", "realism_hist", "realism_phys", "clinical_accuracy"),
@@ -96,15 +96,14 @@ def _note(number: int, n_notes: int) -> str:
 
 
 def _add_ratings(record: Record, doc_id: str, rater: str, rows: Rows) -> None:
+    by = dict[str, float | None]()
     for criterion in CRITERIA:
         written = record.fields[criterion].strip()
-        value = finite_number(written) if written else None
-        if written and value is None:
+        by[criterion] = finite_number(written) if written else None
+        if written and by[criterion] is None:
             fix = "leave it empty where there is no grade"
             rows.wrong(record.at, f"{criterion!r} is not a number", remedy=fix)
-        rows.ratings.append(
-            RatingRow(record.at, STUDY, doc_id, AUTHOR, FULL, "text", rater, criterion, value)
-        )
+    rows.rate(record.at, (STUDY, doc_id, AUTHOR, FULL, "text", rater), by)
 
 
 def _add_notes(path: Path, n_notes: int, rows: Rows) -> None:

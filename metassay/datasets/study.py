@@ -12,7 +12,7 @@ import pandas as pd
 from metassay.core.errors import raise_problems, shown
 from metassay.core.options import Criterion
 from metassay.datasets.checks import check
-from metassay.datasets.files import read_ratings
+from metassay.datasets.own_data import read_ratings
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.parquet import empty
 from metassay.tables.ratings import RATINGS

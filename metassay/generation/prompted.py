@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 from metassay import __version__
 from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import Name, Options
-from metassay.datasets import files
+from metassay.datasets import own_data
 from metassay.llm.messages import Message
 from metassay.llm.needs import PromptFile
 from metassay.llm.prompts import (
@@ -37,8 +37,7 @@ from metassay.tabular.decoding import csv_records
 from metassay.tabular.rows import Findings
 from metassay.text.boundaries import boundaries
 from metassay.text.citations import parse
-from metassay.text.headings import SECTIONS
-from metassay.text.sections import divide
+from metassay.text.headings import SECTIONS, divide
 from metassay.text.sentences import sentences
 from metassay.units.alignment.rouge import mean_rouge
 
@@ -147,7 +146,7 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
 
 def _own(raw: Path, dataset: str, split: str) -> list[Example]:
     """Anybody's own data, as in docs/own-data.md."""
-    rows, place = files.read(raw / dataset / split), f"{dataset}/{split}"
+    rows, place = own_data.read(raw / dataset / split), f"{dataset}/{split}"
     raise_problems(f"example set {place}: {line}" for line in rows.problems.lines())
     written = [
         (row.doc_id, row.text)

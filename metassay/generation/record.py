@@ -11,7 +11,9 @@ from pydantic import Field
 from metassay import __version__
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
-from metassay.llm.needs import Needs, Requests, Resources
+from metassay.executor.documents import by_document, on_frames
+from metassay.executor.record import LOCAL, Executor
+from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
 from metassay.text.citations import parse
@@ -44,14 +46,24 @@ class System(Needs):
 
 
 def write_texts(
-    sources: pd.DataFrame, name: str, system: Chosen, resources: Resources
+    sources: pd.DataFrame,
+    name: str,
+    system: Chosen,
+    resources: Resources,
+    executor: Executor = LOCAL,
 ) -> Generated:
     """Write a text for every source: SOURCES to TEXTS, with `name` as the author.
 
     A source from which nothing could be written has a row that says why, with no text.
     """
-    written: Generated = system.record.write(sources, name, system.options, resources)
-    return written
+    write, rest = system.record.write, (name, system.options, resources)
+    over = executor_for(system, executor)
+    if not over.remote:
+        return Generated(*write(sources, *rest))
+    pieces, forms = by_document(sources)
+    shards = over.map(on_frames, pieces, forms, write, *rest, files=files_of(system))
+    texts = pd.concat([shard.texts for shard in shards], ignore_index=True)
+    return Generated(texts, tuple(warning for shard in shards for warning in shard.warnings))
 
 
 Rule = Callable[[Sequence[str], Sequence[str], Any], str]

@@ -77,6 +77,7 @@ class LexicalJudge:
 
     def __init__(self, options: LexicalOptions) -> None:
         self._options = options
+        self.counts = Counter[str]()  # there is nothing to note
 
     @property
     def signature(self) -> str:

@@ -6,6 +6,7 @@ docs/judges.md has the blocks of well-known ones.
 
 import functools
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -247,7 +248,7 @@ class NliJudge:
         self._loaded = functools.cache(lambda: _load(options))
         self._words = _words(options)
         self._digits = PROBABILITY[options.dtype]
-        self._judged = self._premises_cut = self._hypotheses_cut = self._hanging = 0
+        self.counts = Counter[str]()
 
     @property
     def signature(self) -> str:
@@ -264,8 +265,10 @@ class NliJudge:
     @property
     def notes(self) -> list[str]:
         """How many questions were not read whole, and how many labels hang on last digits."""
-        premises, hypotheses, options = self._premises_cut, self._hypotheses_cut, self._options
-        asked = f"{identify(options).name}: of {self._judged:,} questions"
+        counts, options = self.counts, self._options
+        premises, hypotheses = counts["premises cut"], counts["hypotheses cut"]
+        judged, hanging = counts["judged"], counts["hanging"]
+        asked = f"{identify(options).name}: of {judged:,} questions"
         found = []
         if premises + hypotheses:
             found.append(
@@ -273,13 +276,13 @@ class NliJudge:
                 " not read, since the model reads no more at once; set a smaller `window` (or a"
                 " larger `max_tokens`, if the model can read more)"
             )
-        if self._hanging:
+        if hanging:
             found.append(
-                f"{asked} {self._hanging:,} have a label that another processor may give otherwise:"
+                f"{asked} {hanging:,} have a label that another processor may give otherwise:"
                 f" in {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
                 " `dtype`, or count with as many that differ"
             )
-        if options.read == "generated" and self._judged:
+        if options.read == "generated" and judged:
             found.append(
                 f"{asked} how many have a label that another processor may give otherwise is not"
                 " known, since the answers were written; with `read: probability` they are counted"
@@ -311,9 +314,9 @@ class NliJudge:
         answers: dict[str, Judgment] = {}
         for pair in said:
             here = [next(found) for _ in read[pair.premise]]
-            self._judged += 1
-            self._premises_cut += any(output.premise_cut for output in here)
-            self._hypotheses_cut += any(output.hypothesis_cut for output in here)
+            self.counts["judged"] += 1
+            self.counts["premises cut"] += any(output.premise_cut for output in here)
+            self.counts["hypotheses cut"] += any(output.hypothesis_cut for output in here)
             answers[pair.pair_id] = self._answer(pair.instrument, here, labels)
         return [answers.get(pair.pair_id, blank) for pair in pairs]
 
@@ -335,7 +338,7 @@ class NliJudge:
                 return three_way(parts, self._options.abstain)
             return two_way(parts, self._options.threshold, self._options.abstain)
 
-        self._hanging += hangs(parts, self._digits.off, decide)
+        self.counts["hanging"] += hangs(parts, self._digits.off, decide)
         return decide(parts)
 
     def _labels(self) -> tuple[str, ...]:

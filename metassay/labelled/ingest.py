@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.core.confusables import finder, spelt
 from metassay.core.errors import raise_problems, shown
+from metassay.core.naming import folded
 from metassay.datasets.readers import ITEM_READERS, READERS, reader_of, returned
 from metassay.labelled import records
 from metassay.labelled.types import Test
@@ -145,12 +145,12 @@ def check(items: records.Items, ways: int, judges: Collection[str]) -> None:
     ):
         _check_unique(rows, names, found)
     known = {one.item for one in items.items}
-    alike = finder(known)
+    alike = {folded(item): item for item in known}
     about: list[records.VerdictRow | records.LabelRow] = [*items.verdicts, *items.labels]
     for row in about if known else ():
         if row.item not in known:
-            fix, like = "correct the item's key, or add the item", alike(row.item)
-            meant = f", which looks like {spelt(like)}" if like is not None else ""
+            fix, like = "correct the item's key, or add the item", alike.get(folded(row.item))
+            meant = f", which looks like {shown(like)}" if like is not None else ""
             found.add(row.at, "the item is not there", fix, f"item {shown(row.item)}{meant}")
     for verdict in items.verdicts:
         _check_verdict(verdict, found)

@@ -17,9 +17,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.core.options import Options
-from metassay.datasets.own_data import checked
+from metassay.datasets.own_data import parsed
 from metassay.tables.names import FULL, REFERENCE
-from metassay.tabular.decoding import UNREAD, json_lines
+from metassay.tabular.decoding import json_lines
 from metassay.tabular.rows import Findings, Place
 from metassay.text.spans import Span
 
@@ -150,16 +150,6 @@ def files(folder: Path, pattern: str, problems: Findings, remedy: str) -> list[P
         what = f"holds no {name[1:]} file" if name.startswith("*.") else f"holds no {name}"
         problems.add(Place(str(folder)), what, remedy)
     return paths
-
-
-def parsed(
-    values: Iterable[tuple[Place, Any]], model: type[Line], problems: Findings
-) -> Iterator[tuple[Place, Line]]:
-    """The values that are a `model`, each at its place; the others are problems."""
-    for at, value in values:
-        line = None if value is UNREAD else checked(model, value, at, problems)
-        if line is not None:
-            yield at, line
 
 
 def parsed_lines(

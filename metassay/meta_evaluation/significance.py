@@ -7,6 +7,7 @@ from typing import Literal, TypedDict
 import numpy as np
 import pandas as pd
 
+from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
@@ -14,19 +15,19 @@ from metassay.statistics.correlation import LEVELS, Coefficient, Level
 from metassay.statistics.layout import Layout
 from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
+    Known,
     Sampled,
-    Swaps,
     Trio,
     benjamini_hochberg,
+    by_permutation,
     common,
     draw_swaps,
     holm,
     paired,
     paired_differences,
-    permutation_test,
     sampled,
     sampled_by_document,
-    williams,
+    williams_of,
 )
 from metassay.tables.columns import ORIENTED, table
 
@@ -56,7 +57,9 @@ SIGNIFICANCE = table(
 WILLIAMS_SYSTEMS = 20  # fewer, and its t distribution is no more than a guess
 
 
-def significance(studies: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
+def significance(
+    studies: Sequence[Study], options: MetaOptions, executor: Executor = LOCAL
+) -> pd.DataFrame:
     """One row per level, test and pair of the compared metrics, the smaller label first.
 
     A positive difference says that metric a is closer to people. Only texts that have both metrics
@@ -66,14 +69,21 @@ def significance(studies: Sequence[Study], options: MetaOptions) -> pd.DataFrame
     which hang on the study alone: another metric changes no p, only the corrected ones. With n of
     them (`permutations`) no p is below 1 / (n + 1), or 2 / (n + 1) by bootstrap, before correction.
     """
-    rows = [
-        row
+    families = [
+        (study, level, test)
         for study in studies
         for level in LEVELS
         for test in _tests(study, level, options)
-        for row in _family(study, level, test, options)
     ]
-    return frame_of(rows, SIGNIFICANCE)
+    shards = executor.map(of_families, families, options)
+    return frame_of([row for rows in shards for row in rows], SIGNIFICANCE)
+
+
+def of_families(
+    shard: Sequence[tuple[Study, Level, str]], options: MetaOptions
+) -> list[dict[str, object]]:
+    """The rows of some families: all pairs of a study's metrics, at one level by one test."""
+    return [row for family in shard for row in _family(*family, options)]
 
 
 def _tests(study: Study, level: Level, options: MetaOptions) -> list[str]:
@@ -137,37 +147,19 @@ def _tested(
             paired(sample, trio, confidence=options.confidence)._asdict()
             for trio, sample in zip(trios, differences, strict=True)
         )
+    elif test.startswith("permutation"):
+        swaps = draw_swaps(study.shape, **exchange)
+        known: Known = {}
+        how = level, options.coefficient, swaps, options.resample, study.layout
+        results = (by_permutation(trio, *how, known=known)._asdict() for trio in trios)
     else:
-        by_theory = not test.startswith("permutation")
-        swaps = None if by_theory else draw_swaps(study.shape, **exchange)
-        results = (_one(study, pair, level, swaps, options) for pair in pairs)
+        results = (
+            {"difference": one.difference, "p": one.p, "n_missing": one.n_missing}
+            for one in (williams_of(trio, level, options.coefficient) for trio in trios)
+        )
     for trio, values in zip(trios, results, strict=True):
         n = _rests_on(trio, level, options.coefficient)
         yield {"low": np.nan, "high": np.nan, "n_undefined": 0, **values, "n": n}
-
-
-def _one(
-    study: Study,
-    pair: tuple[Measured, Measured],
-    level: Level,
-    swaps: Swaps | None,
-    options: MetaOptions,
-) -> dict[str, float]:
-    scores = pair[0].oriented, pair[1].oriented, study.oriented
-    if swaps is None:
-        by_theory = williams(*scores, level, options.coefficient)
-        return {name: getattr(by_theory, name) for name in ("difference", "p", "n_missing")}
-    permuted = permutation_test(
-        *scores,
-        level,
-        options.coefficient,
-        resample=options.resample,
-        n=options.permutations,
-        rng=np.random.default_rng(options.seed),
-        swaps=swaps,
-        layout=study.layout,
-    )
-    return permuted._asdict()
 
 
 def _differences(
@@ -200,7 +192,7 @@ def _rests_on(trio: Trio, level: Level, coefficient: Coefficient) -> int:
 
 ANALYSIS = Analysis(
     (SIGNIFICANCE,),
-    lambda of: [significance(of.studies, of.options)],
+    lambda of: [significance(of.studies, of.options, of.executor)],
     Page(
         "Which differences between metrics hold",
         """

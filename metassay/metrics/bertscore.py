@@ -165,6 +165,7 @@ KIND = Metric(
     recipe=recipe,
     descriptions=DESCRIPTIONS,
     costly=True,
+    whole=lambda options: options.idf,
 )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ValidationError, model_validator
 
 from metassay.concepts.linkers import known_as
-from metassay.concepts.record import version
+from metassay.concepts.terms import version
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import Options
 from metassay.llm.needs import PromptFile

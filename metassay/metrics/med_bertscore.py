@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from metassay.concepts import linkers
-from metassay.concepts.record import Link, Mention
+from metassay.concepts.terms import Link, Mention
 from metassay.core.errors import BadInput
 from metassay.metrics.bertscore import DESCRIPTIONS as BERTSCORE
 from metassay.metrics.bertscore import EncoderOptions, columns, matched, recipe_with

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Literal
 
 from metassay.concepts import linkers
-from metassay.concepts.record import Mention
+from metassay.concepts.terms import Mention
 from metassay.core.options import Options
 from metassay.metrics.describe import OVERLAP, Description, Measured, Metric, ratio
 

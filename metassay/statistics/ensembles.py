@@ -129,7 +129,12 @@ def _subset_values(
 ) -> Callable[[Array], Array]:
     # The correlations (weights, subsets) of every subset under rows of whole weights.
     if coefficient == "pearson":
-        return lambda weights: moment_correlations(z, people, members, weights)
+        return lambda weights: np.concatenate(
+            [
+                moment_correlations(z, people, members, weights[some])
+                for some in blocks(len(weights), len(members))
+            ]
+        )
     of, unit = WEIGHTED[coefficient], np.arange(people.size)
     means = [np.mean(z[m], axis=0) if np.isfinite(z[m]).all() else None for m in members]
 
@@ -199,7 +204,8 @@ def moment_correlations(z: Array, human: Array, members: Mask, weights: Array) -
     shared = np.einsum("rp,sp->rs", cross[:, with_human], members.astype(np.float64))
     own = cross[:, -1:]
     # What is left where all is cancelled is rounding, not spread.
-    power = np.einsum("rp,sp->rs", np.abs(sums[:, size + 2 :][:, inner]), twice)
+    each = np.sqrt(sums[:, size + 2 :][:, inner & (first == second)])
+    power = np.einsum("rm,sm->rs", each, members.astype(np.float64)) ** 2
     rounding = 1e-12 * np.maximum(power, 1e-300), 1e-12 * np.maximum(sums[:, -1:], 1e-300)
     sound = (spread > rounding[0]) & (own > rounding[1]) & ~np.any(members & dead, axis=1)
     sizes = np.sqrt(np.where(sound, spread, 0.0)), np.sqrt(np.maximum(own, 0.0))

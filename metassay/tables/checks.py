@@ -1,6 +1,7 @@
 """What several stages ask of a table: checks against another one, and whose rows count."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -28,3 +29,8 @@ def without_further_references(rows: pd.DataFrame) -> pd.DataFrame:
     """
     further = [name for name in rows["author"].unique() if reference_number(name) > 1]
     return rows[~rows["author"].isin(further)] if further else rows
+
+
+def rows_of(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
+    """The named columns of a table, row by row."""
+    return zip(*(frame[name].tolist() for name in names), strict=True)

@@ -1,18 +1,20 @@
 """How contracts are written, and the columns and words that several tables share.
 
+A module of contracts has them in a text file of its own name: a paragraph each, which begins with
+a line `TABLE KEY ...: WHAT IT SAYS` and goes on with its columns.
+
 A change here makes nearly every stage stale.
 """
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from textwrap import dedent
 
 import pyarrow as pa
 
 from metassay.tables.parquet import Column, Table
 
-STATUSES = ("ok", "unparsed", "refused", "truncated", "error")
-JUDGED = ("ok", "abstained", "unparsed", "refused", "truncated", "error")
 OTHERS = "lower end of the interval for other systems and other documents"
 ONE_SIDED = "texts that have either a score or a rating, but not both"
 ORIENTED = "Metric and criterion are turned so that more is better."
@@ -57,25 +59,7 @@ def columns(spec: str, known: Mapping[str, Column]) -> dict[str, Column]:
     return made
 
 
-SHARED = columns(
-    """
-    doc_id text: the document: one input and everything written about it
-    author text: `reference` or a system's name
-    part text: `full`, or a section or facet
-    recipe text: everything that went into the number or text; different recipes are never compared
-    level global|document|system: the level of the correlation
-    coefficient pearson|spearman|kendall|kendall_c: the coefficient; kendall is tau-b, kendall_c is
-      Stuart's tau-c
-    metric text: the metric
-    segmentation text: the segmentation's name in params.yaml
-    judge text: the judge, or `none`
-    study text: the study
-    criterion text: the human criterion
-    high real?: upper end of the interval
-    better higher|lower|neither: which direction is better
-    """,
-    {},
-)
+SHARED = columns(Path(__file__).with_suffix(".txt").read_text(encoding="utf-8"), {})
 
 
 def table(
@@ -86,3 +70,14 @@ def table(
     Those that are `known` beside SHARED, such as another table's, may be named alone.
     """
     return Table(name, says, tuple(key.split()), columns(spec, {**SHARED, **(known or {})}))
+
+
+def contracts(file: str, known: Mapping[str, Column] | None = None) -> list[Table]:
+    """The contracts beside the module in `file`, in their order; `known` as in `table`."""
+    found = []
+    for paragraph in Path(file).with_suffix(".txt").read_text(encoding="utf-8").split("\n\n"):
+        head, *spec = re.split(r"\n(?!\s)", paragraph.strip())
+        ((named, says),) = entries(head)
+        name, _, key = named.partition(" ")
+        found.append(table(name, says, key, "\n".join(spec), known))
+    return found

@@ -1,37 +1,5 @@
 """The questions that are put to judges."""
 
-from metassay.tables.columns import table
+from metassay.tables.columns import contracts
 
-PAIRS = table(
-    "pairs",
-    "the questions put to judges. There is one row for each place that a question comes from."
-    " Equal questions have the same pair_id and are asked once",
-    "pair_id measure doc_id author part position citation",
-    """
-    pair_id text: hash of instrument, premise, hypothesis and, if there is one, context
-    instrument text: what is asked of premise and hypothesis: entailment, attribution, ...
-    measure text: the question's place in a measure: mostly the measure's own name.
-      citation_precision asks citation_recall (all passages cited), citation_alone (one of them) and
-      citation_rest (the others); preference asks with the text first and with it second
-    doc_id
-    author text: whose text is measured; for claim_recall the claims are the reference's
-    part text: the part the unit belongs to
-    position integer: the unit's position within its part; of a preference the place of the other
-      text's author among the document's systems, sorted
-    citation integer: the citation that is asked about; of a rubric the reference, where a document
-      has several; -1 if the question is not about a single one
-    premise repeated?: what the hypothesis is read against; null exactly where settled is set
-    hypothesis repeated: the claim or statement; of a preference the second text; of a rubric the
-      text that a criterion is about
-    context repeated?: what else the question rests on. For a single citation: all passages that its
-      statement cites. For a preference: what both texts are about. For a rubric: the criterion, as
-      canonical JSON
-    repeats repeated: datasets whose text premise, hypothesis and context may repeat, with spaces
-      between
-    settled no_evidence|no_text|no_claims|not_applicable|no_reference?: why no judge is asked.
-      no_evidence: there is nothing to read, which is worth 0 (not entailed), or the lowest level of
-      a scale. not_applicable: the criterion is not about this text, which has no penalty. no_text:
-      the text failed; no_claims: its claims or facets are unknown; no_reference: it is not known
-      whether the reference has the part. These three count as failed
-    """,
-)
+(PAIRS,) = contracts(__file__)

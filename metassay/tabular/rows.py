@@ -132,6 +132,16 @@ class Rows:
         """Record a problem, by default of a file that was released otherwise."""
         self.problems.add(at, what, remedy, example)
 
+    def rate(
+        self, at: Place, of: tuple[str, str, str, str, str, str], by: Mapping[str, float | None]
+    ) -> None:
+        """Add values by criterion; `of`: study, doc_id, author, part, unit and rater."""
+        self.ratings += [RatingRow(at, *of, *value) for value in by.items()]
+
+    def score(self, at: Place, of: tuple[str, str, str], by: Mapping[str, float | None]) -> None:
+        """Add values by metric; `of`: doc_id, author and part."""
+        self.scores += [ScoreRow(at, *of, *value) for value in by.items()]
+
 
 Reader = Callable[[Path], Rows]
 

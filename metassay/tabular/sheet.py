@@ -49,7 +49,7 @@ _XLSX = (".xlsx", ".xlsm")
 _SAMPLE = 10_000  # cells that tell what a column holds
 _HEAD = 4  # rows from the first one on that may be titles, names of columns, and what explains them
 _LABEL_STUDIO = re.compile(r'\[\{.*"(?:rating|number)":\s*(-?[\d.]+).*\}\]', re.DOTALL)
-_CELL_REF = re.compile(r"([A-Z]+)(\d+):([A-Z]+)(\d+)")
+_CELL_REF = re.compile(r"[A-Z]{1,3}\d+:[A-Z]{1,3}\d+")
 
 _T = TypeVar("_T")
 Lines = Iterable[tuple[Place, list[str]]]
@@ -115,11 +115,11 @@ class Sheet:
         return Place(self.name, int(found) if whole else shown(found), self.kind)
 
     @property
-    def rows(self) -> list[tuple[Place, dict[str, str]]]:
+    def rows(self) -> Iterator[tuple[Place, dict[str, str]]]:
         """Each row's place and its cells by column, numbers as they are written."""
-        names = self.columns
-        cells = zip(*(as_keys(self.frame[name]) for name in names), strict=True)
-        return [(self.at(n), dict(zip(names, row, strict=True))) for n, row in enumerate(cells)]
+        cells = zip(*(as_keys(self.frame[name]) for name in self.columns), strict=True)
+        for n, row in enumerate(cells):
+            yield self.at(n), dict(zip(self.columns, row, strict=True))
 
     @_once
     def counts(self, column: str) -> "pd.Series[int]":
@@ -417,17 +417,11 @@ def _of_workbook(path: Path, problems: Findings, called: str, remedy: str) -> Sh
 
 def _ranges(page: "Page") -> Iterator[tuple[str, range, range]]:
     """Each range of merged cells with its rows and columns, from 1."""
-    for cells in page.merged:
-        if match := _CELL_REF.fullmatch(cells):
-            first, last = (_number_of(match[n]) for n in (1, 3))
-            yield cells, range(int(match[2]), int(match[4]) + 1), range(first, last + 1)
+    from openpyxl.utils import range_boundaries
 
-
-def _number_of(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number
+    for cells in filter(_CELL_REF.fullmatch, page.merged):
+        first, top, last, bottom = range_boundaries(cells)
+        yield cells, range(top, bottom + 1), range(first, last + 1)
 
 
 def _across(page: "Page") -> frozenset[int]:

@@ -14,6 +14,8 @@ Time and memory grow with the length of the line, whatever it holds.
 import re
 from itertools import accumulate
 
+from metassay.text.patterns import read_words
+
 _WIDE = "\u3002\uff0e\uff01\uff1f"  # of East Asian text, which has no white space
 STOPS = ".?!\u2026" + _WIDE
 CLOSERS = ")]}\"'\u2019\u201d\u00bb*_\\"
@@ -36,31 +38,15 @@ _NEXT = re.compile(r"\w*")
 _POINTED = re.compile(r"[A-Za-z](?:\.[A-Za-z])+")
 
 
-def _words(listed: str) -> frozenset[str]:
-    return frozenset(listed.split())
+def _words(section: str) -> frozenset[str]:
+    return frozenset(read_words(__file__, section))
 
 
-# A word that begins a sentence if it is written so after an abbreviation.
-_STARTERS = _words("""
-    A Also An At Continue Currently Denies Follow He Her His However I If In It My No On Our Patient
-    Patients Please Pt Return She Start Take That The Their There These They This Today We When Will
-""")
-# A letter after these is no initial: "vitamin D. Take".
-_GRADED = _words("""
-    category class factor grade grades group hemoglobin hep hepatitis influenza part phase plan
-    protein stage strep troponin type vit vitamin
-""")
-# A name or a number follows these.
-_TITLES = _words("capt dr eq eqs fig figs gov lt messrs mr mrs ms mt prof rev sen sgt st vs")
-_NUMBERED = _words("art ext no nos p pp")
-# The sentence goes on if a small letter, a number or a bracket follows these.
-_ABBREVIATIONS = _words("""
-    abd al approx appt apr assn aug ave avg bid bilat bldg blvd bros calif cap caps cc cl co cont
-    corp dec dept dist drs dx ens esp etc eval exp feb fla ft fx fy gm hosp hr hrs ht hx im inc incl
-    insp iv jan jr jul jun kg lat lb lbs ltd max mcg md med meds mg min mins ml mm mo mos neg nov
-    oct oz ph.d po pos prn prox pt pts qd qid ref resp rs rt rx sat sats sec sep sept sq sr subq
-    surg sx tab tabs temp tid tx univ viz wk wks wt yr yrs
-""")
+_STARTERS = _words("starters")
+_GRADED = _words("graded")
+_TITLES = _words("titles")
+_NUMBERED = _words("numbered")
+_ABBREVIATIONS = _words("abbreviations")
 
 
 def boundaries(line: str) -> list[int]:

@@ -37,6 +37,18 @@ def read_patterns(path: Path) -> dict[str, Section]:
     return sections
 
 
+def read_words(module: str, section: str) -> list[str]:
+    """The words of a section of the text file beside a module, in their order."""
+    rows = read_patterns(Path(module).with_suffix(".txt"))[section].rows
+    return " ".join(rows).split()
+
+
+def read_pairs(module: str, section: str) -> dict[str, str]:
+    """Rows `ONE: OTHER` of a section of the text file beside a module."""
+    rows = read_patterns(Path(module).with_suffix(".txt"))[section].rows
+    return dict(row.split(": ", 1) for row in rows)
+
+
 class Patterns:
     """The named patterns of a section of a file, compiled, as attributes."""
 

@@ -5,18 +5,9 @@
 
 import re
 
-# What carries no fact of its own. Negations (no, not, nor, never, none, without), laterality
-# (left, right, both) and directions (up, down, before, after) are kept: they change what is said.
-_STOPWORDS = """
-    a an the this that these those such
-    i me my mine we us our ours you your yours he him his she her hers it its they them their theirs
-    who whom whose which what himself herself itself themselves
-    am is are was were be been being has have had having do does did doing done
-    will would shall should can could may might must
-    of to in for on at by with from as into about
-    and or but so then than also too very just there here
-"""
-STOPWORDS = frozenset(_STOPWORDS.split())
+from metassay.text.patterns import read_words
+
+STOPWORDS = frozenset(read_words(__file__, "stop words"))
 
 # A unit that is written against its number ("20mg") is a token of its own.
 _UNITS = r"mcg|mg|kg|g|ml|dl|l|mm|cm|m|lbs?|oz|bpm|mmhg|units?|hrs?|h|mins?|wks?|yrs?|yo|x"

@@ -1,30 +1,24 @@
 """Claims by rule: the clauses of a statement.
 
-A cut that is wrong makes a claim that nobody stated; a cut that is missing only makes a claim that
-says two things. So a rule that is not sure does nothing. Every content word of the statement is in
-some clause, with what negates it. The rules, in order, each on what the one before left:
+A cut that is wrong makes a claim that nobody stated; one that is missing, a claim that says two
+things: so a rule that is not sure does nothing. Every content word of the statement is in some
+clause, with what negates it. The rules, in order, each on what the one before left:
 
-1. Semicolons. "Lungs are clear; stop aspirin." -> "Lungs are clear." + "Stop aspirin."
-   Not where a list goes on: "Denies cough; fever; chills."
-2. Coordinated clauses. "The film was normal, but the monitor showed a pause."
-   -> "The film was normal." + "The monitor showed a pause."
-   and/but, after a clause with a verb, before a pronoun, `the patient` or `there` with a verb of
-   its own; after a comma, if it is the first, also before a short noun phrase with a verb. Not
-   under if, unless, whether, because, either, denies that: "if he coughs and he is hot, call".
-3. Shared subject. "She takes methotrexate and denies pain."
-   -> "She takes methotrexate." + "She denies pain."
-   A subject that opens the statement is repeated before denies, endorses, admits, reports that ...
-4. Lists. "Skin: He denies itching, rash, or hives over the past week."
-   -> "Skin: He denies itching over the past week." + "Skin: He denies rash over ..." + ...
-   After denies, negative for, no ... or: two items are enough, since what is denied of both is
-   denied of each. After endorses, reports, positive for: three or more, so that "nausea and
-   vomiting" stays one. An item is short and has no verb, no digit, no relative clause. Left alone:
-   modifiers that share a noun ("chest or back pain"), nouns that may share an adjective ("no acute
-   fracture or dislocation") or a preposition ("no tenderness in the neck, back, or hips"). Numbers
-   are no items: "March 3, 2021", "2 or 3 days".
+1. Semicolons, but where a list goes on: "Denies cough; fever; chills."
+2. Coordinated clauses: "The film was normal, but the monitor showed a pause." and/but, after a
+   clause with a verb, before a pronoun, `the patient` or `there` with a verb of its own; after a
+   comma, if it is the first, also before a short noun phrase with a verb. Not under if, unless,
+   whether, because, either, denies that.
+3. Shared subject: "She takes methotrexate and denies pain." -> "She takes methotrexate." + "She
+   denies pain." Before denies, endorses, admits, reports that ...
+4. Lists: "Skin: He denies itching, rash, or hives." -> "Skin: He denies itching." + ... After
+   denies, negative for, no ... or: two items are enough. After endorses, reports, positive for:
+   three or more, so that "nausea and vomiting" stays one. An item is short and has no verb, no
+   digit, no relative clause. Left alone: modifiers that share a noun ("chest or back pain"), nouns
+   that may share an adjective or a preposition.
 
-Nothing is cut within brackets or quotation marks, nor in a question, nor in what runs on for more
-than 2,000 characters.
+Nothing is cut within brackets or quotation marks, in a question, nor in what runs on for more than
+2,000 characters.
 """
 
 import re

@@ -1,20 +1,26 @@
 """Facets that somebody else named, a language model or who released the data, found in the text.
 
+What was released, by hand or by a model, and is not in the text word by word is kept aside, too.
+
 What they returned is sought in the text (module `locate`). A facet is what the text says there, in
 the text's own words and order; what isn't there is made up, is kept aside, and is never judged.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Annotated, Any
 
-from metassay.core.options import Name, without
+from pydantic import AfterValidator, Field
+
+from metassay.core.errors import BadInput
+from metassay.core.options import Name, Options, without
+from metassay.llm.needs import Resources
 from metassay.tables.names import FULL
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 from metassay.units.locate import find_all, parted
-from metassay.units.record import OK, Divided, Part, Text
+from metassay.units.record import OK, Divided, Part, Segmentation, Text
 
 _WAYS = ("exact", "loose", "fuzzy")
 
@@ -128,3 +134,58 @@ def _notes(counts: Counter[tuple[str, str]], whose: str, called: str) -> Iterato
         yield f"segments that are {called}, by author: {listed}"
     if counts["shared", ""]:
         yield f"{counts['shared', '']:,} sentence(s) are in more than one facet, wholly or in part"
+
+
+class ReleasedFacetOptions(Options):
+    """`facets`: those of the data that are taken, in the order in which they are shown."""
+
+    facets: Annotated[list[Facet], AfterValidator(each_once), Field(min_length=1)]
+
+
+def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Resources) -> Divided:  # noqa: ARG001
+    """The released facets of each text, in the block's order.
+
+    A facet that is released as empty, or not, of a text of which others are, is absent. A text of
+    which no facet is released has unknown facets (status error): a system's new text, for example.
+    One that failed stays undivided. Its released facets are left out, as are those that the block
+    doesn't name; the notes count both.
+
+    Raises BadInput if no facet of the block is released of any text.
+    """
+    if texts and not any(name in options.facets for text in texts for name, _ in text.released):
+        raise BadInput(
+            f"the dataset brings no facet called {', '.join(options.facets)}; choose a segmentation"
+            " of another kind, or correct its list of facets"
+        )
+    unknown, left_out, lost = Counter[str](), Counter[str](), Counter[str]()
+    returned: list[dict[str, list[str]] | str | None] = []
+    for text in texts:
+        segments: dict[str, list[str]] = defaultdict(list)
+        for name, segment in text.released:
+            segments[name].append(segment)
+        if text.full.status != OK:
+            returned.append(None)
+            lost[text.author] += sum(bool(said.strip()) for _, said in text.released)
+        elif not text.released:
+            returned.append("error")
+            unknown[text.author] += 1
+        else:
+            returned.append(segments)
+            left_out.update(name for name in segments if name not in options.facets)
+    found = facets_of(texts, returned, options.facets, "the dataset brings", "not verbatim in it")
+    notes = {
+        "texts without released facets, which are unknown": unknown,
+        "released facets of texts that failed, which are left out": +lost,  # no zeros
+        "released facets that the block does not name": left_out,
+    }
+    listed = {
+        note: ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
+        for note, counts in notes.items()
+    }
+    return Divided(
+        found.parts, (*found.notes, *(f"{note}: {some}" for note, some in listed.items() if some))
+    )
+
+
+# What is not released of any text is told: all texts are divided at once.
+RELEASED = Segmentation(options=ReleasedFacetOptions, divide=divide, whole=lambda _: True)

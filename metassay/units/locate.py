@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from metassay.text.citations import blanked, ends
+from metassay.text.patterns import read_words
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 
@@ -39,16 +40,7 @@ _NUMBER = r"(?:\d+(?:,\d{3}(?!\d))*(?:[.:/]\d+)*|(?<![\w.])\.\d+)"
 _WORD = r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f])*"
 _TOKEN = re.compile(rf"{_SIGN}?{_NUMBER}|{_WORD}|[<>%+\u00b1\u2264\u2265\u2191\u2193]")
 
-_KEPT_WORDS = """
-    no not non nor never none neither nothing without cannot t deny denies denied negative absent
-    absence lack lacks lacked fail fails failed left right both bilateral up down before after above
-    below higher lower high low more less most least greater smaller fewer zero one two three four
-    five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million half
-    twice double triple once first second third g kg mg mcg \u03bcg l dl ml mmol m cm mm minute
-    minutes hour hours day days daily week weeks weekly month months monthly year years percent
-"""
-_KEPT = frozenset(_KEPT_WORDS.split())
+_KEPT = frozenset(read_words(__file__, "kept"))
 _KEPT_STEMS = ("increas", "decreas", "improv", "worsen", "reduc")
 _NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "a", "an", "anti", "mis", "ab")
 _BETWEEN = "\x1f"  # no token has it

@@ -1,17 +1,107 @@
-"""Claims of ACI-BENCH's references as DocLens released them; every other author's by rule."""
+"""Claims of ACI-BENCH's references as DocLens (Xie et al. 2024) released them; others' by rule.
+
+In the released file a record's `example_id` and `reference` name one note, while its section texts
+and their claims (`reference_<section>`, `subclaims_reference_<section>`) belong to another, in all
+40 records. So the claims are keyed by the texts they were made from: all section texts of a record
+must occur in exactly one reference note, and each note must be found by exactly one record.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, shown
+from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import Options
-from metassay.datasets.doclens_claims import FILE, read_claims
 from metassay.llm.needs import Resources
 from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import json_list
+from metassay.tabular.rows import AGAIN, Findings, Place
+from metassay.text.headings import SECTIONS
 from metassay.units.clauses import clauses
 from metassay.units.record import Decomposed, Decomposition
-from metassay.units.statements import units_of
+from metassay.units.statements import unit_rows, units_of
 
 DATASET = "doclens_aci_claims"
+FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"
+
+_ABSENT = "#####EMPTY#####"  # the text of a section that the note does not have
+_NOT_THIS = "give the references of ACI-BENCH's test set 1, each under its own encounter_id"
+
+
+class _Record(NamedTuple):
+    """A record; of each section its text, empty if the note does not have it, and its claims."""
+
+    at: Place
+    example_id: str
+    reference: str
+    sections: Mapping[str, tuple[str, list[str]]]
+
+
+def read_claims(file: Path, references: Mapping[str, str]) -> Decomposed:
+    """The released claims as rows of UNITS: kind claim, author reference, part the section.
+
+    `references` are ACI-BENCH's reference notes by encounter_id. Claims keep the order and the
+    repetitions of the file. A warning says how many records were keyed anew. BadInput unless
+    records and references match one to one, both by example_id and by the texts of sections.
+    """
+    problems = Findings()
+    records = _records(file, problems)
+    for record in records:
+        if references.get(record.example_id, "").strip() != record.reference.strip():
+            where = f"example_id {shown(record.example_id)}"
+            problems.add(record.at, "the reference is not the note of that id", _NOT_THIS, where)
+    keyed = _keyed(records, references, problems) if not problems else {}
+    raise_problems(problems.lines())
+    moved = sum(key != record.example_id for key, record in keyed.items())
+    rows: list[tuple[object, ...]] = [
+        (key, REFERENCE, section, "claim", at, claim.strip(), "ok", [], None, None, None)
+        for key, record in sorted(keyed.items())
+        for section, (_, claims) in record.sections.items()
+        for at, claim in enumerate(claims)
+    ]
+    warning = (
+        f"{file.name}: the claims of {moved} of {len(records)} records stood under another note's"
+        " example_id; every record was keyed anew by the one note in which its section texts occur"
+    )
+    return Decomposed(unit_rows(rows), (warning,))
+
+
+def _records(file: Path, problems: Findings) -> list[_Record]:
+    """What was released, whose hash `fetch` has checked."""
+    records = []
+    for at, found in json_list(file, problems, remedy=AGAIN) or ():
+        try:
+            texts = {section: found[f"reference_{section}"].strip() for section in SECTIONS}
+            sections = {
+                section: ("" if text == _ABSENT else text, found[f"subclaims_reference_{section}"])
+                for section, text in texts.items()
+            }
+            records.append(_Record(at, found["example_id"], found["reference"], sections))
+        except (AttributeError, LookupError, TypeError):
+            problems.add(at, "is not a record of claims", AGAIN)
+    return records
+
+
+def _keyed(
+    records: list[_Record], references: Mapping[str, str], problems: Findings
+) -> dict[str, _Record]:
+    """Every record under the one note that has all its sections."""
+    keyed: dict[str, _Record] = {}
+    for record in records:
+        texts = [text for text, _ in record.sections.values() if text]
+        found = [k for k, note in references.items() if all(text in note for text in texts)]
+        if not texts or len(found) != 1:
+            what = f"its sections occur together in {len(found)} notes, not in one"
+            where = f"example_id {shown(record.example_id)}"
+            problems.add(record.at, what, _NOT_THIS, where)
+        else:
+            keyed[found[0]] = record
+    if not problems and not len(records) == len(keyed) == len(references):
+        what = f"{len(records)} records are of {len(keyed)} of {len(references)} references"
+        problems.add(Place(records[0].at.file), what, _NOT_THIS)
+    return keyed
 
 
 def _take_apart(
@@ -31,10 +121,9 @@ def _take_apart(
 
 def _check_parts(claims: pd.DataFrame, parts: pd.DataFrame) -> None:
     """Released claims are of sections, so the references must have been cut into them."""
-    leaves = parts[parts["leaf"] == "yes"]
     place = ["doc_id", "author", "part"]
-    known = set(zip(*(leaves[name] for name in place), strict=True))
-    wanted = sorted(set(zip(*(claims[name] for name in place), strict=True)) - known)
+    leaves = pd.MultiIndex.from_frame(parts.loc[parts["leaf"] == "yes", place])
+    wanted = sorted(set(pd.MultiIndex.from_frame(claims[place])) - set(leaves))
     if wanted:
         doc_id, _, part = wanted[0]
         raise BadInput(

@@ -2,19 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from metassay.core.kinds import Chosen
-from metassay.llm.needs import Resources
+from metassay.executor.record import LOCAL, Executor
+from metassay.llm.needs import Resources, executor_for, files_of
 from metassay.llm.prompts import datasets_shown
-from metassay.tables.checks import check_sources
+from metassay.tables.checks import check_sources, rows_of
 from metassay.tables.names import FULL
 from metassay.tables.parts import PARTS
 from metassay.text.headings import SECTIONS
 from metassay.text.spans import Span
-from metassay.units.record import BETWEEN_PARTS, OK, Divided, Part, Text
+from metassay.units.record import BETWEEN_PARTS, OK, Part, Text
 
 
 class Segmented(NamedTuple):
@@ -30,38 +31,39 @@ def segment(
     segments: pd.DataFrame,
     segmentation: Chosen,
     resources: Resources,
+    executor: Executor = LOCAL,
 ) -> Segmented:
     """Divide every author's text: TEXTS, SOURCES and SEGMENTS to PARTS.
 
     Every text gets the part `full`, and the parts that the segmentation finds in it. Only parts
-    that contain no other are leaves.
+    that contain no other are leaves. Of a text that was generated section by section (texts.part is
+    not `full`), `full` is the sections joined by a blank line in SOAP order; should there be a
+    `full` of the same author, that one is taken, and the sections have no spans.
 
-    Of a text that was generated section by section (texts.part is not `full`), `full` is the
-    sections joined by a blank line in SOAP order. Should texts also hold a `full` of the same
-    author, that one is taken, and where the sections stand in it is not known (no spans).
-
-    Status: a text that failed gives a failed part `full`; of sections of which one failed, `full`
-    has the first failed section's status (in SOAP order) and no text, since the whole was never
-    written, while the other sections stay ok.
-
-    Every part says whose text it may repeat: that of its source, and by its text's recipe that of
-    the examples that its writer was shown. Who sends it to a model asks for all of these.
+    A text that failed gives a failed part `full`; of sections of which one failed, `full` has the
+    first failed one's status (in SOAP order) and no text, and the others stay ok. Every part says
+    whose text it may repeat: its source's, and that of the examples that its writer was shown.
 
     Raises BadInput if a text's doc_id is not in sources.
     """
     every = texts_of(texts, sources, segments)
     datasets = dict(zip(sources["doc_id"], sources["dataset"], strict=True))
     shown = texts.groupby(["doc_id", "author"])["recipe"].unique().map(datasets_shown)
-    divided: Divided = segmentation.record.divide(every, segmentation.options, resources)
+    shards = executor_for(segmentation, executor).map(
+        *(segmentation.record.divide, every, segmentation.options, resources),
+        files=files_of(segmentation),
+    )
+    parts_of = [parts for shard in shards for parts in shard.parts]
+    notes = dict.fromkeys(note for shard in shards for note in shard.notes)
     rows: list[tuple[object, ...]] = []
-    for text, found in zip(every, divided.parts, strict=True):
+    for text, found in zip(every, parts_of, strict=True):
         leaves = [False, *[True] * len(found)] if found else [True]
         repeats = [datasets[text.doc_id], *shown[text.doc_id, text.author]]
         for part, leaf in zip([text.full, *found], leaves, strict=True):
             places = [piece.start for piece in part.pieces], [piece.end for piece in part.pieces]
             row = (text.doc_id, text.author, part.name, part.text, *places)
             rows.append((*row, "yes" if leaf else "no", part.status, [*part.made_up], repeats))
-    return Segmented(pd.DataFrame(rows, columns=list(PARTS.columns)), divided.notes)
+    return Segmented(pd.DataFrame(rows, columns=list(PARTS.columns)), tuple(notes))
 
 
 def repeated_datasets(texts: pd.DataFrame, sources: pd.DataFrame) -> list[str]:
@@ -75,10 +77,10 @@ def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame)
     check_sources("texts", texts["doc_id"], sources)
     tasks = dict(zip(sources["doc_id"], sources["task"], strict=True))
     released: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for doc_id, author, part, said in _rows(segments, "doc_id", "author", "part", "text"):
+    for doc_id, author, part, said in rows_of(segments, "doc_id", "author", "part", "text"):
         released[doc_id, author].append((part, said))
     written: dict[tuple[str, str], list[Part]] = defaultdict(list)
-    for doc_id, author, part, said, status in _rows(
+    for doc_id, author, part, said, status in rows_of(
         texts, "doc_id", "author", "part", "text", "status"
     ):
         written[doc_id, author].append(Part(part, said if status == OK else None, [], status))
@@ -86,10 +88,6 @@ def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame)
         Text(tasks[key[0]], *_whole_and_sections(parts), *key, released.get(key, ()))
         for key, parts in sorted(written.items())
     ]
-
-
-def _rows(frame: pd.DataFrame, *names: str) -> Any:
-    return zip(*(frame[name] for name in names), strict=True)
 
 
 def _whole_and_sections(written: Sequence[Part]) -> tuple[Part, Sequence[Part]]:

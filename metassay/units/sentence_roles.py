@@ -28,9 +28,8 @@ from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import Task, outputs, text_hash
 from metassay.models.store import STORE
-from metassay.units.cues import cue_points, sequence
 from metassay.units.record import Divided, Segmentation, Text
-from metassay.units.roles import ROLES, Read, RoleOptions, divide_by_role
+from metassay.units.roles import ROLES, Read, RoleOptions, cue_points, divide_by_role, sequence
 
 _CONCLUSION = "conclusion"
 _BECOMES = ("result", "other")  # what conclusions count as in the training data
@@ -282,7 +281,6 @@ def _recipe(options: SentenceRoleOptions, _: object) -> str:
 KIND = Segmentation(
     options=SentenceRoleOptions,
     divide=divide,
-    facets=lambda options: tuple(options.facets),
     files=lambda options: (PromptFile(Path(options.model), None),),
     recipe=_recipe,
 )

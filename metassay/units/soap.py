@@ -1,4 +1,4 @@
-"""SOAP sections: what the patient says, what was found, and what is made of it."""
+"""SOAP sections: what the patient says, what was found, and what is made of it; or no division."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 from metassay.core.options import Options
 from metassay.llm.needs import Resources
 from metassay.text.headings import SECTIONS
-from metassay.text.sections import divide as divide_note
+from metassay.text.headings import divide as divide_note
 from metassay.units.record import BETWEEN_PARTS, OK, Divided, Part, Segmentation, Text
 from metassay.units.statements import EMPTY_SECTION, LINE_BREAK
 
@@ -57,3 +57,5 @@ def _as_in_table24(parts: Sequence[Part], status: str) -> list[Part]:
 
 
 KIND = Segmentation(options=SoapOptions, divide=divide)
+# Of a text that was written section by section only the whole remains.
+WHOLE = Segmentation(options=Options, divide=lambda texts, *_: Divided([[] for _ in texts]))

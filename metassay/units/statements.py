@@ -1,11 +1,11 @@
 """Statements: the sentences of a part, what each cites, and the claims that a rule finds."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.tables.checks import check_sources, without_further_references
+from metassay.tables.checks import check_sources, rows_of, without_further_references
 from metassay.tables.units import UNITS
 from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import sentences
@@ -97,5 +97,4 @@ def leaves(parts: pd.DataFrame) -> list[tuple[str, str, str, str]]:
     """The leaf parts with status ok: doc_id, author, part and text, in the order of `parts`."""
     found = without_further_references(parts)
     found = found[(found["leaf"] == "yes") & (found["status"] == "ok")]
-    columns: Any = (found[name] for name in ("doc_id", "author", "part", "text"))
-    return list(zip(*columns, strict=True))
+    return list(rows_of(found, "doc_id", "author", "part", "text"))

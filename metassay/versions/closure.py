@@ -27,10 +27,12 @@ ABSENT = "absent"  # instead of the version of a package that is not installed
 SETTLED = 2.0  # seconds; a file changed since may change again without another time or size
 
 # What makes no number itself, but would have all run again at each edit: the version of the code,
-# and the table of stages, whose every line stands in dvc.yaml, which DVC reads.
+# the table of stages, whose every line stands in dvc.yaml, which DVC reads, and what has others
+# make the numbers by the same code.
 APART = {
     *("metassay.versions.code_yaml", "metassay.versions.closure", "metassay.versions.reading"),
     "metassay.core.stages",
+    "metassay.executor.dask_cluster",
 }
 
 # Packages that carry numbers and make none, by the name that is imported.
@@ -46,6 +48,9 @@ PLUMBING = {
     "prefect",  # decides when a stage runs
     "dvc",  # decides whether it does
     "networkx",  # reads DVC's graph
+    "cloudpickle",  # brings shards to workers
+    "distributed",  # likewise
+    "fsspec",  # likewise
     "tokenizers",  # estimates what a question will cost, before it is asked
 }
 
@@ -145,11 +150,12 @@ class Code:
             return Need((), (), self.installed([first]))
         names, foreign = self._closure(entry)
         looking = [self.path(name) for name in names if self.module(name).looks]
+        # A module reads the text file of its own name, or else what it likes of its folder.
         # Beside a module in the project's folder lie its data and settings, which DVC watches.
-        folders = {path.parent for path in looking if path} - {self.root}
+        beside = {self._beside(path) for path in looking if path and path.parent != self.root}
         return Need(
             modules=tuple(f"{name} {self.module(name).tokens}" for name in sorted(names)),
-            files=tuple(sorted(line for folder in folders for line in self._beside(folder))),
+            files=tuple(sorted({line for lines in beside for line in lines})),
             packages=self.installed(foreign),
         )
 
@@ -263,10 +269,7 @@ class Code:
         return names, foreign
 
     def _on_the_way(self, wanted: str) -> list[str]:
-        """The modules that importing a dotted name runs: itself, and the packages that hold it.
-
-        Our outermost package counts only if it is asked for a name of its own, such as the version.
-        """
+        """The modules that importing a dotted name runs: itself, and the packages that hold it."""
         steps = wanted.split(".")
         names = [".".join(steps[:length]) for length in range(2, len(steps) + 1)]
         if steps[0] not in PACKAGES or not names or self.path(names[0]) is None:
@@ -286,20 +289,21 @@ class Code:
         except ImportError:  # beyond the outermost package: Python will say so
             return module
 
-    def _files(self, folder: Path) -> list[str]:
-        """Templates, words of pages, their bundle and other files that lie in a folder of code."""
+    def _files(self, module: Path) -> tuple[str, ...]:
+        """Templates, words of pages, their bundle and other files that lie beside a module."""
+        folder, own = module.parent, module.with_suffix(".txt")
         inside = [folder / name for name in self._listing(folder)]
         for deeper in {folder / "templates", folder / "bundle"} & set(inside):
             inside += deeper.rglob("*")
         above = [one.parent for one in self.folders.values() if folder.is_relative_to(one)]
         top = above[0] if above else self.root
-        return [
+        return tuple(
             f"{path.relative_to(top).as_posix()} {self.content(path)}"
-            for path in inside
+            for path in ([own] if own in inside else inside)
             if path.suffix not in (".py", ".pyc")
             and path.is_file()
             and not path.name.startswith(".")
-        ]
+        )
 
 
 def _listing(folder: Path) -> frozenset[str]:
@@ -317,10 +321,7 @@ def _folder(root: Path, package: str) -> Path:
 
 
 def _versions() -> dict[str, list[str]]:
-    """`name==version` of every package that is installed, by what is imported of it.
-
-    Without what follows a `+`: torch 2.13.0+cpu and 2.13.0 are one release.
-    """
+    """`name==version` (without `+cpu`) of every package installed, by what is imported of it."""
     from importlib import metadata  # 20 ms, which a stage that starts has not got
 
     lines: dict[str, set[str]] = {}

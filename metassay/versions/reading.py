@@ -37,7 +37,7 @@ class Module:
 
     `tokens` is their hash. `imports` are dotted names as they are written, of modules or of what is
     in them. `indexes` are its literal tables from a kind to a module, of those that were asked for.
-    `runs` says whether it is a program, `files` whether something in it is given `files=`, and
+    `runs` says whether it is a doorway, `files` whether something in it is given `files=`, and
     `looks` whether it looks for files beside itself.
     """
 
@@ -179,8 +179,8 @@ class _Needs:
             self.imports.update(f"{start}{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Name | ast.Attribute):
             self.names.add(node.id if isinstance(node, ast.Name) else node.attr)
-        elif isinstance(node, ast.If):
-            self.runs |= ast.unparse(node.test) == "__name__ == '__main__'"
+        elif isinstance(node, ast.FunctionDef):
+            self.runs |= "program" in map(ast.unparse, node.decorator_list)
         elif isinstance(node, ast.ClassDef):
             self.answers |= any("Answer" in ast.unparse(base) for base in node.bases)
         elif isinstance(node, ast.Call):

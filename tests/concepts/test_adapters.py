@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from metassay.concepts import linkers
-from metassay.concepts.record import Mention
+from metassay.concepts.terms import Mention
 from metassay.core.errors import BadInput
 from metassay.core.options import Options, parse
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metassay.concepts import linkers, terms
-from metassay.concepts.record import Mention
+from metassay.concepts.terms import Mention
 from metassay.core.errors import BadInput
 from metassay.core.options import Options, parse
 

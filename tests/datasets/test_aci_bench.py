@@ -9,7 +9,7 @@ import pytest
 from rouge_score.rouge_scorer import RougeScorer
 
 from metassay.core.errors import BadInput
-from metassay.datasets.aci_bench import DIALOGUES, METADATA, SYSTEMS
+from metassay.datasets.consultations import DIALOGUES, METADATA, SYSTEMS
 from metassay.datasets.ingest import Ingested, ingest
 
 DIALOGUE = {
@@ -83,32 +83,13 @@ def test_an_empty_note_is_what_the_system_wrote(folder: Path) -> None:
     assert texts.loc[("E2", "led_full"), ["text", "status"]].tolist() == ["", "ok"]
 
 
-def test_another_dialogue(folder: Path) -> None:
-    content = rows("chatgpt")
-    content[1]["Dialogues"] += " x"
-    put(folder / SYSTEMS["chatgpt"], content)
-    assert problem(folder) == (
-        f"test1ChatGPT_.csv: line 8: the dialogue differs from that in {DIALOGUES} (encounter_id"
-        " 'E1'); fetch the file again"
-    )
-
-
-def test_encounters_that_are_absent_unknown_or_twice(folder: Path) -> None:
+def test_encounters_that_are_unknown_or_twice(folder: Path) -> None:
     name = SYSTEMS["transcript"]
     content = rows("transcript")
-    put(folder / name, content[:1])
-    assert problem(folder).startswith(
-        f"{name}: an encounter of {DIALOGUES} is absent (encounter_id"
-    )
     put(folder / name, [*content, content[0]])
-    assert problem(folder).startswith(f"{name}: line 14: the encounter_id is there twice")
+    assert problem(folder).startswith(f"{name}: line 14: the key (doc_id, author, part) is there")
     put(folder / name, [*content, content[0] | {"encounter_id": "E9"}])
-    assert problem(folder).startswith(f"{name}: line 14: the encounter is not in {DIALOGUES}")
-
-
-def test_metadata_that_are_absent(folder: Path) -> None:
-    put(folder / METADATA, [{"encounter_id": "E1", "cc": "x"}])
-    assert problem(folder).startswith(f"{DIALOGUES}: line 2: the encounter is not in {METADATA}")
+    assert problem(folder).startswith(f"{name}: line 14: the document is not in {DIALOGUES}")
 
 
 def test_a_missing_file_or_column_is_the_only_complaint(folder: Path) -> None:

@@ -121,7 +121,7 @@ def test_sentences_are_those_of_metassay(tmp_path: Path, said: list[str], first:
         ),
         (
             {"author": "Terse"},
-            "line 1: system 'Terse', which looks like 'terse' is not in",
+            "line 1: system 'Terse' is not in",
         ),
         ({"text": SECRET}, "'text' is unknown; remove it"),
     ],

@@ -296,7 +296,7 @@ s,d1,alpha,,usefulness,5,,
 line 7: 'rater' is empty; fill it in
 ## segments.jsonl end
 {"doc_id": "D1", "author": "alpha", "part": "aim", "text": "Zanzibar"}
-line 3: a facet is of a text that is not in texts.jsonl (doc_id 'D1', author 'alpha', which looks
+line 3: a facet is of a text that is not in texts.jsonl (doc_id 'D1', author 'alpha'); correct
 {"doc_id": "d1", "author": "alpha", "part": "finding", "text": "Zanzibar"}
 line 3: the key (doc_id, author, part) is there twice (same as line 2: doc_id 'd1', author 'alpha'
 {"doc_id": "d1", "author": "alpha", "part": "aim", "text": " \n"}

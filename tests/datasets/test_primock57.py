@@ -8,8 +8,8 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
+from metassay.datasets.consultations import FILE
 from metassay.datasets.ingest import Ingested, ingest
-from metassay.datasets.primock57 import FILE
 
 COLUMNS = [
     *("Evaluator", "Consultation", "Model", "Evaluator Note", "Model Note", "Post-edited note"),

@@ -10,7 +10,7 @@ import pytest
 from metassay.core.params import load
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.datasets.registry import load_registry
-from metassay.text.sections import divide
+from metassay.text.headings import divide
 from metassay.text.sentences import sentences
 from tests.support import planted_sample
 from tests.support.sampling import near

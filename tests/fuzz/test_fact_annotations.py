@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from metassay.core.options import Criterion
+from metassay.datasets.consultations import LISTS, SECONDS
 from metassay.datasets.fact_annotations import FACT_CRITERIA
 from metassay.datasets.ingest import ingest
-from metassay.datasets.primock57 import LISTS, SECONDS
 from metassay.tables import parquet
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.ratings import RATINGS

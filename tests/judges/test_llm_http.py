@@ -20,8 +20,7 @@ from metassay.llm.endpoints import ModelOptions
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.prompts import Decoding
-from metassay.scoring.aggregation.cells import Setup
-from metassay.scoring.aggregation.judged import judged_scores
+from metassay.scoring.aggregation.judged import Setup, judged_scores
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 from tests.judges.llm_setup import PROMPTS, STYLES, asked_in, options, reply_of

@@ -8,11 +8,11 @@ import pytest
 
 from metassay.core import strict_yaml
 from metassay.core.kinds import choose
-from metassay.datasets.doclens_claims import FILE, read_claims
 from metassay.judges import JUDGES
 from metassay.judges.make import make_judge
 from metassay.judges.protocol import Pair
 from metassay.llm.needs import Resources
+from metassay.units.released_claims import FILE, read_claims
 
 ROOT = Path(__file__).parents[2]
 NOTES = 3  # of 40: the first ones, whose claims take seconds

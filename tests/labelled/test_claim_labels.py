@@ -10,7 +10,7 @@ from metassay.labelled.ingest import IngestedItems, ingest_items
 from metassay.labelled.results import cards_of, kinds_table
 from metassay.labelled.types import chosen_test as type_of
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.reporting.judge_answer import kinds_verdict
+from metassay.reporting.judge_test import kinds_verdict
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.parquet import empty
 

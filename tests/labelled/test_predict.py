@@ -18,7 +18,7 @@ from metassay.labelled.segmentations import (
 from metassay.llm.needs import Resources
 from metassay.text.spans import Span
 from metassay.units.record import Divided, Part, Segmentation, Text
-from metassay.units.whole import KIND as WHOLE
+from metassay.units.soap import WHOLE
 
 TEXT = "Salt harms. We gave spoons. Intake fell."
 SENTENCES = [Span(0, 11), Span(12, 27), Span(28, 40)]

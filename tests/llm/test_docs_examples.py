@@ -20,7 +20,7 @@ from metassay.llm.endpoints import EndpointOptions, ModelOptions, parse_models
 from metassay.llm.messages import ChatRequest, Reply
 from metassay.llm.prompts import Decoding
 from metassay.units import DECOMPOSITIONS
-from metassay.units.llm_claims import LlmClaimOptions
+from metassay.units.llm import LlmClaimOptions
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "language-models.md").read_text("utf-8")

@@ -30,7 +30,7 @@ from metassay.llm.structured import Again, Answer, Group, Item, ask_groups, numb
 from metassay.tables.documents import TEXTS
 from metassay.tables.parquet import write
 from metassay.text.headings import SECTIONS
-from metassay.units.llm_claims import LlmClaimOptions, llm_claims
+from metassay.units.llm import LlmClaimOptions, llm_claims
 from tests.judges.llm_setup import options, pair
 from tests.llm import batch_setup
 
@@ -219,7 +219,7 @@ def test_parts_without_claims_are_unknown(asking) -> None:
     )
     block = {"model": "tiny", "least": 1, "most": 30, "rounds": 2}
     options = parse(LlmClaimOptions, block, where="test")
-    units = llm_claims(parts, sources(), options, ask, decoding, prompts=PROMPTS).units
+    units = llm_claims(parts, sources(), options, ask, decoding).units
     assert units["doc_id"].tolist() == ["d0", "d1", "d2"]
     assert units["text"].isna().all()
     assert set(units["status"]) <= STATUSES - {"ok"}

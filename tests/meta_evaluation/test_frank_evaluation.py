@@ -15,8 +15,11 @@ import pytest
 from scipy import stats
 
 from metassay.core.params import load
-from metassay.datasets.frank import CRITERIA, HUMAN, METRICS, SCORES
 from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.scored_texts import FRANK_CRITERIA as CRITERIA
+from metassay.datasets.scored_texts import FRANK_HUMAN as HUMAN
+from metassay.datasets.scored_texts import FRANK_METRICS as METRICS
+from metassay.datasets.scored_texts import FRANK_SCORES as SCORES
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.gather import gather
 from metassay.meta_evaluation.layouts import Groups

@@ -23,18 +23,16 @@ COMPUTING = {
     "alignment": (
         alignment.METHOD,
         (
-            *(*SHARED, "models/encoders", "models/digits", "models/words", "text/tokens"),
-            *(
-                f"units/alignment/{name}"
-                for name in ("vectors", "bs_topk", "bs_gain", "rouge_topk")
-            ),
+            *(*SHARED, "models/encoders", "models/digits", "models/words"),
+            *("text/tokens", "text/tokens.txt"),
+            *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "746329658eec6427"),
+        (1, "09ccf7cf57b278e0"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "2b567aadfae7a07e"),
+        (2, "c4df332712c4f2f0"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -67,9 +65,9 @@ COMPUTING = {
         (
             *(*SHARED, "models/encoders", "models/digits", "models/matching"),
             *("metrics/med_bertscore", "metrics/med_bertscore_window"),
-            *("concepts/linkers", "concepts/record", "concepts/terms", "concepts/adapters"),
+            *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "9bfd5e69887ebc32"),
+        (1, "8cc1a44f103aa6ea"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -91,14 +89,14 @@ COMPUTING = {
             "models/encoders",
             "models/digits",
             "models/words",
-            "text/tokens",
-            "text/boundaries",
+            *("text/tokens", "text/tokens.txt", "text/boundaries", "text/boundaries.txt"),
             "judges/reading",
             *(f"judges/semantic/{name}" for name in SEMANTIC),
             *("text/vocabulary/__init__", "text/vocabulary/inflection"),
+            "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "8d94eba7dc2f0fa5"),
+        (5, "a6342ce98c38449c"),
     ),
 }
 

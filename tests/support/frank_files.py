@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from metassay.datasets.frank import ERRORS, HUMAN, METRICS, SCORES, SPLITS
+from metassay.datasets.scored_texts import FRANK_ERRORS as ERRORS
+from metassay.datasets.scored_texts import FRANK_HUMAN as HUMAN
+from metassay.datasets.scored_texts import FRANK_METRICS as METRICS
+from metassay.datasets.scored_texts import FRANK_SCORES as SCORES
 
 SYSTEMS = {"cnndm": ("pgn", "bart", "s2s"), "bbc": ("PtGen", "BERTS2S")}
 
@@ -44,7 +47,4 @@ def records(seed: int = 7, articles: int = 12) -> tuple[list[dict[str, Any]], li
 def put(folder: Path, human: list[dict[str, Any]], scores: list[dict[str, Any]]) -> Path:
     (folder / HUMAN).write_text(json.dumps(human), encoding="utf-8")
     (folder / SCORES).write_text(json.dumps(scores), encoding="utf-8")
-    for split, file in SPLITS.items():
-        names = dict.fromkeys(one["hash"] for one in human if one.get("split") == split)
-        (folder / file).write_text("\n".join(names or ["nobody"]), encoding="utf-8")
     return folder

@@ -12,10 +12,10 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from metassay.api.column_names import Named
+from metassay.api.columns import Named
 from metassay.api.eval_request import Wanted
 from metassay.api.meta_eval import _read
-from metassay.datasets import files as own_data
+from metassay.datasets import own_data
 from metassay.project.spreadsheets.read import Asked, read_all
 from metassay.project.spreadsheets.settings import project_of
 from metassay.tabular.rows import Findings

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.text.headings import SECTIONS, original, section_heading, stands_alone
-from metassay.text.sections import divide
+from metassay.text.headings import SECTIONS, divide, original, section_heading, stands_alone
 
 S, E, R, A = SECTIONS
 

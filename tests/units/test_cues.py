@@ -10,10 +10,9 @@ from metassay.core.kinds import choose
 from metassay.core.options import Block
 from metassay.llm.needs import Resources
 from metassay.text.spans import Span
-from metassay.units import SEGMENTATIONS, cues
-from metassay.units.cues import cue_points, cue_roles, is_study
+from metassay.units import SEGMENTATIONS, roles
 from metassay.units.record import Divided, Text
-from metassay.units.roles import ROLES, Read, opening, read
+from metassay.units.roles import ROLES, Read, cue_points, cue_roles, is_study, opening, read
 from tests.units.role_setup import agreement, development_split, text_of
 
 BMRC = {
@@ -163,19 +162,19 @@ def test_points_are_a_sum_over_cues() -> None:
     [
         (
             ["Falls happen.", "We use lamps.", "It is brighter.", "More light is needed."],
-            cues._ANY,
+            roles._ANY,
         ),
         (
             ["Falls happen.", "We used lamps.", "Half fell.", "More light is needed."],
-            cues._STUDIES,
+            roles._STUDIES,
         ),
     ],
 )
-def test_the_roles_are_the_best_of_all_sequences(said: list[str], order: cues._Order) -> None:
+def test_the_roles_are_the_best_of_all_sequences(said: list[str], order: roles._Order) -> None:
     """Against a search through all 6^4 sequences, with places and headings."""
     allowed = [None, frozenset({"method", "result"}), None, None]
     points = cue_points(said)
-    assert is_study(said) == (order is cues._STUDIES)
+    assert is_study(said) == (order is roles._STUDIES)
 
     def total(path: tuple[int, ...]) -> float:
         worth = sum(points[place, role] for place, role in enumerate(path))

@@ -18,12 +18,12 @@ from metassay.llm.prompts import load
 from metassay.llm.structured import Again
 from metassay.tables.parquet import write
 from metassay.tables.units import UNITS
-from metassay.units.llm_claims import (
-    KIND,
+from metassay.units.llm import (
+    CLAIMS,
     LlmClaimOptions,
     claim_requests,
+    claims_signature,
     llm_claims,
-    signature,
 )
 from tests.units.fake_model import DECODING, FakeModel, unexpected
 
@@ -52,7 +52,7 @@ def sources(task: str = "note", *doc_ids: str) -> pd.DataFrame:
 
 def decomposed(rows: pd.DataFrame, ask: FakeModel, task: str = "note", **changes: Any) -> Any:
     about = sources(task, *sorted(set(rows["doc_id"])))
-    return llm_claims(rows, about, options(**changes), ask, DECODING, prompts=PROMPTS).units
+    return llm_claims(rows, about, options(**changes), ask, DECODING).units
 
 
 def claims(units: pd.DataFrame) -> list[tuple[str, str, int, str | None, str]]:
@@ -87,7 +87,7 @@ def test_one_request_a_part_and_one_row_a_claim(tmp_path: Path) -> None:
 
 def test_the_request_carries_bounds_schema_and_decoding() -> None:
     rows = parts(part("d1", "full", "Knee pain."))
-    (request,), *_ = claim_requests(rows, sources(), options(), DECODING, PROMPTS)
+    (request,), *_ = claim_requests(rows, sources(), options(), DECODING)
     assert (request.model, request.seed, request.max_tokens) == ("invented-1", 7, 500)
     assert "at least 1 and at most 3 claims" in request.messages[0].content
     claims = json.loads(request.schema or "")["$defs"]["Claims"]["properties"]["claims"]
@@ -100,7 +100,7 @@ def test_the_request_carries_bounds_schema_and_decoding() -> None:
 def test_first_questions_keep_their_keys_so_that_nothing_is_paid_for_again() -> None:
     rows = parts(part("d1", "full", "Knee pain. No fever."), part("d2", "plan", "Rest."))
     about = sources("note", "d1", "d2")
-    asked, *_ = claim_requests(rows, about, options(), DECODING, PROMPTS)
+    asked, *_ = claim_requests(rows, about, options(), DECODING)
     known = "1dcbaca4146020148f59c4582a524fe05f0df62e744446d5658a4caaf861a09e"
     assert hashlib.sha256("".join(one.key for one in asked).encode()).hexdigest() == known
 
@@ -174,7 +174,7 @@ def test_parts_that_failed_or_say_nothing_are_not_asked_about(text: str | None) 
 def test_a_list_that_can_mean_one_thing_only_is_read_and_counted() -> None:
     said = 'Sure: {"items": [{"number": "1", "claims": ["Pain.",], "sure": true}], "note": ""}'
     rows, ask = parts(part("d1", "full", "Knee pain.")), FakeAsk(lambda *_: said)
-    found = llm_claims(rows, sources(), options(), ask, DECODING, prompts=PROMPTS)
+    found = llm_claims(rows, sources(), options(), ask, DECODING)
     assert claims(found.units) == [("d1", "full", 0, "Pain.", "ok")]
     assert found.warnings == (
         "1 of 1 answers were not in just the form that was asked for, and were read all the same"
@@ -206,7 +206,6 @@ def test_a_part_without_source_is_bad_input() -> None:
             options(),
             FakeAsk(unexpected),
             DECODING,
-            prompts=PROMPTS,
         )
 
 
@@ -216,10 +215,10 @@ def test_bounds_must_be_in_order() -> None:
 
 
 def test_the_signature_holds_everything_that_can_change_a_claim() -> None:
-    prompt = load("claims", PROMPTS).signature
-    assert signature(options(), DECODING, prompts=PROMPTS) == (
+    prompt = load("claims").signature
+    assert claims_signature(options(), DECODING) == (
         "llm_claims(model:invented-1|temperature:0|seed:7|max_tokens:500"
-        f"|prompt:{prompt}|claims:1-3|{Again(PROMPTS).signature(1)})"
+        f"|prompt:{prompt}|claims:1-3|{Again().signature(1)})"
     )
 
 
@@ -227,8 +226,8 @@ def test_the_record_says_what_the_options_need(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used = options(max_tokens=9, prompt="other")
-    assert (KIND.model(used), KIND.datasets(used)) == (Use("invented", 9), ())
-    assert [one.path.stem for one in KIND.files(used)] == ["other", "answer-again"]
+    assert (CLAIMS.model(used), CLAIMS.datasets(used)) == (Use("invented", 9), ())
+    assert [one.path.stem for one in CLAIMS.files(used)] == ["other", "answer-again"]
 
     monkeypatch.chdir(PROMPTS.parent)
     rows = parts(part("d1", "full", "It hurts. It swells."), part("d2", "full", "It is red."))
@@ -236,10 +235,10 @@ def test_the_record_says_what_the_options_need(
         sources("note", "d1", "d2"),
         FakeAsk(lambda text, _: [f"Claim of: {text}"]),
     )
-    assert KIND.requests is not None
-    requests = KIND.requests(rows, about, options(), DECODING)
+    assert CLAIMS.requests is not None
+    requests = CLAIMS.requests(rows, about, options(), DECODING)
     assert (requests.most, requests.answer_length) == ([2] * len(requests.requests), 1.3)
-    units, warnings = KIND.take_apart(
+    units, warnings = CLAIMS.take_apart(
         rows, about, options(), Resources(tmp_path, Model(ask, DECODING))
     )
     assert (ask.requests, warnings) == (requests.requests, ())

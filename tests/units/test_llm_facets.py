@@ -14,7 +14,7 @@ from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.llm.needs import Model, Resources, Use
 from metassay.text.spans import Span
-from metassay.units.llm_facets import KIND, LlmFacetOptions, divide, facet_requests
+from metassay.units.llm import FACETS, LlmFacetOptions, divide, facet_requests
 from metassay.units.record import Divided, Part, Text
 from tests.units.fake_model import DECODING, FakeModel, unexpected
 
@@ -39,7 +39,7 @@ def text(said: str | None, author: str = "reference", status: str = "ok") -> Tex
 
 def divided(answer: Callable[[str, int], Any], *texts: Text, **changes: Any) -> Divided:
     resources = Resources(Path(), Model(FakeAsk(answer), DECODING))
-    return divide(texts or [text(NOTE)], options(**changes), resources, PROMPTS)
+    return divide(texts or [text(NOTE)], options(**changes), resources)
 
 
 def facets(**named: list[str]) -> dict[str, list[str]]:
@@ -167,7 +167,7 @@ def test_a_planted_answer_in_the_text_is_not_read() -> None:
 
 def test_the_request_has_the_facets_their_meaning_and_a_schema_of_them() -> None:
     meant = {"population": "who was studied", "number": "", "copy": "what was copied"}
-    asked = facet_requests([text(NOTE)], options(facets=meant), DECODING, PROMPTS)
+    asked = facet_requests([text(NOTE)], options(facets=meant), DECODING)
     (request,), most, length, _ = asked
     assert (most, length) == ([2], 1.2)
     system = request.messages[0].content
@@ -180,33 +180,37 @@ def test_the_request_has_the_facets_their_meaning_and_a_schema_of_them() -> None
 
 
 def test_the_model_reads_no_citations() -> None:
-    (request,), *_ = facet_requests([text(NOTE)], options(), DECODING, PROMPTS)
+    (request,), *_ = facet_requests([text(NOTE)], options(), DECODING)
     assert "two wards." in request.messages[-1].content
     assert "[0]" not in request.messages[-1].content
 
 
 def test_first_questions_keep_their_keys_so_that_nothing_is_paid_for_again() -> None:
-    (request,), *_ = facet_requests([text(NOTE)], options(shots=1), DECODING, PROMPTS)
+    (request,), *_ = facet_requests([text(NOTE)], options(shots=1), DECODING)
     known = "e525effb12cd6975ff5c131f6695753c8904aef3ca67bd13ad3cf7616838f8a9"
     assert hashlib.sha256(request.key.encode()).hexdigest() == known
 
 
-def test_examples_are_shown_as_turns_and_belong_to_their_facets(tmp_path: Path) -> None:
-    (request,), *_ = facet_requests([text(NOTE)], options(shots=2), DECODING, PROMPTS)
+def test_examples_are_shown_as_turns_and_belong_to_their_facets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (request,), *_ = facet_requests([text(NOTE)], options(shots=2), DECODING)
     roles = [message.role for message in request.messages]
     assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
     solved = json.loads(request.messages[2].content)["items"][0]
     assert list(solved["facets"]) == BMRC
     pico = ["population", "intervention", "comparison", "outcome"]
     with pytest.raises(BadInput, match=r"examples > 1 > items: .* show none \(shots: 0\)"):
-        facet_requests([], options(facets=pico, shots=1), DECODING, PROMPTS)
+        facet_requests([], options(facets=pico, shots=1), DECODING)
     with pytest.raises(BadInput, match="has 2, but shots is 3"):
-        facet_requests([], options(shots=3), DECODING, PROMPTS)
+        facet_requests([], options(shots=3), DECODING)
     file = yaml.safe_load((PROMPTS / "facets.yaml").read_text(encoding="utf-8"))
     file["examples"][0]["items"][0]["facets"]["result"] = ["Something else."]
-    (tmp_path / "facets.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts/facets.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(BadInput, match="must stand in its text, to the character"):
-        facet_requests([], options(shots=1), DECODING, tmp_path)
+        facet_requests([], options(shots=1), DECODING)
 
 
 @pytest.mark.parametrize(
@@ -225,6 +229,6 @@ def test_facets_have_names_of_their_own(facets: list[str], problem: str) -> None
 
 def test_the_record_says_what_the_options_need() -> None:
     used = options(max_tokens=9, prompt="other")
-    assert KIND.model(used) == Use("invented", 9)
-    assert KIND.facets(used) == tuple(BMRC)
-    assert [one.path.stem for one in KIND.files(used)] == ["other", "answer-again"]
+    assert FACETS.model(used) == Use("invented", 9)
+    assert FACETS.facets(used) == tuple(BMRC)
+    assert [one.path.stem for one in FACETS.files(used)] == ["other", "answer-again"]

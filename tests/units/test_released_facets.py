@@ -11,9 +11,9 @@ from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.llm.needs import Resources
 from metassay.text.spans import Span
+from metassay.units.facets import RELEASED, ReleasedFacetOptions, divide
 from metassay.units.locate import find_all
 from metassay.units.record import Divided, Part, Text
-from metassay.units.released_facets import KIND, ReleasedFacetOptions, divide
 
 SAID = "Lamps hum . We counted the hum of 9 lamps. It was loud."
 BRC = ["background", "result", "conclusion"]
@@ -77,7 +77,7 @@ def test_data_without_any_such_facet_is_bad_input() -> None:
     with pytest.raises(BadInput, match="twice"):
         divided(facets=["result", "result"])
     assert divided().parts == []
-    assert KIND.facets(parse(ReleasedFacetOptions, {"facets": BRC}, where="test")) == tuple(BRC)
+    assert RELEASED.facets(parse(ReleasedFacetOptions, {"facets": BRC}, where="test")) == tuple(BRC)
 
 
 def test_what_of_scholarsum_s_released_segments_is_in_their_abstracts(mirror: Path) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from metassay.text.spans import Span
-from metassay.units.cues import cue_points, cue_roles, is_study
-from metassay.units.roles import ROLES, Read, read
+from metassay.units.roles import ROLES, Read, cue_points, cue_roles, is_study, read
 from tests.units.role_setup import text_of
 
 HERE = Path(__file__).parent / "biomedical"

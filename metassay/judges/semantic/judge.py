@@ -7,6 +7,7 @@ claim's probability. docs/judges.md says what they were trained on and what they
 """
 
 import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -199,7 +200,7 @@ class SemanticJudge:
         self._coefficients = coefficients.read(file, weights_digest(options), options.model)
         self._loaded = functools.cache(lambda: coefficients.models(self._coefficients, file))
         self._digits = PROBABILITY[options.dtype]
-        self._cut = self._judged = self._hanging = 0
+        self.counts = Counter[str]()
 
     @property
     def signature(self) -> str:
@@ -217,15 +218,16 @@ class SemanticJudge:
     def notes(self) -> list[str]:
         """How many words could not be read, and how many labels hang on last digits."""
         model, found = self._options.model, []
-        if self._cut:
+        cut, judged, hanging = (self.counts[name] for name in ("cut", "judged", "hanging"))
+        if cut:
             found.append(
-                f"{model}: {self._cut:,} words of the questions could not be read, and count as"
+                f"{model}: {cut:,} words of the questions could not be read, and count as"
                 " unlike any other: they are longer than the model reads at once, or of characters"
                 " that its tokenizer drops; take them out of the texts"
             )
-        if self._hanging:
+        if hanging:
             found.append(
-                f"{model}: of {self._judged:,} questions {self._hanging:,} have a label that"
+                f"{model}: of {judged:,} questions {hanging:,} have a label that"
                 f" another processor may give otherwise: in {self._options.dtype} probabilities can"
                 f" be {OFF:g} off; set `dtype: {EXACT}`, or count with as many that differ"
             )
@@ -252,7 +254,7 @@ class SemanticJudge:
             return lambda here, most: map(self._block, read_pairs(encoder, here, most, held))
 
         found = computed(task, questions, load, options.batch_tokens, store=self._store)
-        self._cut += sum(output["cut"] for output in found)
+        self.counts["cut"] += sum(output["cut"] for output in found)
         return found
 
     def _block(self, block: Mapping[int, Read]) -> dict[int, dict[str, Any]]:
@@ -272,9 +274,9 @@ class SemanticJudge:
             return Judgment("error", explanation="the hypothesis has no words")
         options, value = self._options, outputs[0]["probability"]
         edges = [options.threshold] if options.abstain is None else options.abstain
-        self._judged += 1
+        self.counts["judged"] += 1
         if options.dtype != EXACT:
-            self._hanging += any(abs(value - edge) <= OFF for edge in edges)
+            self.counts["hanging"] += any(abs(value - edge) <= OFF for edge in edges)
         explanation = _explain(pair.hypothesis, outputs[0])
         return by_threshold(value, options.threshold, options.abstain, explanation)
 

@@ -10,8 +10,8 @@ from typing import Literal, TypeVar
 
 from metassay.core.errors import shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Clean, Key
-from metassay.labelled.records import ENTAILED, ItemRow, Items, LabelRow, VerdictRow, parsed
+from metassay.datasets.own_data import Clean, Key, parsed
+from metassay.labelled.records import ENTAILED, ItemRow, Items, LabelRow, VerdictRow
 from metassay.tables.names import FULL
 from metassay.tabular.decoding import csv_records, finite_number, name_unread
 from metassay.tabular.rows import Findings, Place

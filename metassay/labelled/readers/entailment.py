@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import BadInput, shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Filled, Key
+from metassay.datasets.own_data import Filled, Key, parsed
 from metassay.labelled.records import (
     CONTRADICTED,
     ENTAILED,
@@ -20,7 +20,6 @@ from metassay.labelled.records import (
     Label,
     files,
     hash_of,
-    parsed,
 )
 from metassay.tables.parquet_file import load
 from metassay.tabular.decoding import csv_records, json_lines

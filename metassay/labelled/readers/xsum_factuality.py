@@ -7,7 +7,7 @@ articles are not released with the labels, so that no other judge can be asked.
 
 from pathlib import Path
 
-from metassay.datasets.xsum_hallucination import read as read_rows
+from metassay.datasets.scored_texts import read_xsum_hallucination as read_rows
 from metassay.labelled.records import ItemRow, Items, LabelRow, VerdictRow
 from metassay.tables.names import FULL
 from metassay.tabular.rows import RatingRow, ScoreRow, TextRow

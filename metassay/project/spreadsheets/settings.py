@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 from metassay.core.errors import one_line
 from metassay.core.options import PARAMS, Criterion
-from metassay.datasets.files import RATINGS_FILE, SCORES_FILE, SOURCES_FILE, TEXTS_FILE
+from metassay.datasets.own_data import RATINGS_FILE, SCORES_FILE, SOURCES_FILE, TEXTS_FILE
 from metassay.project import kit
 from metassay.project.make import Content, registry
 from metassay.project.spreadsheets.read import Found, reference_there
 from metassay.tabular.decoding import csv_bytes
 from metassay.tabular.rows import Rows
 from metassay.text.citations import parse
-from metassay.text.sections import divide
+from metassay.text.headings import divide
 
 _DIVIDED = 0.5  # the share of texts with two sections of a note from which they are divided
 _CITING = 0.5  # the share of texts with a citation from which they are asked about

@@ -1,50 +1,125 @@
 """Judgments to scores: every measure of the table of measures is scored here, by its record.
 
-A score is the mean worth of what the measure counts (claims, statements, citations, or comparisons
-with other texts), 0 to 1; its record says what each answer is worth.
+A score is the mean worth, 0 to 1, of what the measure counts: claims, statements, citations, or
+comparisons with other texts. The rule for missing data is the same for all: n_expected is how many
+answers there should be, n_failed how many of them nobody has (the judge failed, abstained or gave
+no row, or the text failed); an answer that could change nothing is not missed. The value is the
+mean over the answered ones, null if there is none; `low` and `high` are its worst cases. Nothing
+expected is null without bounds. A text that failed stands as one expected and failed, with bounds 0
+and 1. What has no evidence is worth 0 without a judge.
 
-The rule for missing data is the same for all. n_expected is how many answers there should be,
-n_failed how many of them nobody has: the judge failed, abstained or gave no row, or the text it
-would have read failed. An answer that could change nothing is not needed and not missed. The value
-is the mean over the answered ones, null if there is none. `low` and `high` are its worst cases:
-every failed one worth as little as it could be, and as much. Nothing expected is not a score: null
-without bounds. A text that failed has no claims or statements to count, so it stands as one
-expected and failed, with bounds 0 and 1. What has no evidence is worth 0 without a judge.
-
-An author who cites nowhere in the whole benchmark does not cite: its citation scores are null with
-nothing expected. For the others a statement without citations is unsupported.
-
-Part `full` pools the answers of all leaf parts (their sums, not the mean of their scores). Each
-text has a row for every part that it or the reference has; where whole texts are compared, only for
-part `full`.
+An author who cites nowhere in the benchmark does not cite: null, with nothing expected. For others
+a statement without citations is unsupported. Part `full` pools the answers of all leaf parts. Each
+text has a row for every part that it or the reference has; whole texts for part `full` alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from metassay.core.errors import BadInput, raise_problems, shown
-from metassay.scoring.aggregation.cells import (
-    KEY,
-    Cells,
-    Flags,
-    Integers,
-    Lost,
-    Setup,
-    cells_of,
-    lost_units,
-    places_in,
-    ratio,
-    totals,
-)
 from metassay.scoring.pairing.instruments import Answers, Reals
 from metassay.scoring.pairing.measures import Measure, Question
 from metassay.scoring.pairing.questions import Questions, clashes, measures_of
-from metassay.tables.names import aligned_suffixes, suffix_of
+from metassay.tables.checks import without_further_references
+from metassay.tables.names import FULL, REFERENCE, aligned_suffixes, suffix_of
 from metassay.tables.parquet import empty, rounded
 from metassay.tables.scores import SCORES
+
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+KEY = ["doc_id", "author", "part"]
+
+
+class Cells(NamedTuple):
+    """The (document, author, part)s that get scores: arrays of one length, sorted by key."""
+
+    keys: pd.DataFrame  # doc_id, author, part
+    whole: Integers  # the cell of part full of the same text
+    system: Flags  # the author is not the reference
+    compared: Flags  # the document has a reference
+    citing: Flags  # the author cites somewhere in the benchmark
+
+
+class Lost(NamedTuple):
+    """Where units are missing because the text that would have them failed."""
+
+    parts: Integers  # cells of leaf parts that failed
+    texts: Flags  # cells whose whole text failed
+
+
+def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
+    """One cell for every part that a text or its document's reference has, and for its whole."""
+    parts = without_further_references(parts)
+    authors = parts[["doc_id", "author"]].drop_duplicates()
+    references = parts.loc[parts["author"] == REFERENCE, ["doc_id", "part"]]
+    inherited, whole = authors.merge(references, on="doc_id"), authors.assign(part=FULL)
+    keys = pd.concat([parts[KEY], inherited, whole]).drop_duplicates()
+    keys = keys.sort_values(KEY, ignore_index=True)
+    # Who has statements but cites nothing does not cite; of who has none, that is not known.
+    statements = units[units["kind"] == "statement"]
+    stating = statements["author"].unique()
+    citing = statements.loc[statements["citations"].str.len() > 0, "author"].unique()
+    return Cells(
+        keys,
+        places_in(keys.assign(part=FULL), keys),
+        (keys["author"] != REFERENCE).to_numpy(),
+        keys["doc_id"].isin(references["doc_id"]).to_numpy(),
+        (~keys["author"].isin(stating) | keys["author"].isin(citing)).to_numpy(),
+    )
+
+
+def places_in(rows: pd.DataFrame, among: pd.DataFrame) -> Integers:
+    """Where each row is in `among`, which has the same columns; -1 where it is not there."""
+    index = pd.MultiIndex.from_frame(among)
+    return index.get_indexer(pd.MultiIndex.from_frame(rows[list(among)])).astype(np.int64)
+
+
+def lost_units(parts: pd.DataFrame, cells: Cells, *, by_reference: bool) -> Lost:
+    """Where the text's own units are missing or, with `by_reference`, those of its reference."""
+    key = ["doc_id", "part"] if by_reference else KEY
+    writers = parts[parts["author"] == REFERENCE] if by_reference else parts
+    failed = writers[writers["status"] != "ok"]
+    leaves, wholes = failed[failed["leaf"] == "yes"][key], failed[failed["part"] == FULL][key]
+    return Lost(
+        np.flatnonzero(places_in(cells.keys, leaves) >= 0),
+        places_in(cells.keys.assign(part=FULL), wholes) >= 0,
+    )
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What leads from texts to pairs; the settings as recipes print them.
+
+    `alignments` has the benchmark's, by name, in its order; `questions` its blocks, by name.
+    """
+
+    segmentation: str
+    decomposition: str
+    alignments: Mapping[str, str]
+    questions: Mapping[str, Questions]
+    version: str  # metassay's
+
+
+def totals(at: Integers, cells: Cells, worth: Reals | None = None) -> Reals:
+    """Items, or their worth, per cell; in part full those of all parts."""
+    size = len(cells.keys)
+    own = np.bincount(at, worth, minlength=size).astype(float)
+    pooled = np.bincount(cells.whole, own, minlength=size)
+    return np.where(cells.whole == np.arange(size), pooled, own)
+
+
+def ratio(part: Reals, total: Reals) -> Reals:
+    """Null (NaN) where there is nothing to divide by."""
+    ratios: Reals = np.full(total.shape, np.nan)
+    np.divide(part, total, out=ratios, where=total > 0)
+    return ratios
+
 
 _READ = ["judge", "pair_id", "status", "label", "grade", "recipe"]  # no explanations are copied
 

@@ -1,16 +1,13 @@
 """Judgments of rubrics to scores, as table `criteria` says.
 
-A criterion of a text has one score: the grade, or its share of the highest level, or the number of
-penalties. Where a document has several references, it is the best of the grades held against each,
-or their mean. `penalties` is the sum of all penalties, `overall` the weighted mean of the scales
-(weights renormalised over those that were scored), or the sum as it is printed.
+A criterion's score is the grade, its share of the highest level, or the number of penalties; over
+several references the best, or the mean. `penalties` is the sum of all, `overall` the weighted mean
+of the scales (weights renormalised over those that were scored), or the sum as it is printed.
 
-The rule for missing answers is the same for all: a value is null as long as an answer that could
-change it is missing, because criteria are not alike, and a mean over some of them is another
-measure. n_expected is how many criteria should be answered (1 of a criterion by itself), n_failed
-how many are not. `low` and `high` are the least and the greatest value that the missing answers
-allow, exactly, also where it is not known whether the reference has a part, and thus whether a
-criterion counts. `high` is null where a criterion without a cap failed.
+A value is null as long as an answer that could change it is missing, because criteria are not
+alike. n_expected is how many criteria should be answered, n_failed how many are not. `low` and
+`high` are the least and the greatest value that the missing answers allow, exactly, also where it
+is not known whether the reference has a part; `high` is null where one without a cap failed.
 """
 
 import json
@@ -20,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems
-from metassay.scoring.aggregation.cells import Flags, Integers, places_in
-from metassay.scoring.aggregation.judged import signature, together
+from metassay.scoring.aggregation.judged import Flags, Integers, places_in, signature, together
 from metassay.scoring.pairing.instruments import Reals
 from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
 from metassay.tables.names import FULL

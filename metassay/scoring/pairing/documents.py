@@ -1,17 +1,13 @@
 """Tables to documents: everything that questions are made of, document by document.
 
-Which passages a statement rests on is what its citations say: the cited passages in the order of
-citing. A citation of a passage that is absent or blank is wrong, and the others can still be read.
-A statement without citations rests on nothing; with `borrow` it has those of the next cited
-statement of its part.
+A statement rests on the passages that it cites, in the order of citing; one that is absent or blank
+is a wrong citation, and the others can still be read. A statement without citations rests on
+nothing; with `borrow` it has those of the next cited statement of its part.
 
 `compat: doclens` is what DocLens's released code does instead where published numbers depend on it
-(eval_citation.py and eval_citation_model.py). Statements stay those that we cut, a citation that is
-repeated counts once, and a blank passage cannot be read:
-
-- Words and citations are those of `text.citations.as_doclens`.
-- One citation of an absent passage makes all of the statement's citations wrong.
-- Else the first 10 citations of a statement count.
+(eval_citation.py and eval_citation_model.py): words and citations are those of
+`text.citations.as_doclens`; one citation of an absent passage makes all of the statement's wrong;
+else the first 10 count. A repeated citation counts once, and a blank passage cannot be read.
 """
 
 from collections import defaultdict
@@ -21,11 +17,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import raise_problems, shown
 from metassay.scoring.pairing.evidence import CITING, Document, Unit, text_or_why
 from metassay.scoring.pairing.questions import Questions
-from metassay.tables.checks import without_further_references
-from metassay.tables.names import FULL
+from metassay.tables.checks import rows_of, without_further_references
 from metassay.text.citations import as_doclens
 
 MOST_CITATIONS = 10  # of a statement, by DocLens's default
@@ -44,11 +38,9 @@ def documents(
 ) -> Iterator[tuple[str, Document]]:
     """All documents in order of doc_id, with what the rules of citations make of their statements.
 
-    `alignments`: by what they add to names of metrics. Raises BadInput if a table lacks a row that
-    another one needs.
+    `alignments`: by what they add to names of metrics.
     """
     parts = without_further_references(parts)
-    _check(sources, parts, units, alignments)
     tables = (parts, units, *alignments.values())
     for chunk, (its_parts, its_units, *its_alignments) in chunks(sources, *tables):
         written = texts_of(its_parts)
@@ -88,11 +80,6 @@ def chunks(
                 for table, at in zip(tables, places, strict=True)
             ],
         )
-
-
-def rows_of(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
-    """The named columns of a table, row by row."""
-    return zip(*(frame[name].tolist() for name in names), strict=True)
 
 
 def texts_of(parts: pd.DataFrame) -> dict[str, tuple[Texts, Repeats]]:
@@ -141,35 +128,3 @@ def cited(statements: Sequence[Unit], passages: Sequence[str], options: Question
         readable = [place for place in there if passages[place].strip()]
         found.append(statement._replace(citations=citations, readable=readable))
     return found[::-1]
-
-
-def _check(
-    sources: pd.DataFrame,
-    parts: pd.DataFrame,
-    units: pd.DataFrame,
-    alignments: Mapping[str, pd.DataFrame],
-) -> None:
-    statements = units[units["kind"] == "statement"]
-    whole = parts[parts["part"] == FULL]
-    problems = [
-        *_unmatched("parts", parts, "sources", sources, ["doc_id"]),
-        *_unmatched("parts", parts, "parts with part full", whole, ["doc_id", "author"]),
-        *_unmatched("units", units, "parts", parts, ["doc_id", "author", "part"]),
-    ]
-    place = ["doc_id", "author", "part", "position"]
-    for rows in alignments.values():
-        problems += _unmatched("units", statements, "alignments", rows, place)
-    raise_problems(problems)
-
-
-def _unmatched(
-    name: str, rows: pd.DataFrame, other_name: str, other: pd.DataFrame, key: list[str]
-) -> list[str]:
-    matched = pd.MultiIndex.from_frame(rows[key]).isin(pd.MultiIndex.from_frame(other[key]))
-    if matched.all():
-        return []
-    first = ", ".join(f"{k}={shown(v)}" for k, v in rows.loc[~matched, key].iloc[0].items())
-    return [
-        f"{name}: {int((~matched).sum())} row(s) have no row in {other_name}, the first is {first};"
-        " run the stages before this one again"
-    ]

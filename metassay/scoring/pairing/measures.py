@@ -1,23 +1,26 @@
 """The table of measures: what each asks of a judge, and how the answers make a score.
 
-A new measure is a new record in `MEASURES` and no new code, as long as its questions are about
-claims, statements, citations or whole texts and read against the evidence that `evidence.py` has.
+A new measure is a line in `_ASKS`, what it means in measures.txt, and no new code, as long as its
+questions are about claims, statements, citations or whole texts and read against the evidence that
+`evidence.py` has.
 Three-way labels: an instrument with three labels, and a measure that counts one of them
 ({"contradicted": 1} is a rate of contradictions). A rubric item or a facet: an instrument with
 labels or a grade.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from metassay.metrics.describe import JUDGED, Description
-from metassay.scoring.pairing import evidence
+from metassay.scoring.pairing import evidence as on
 from metassay.scoring.pairing import instruments as ask
 from metassay.scoring.pairing.evidence import CITING, Evidence
 from metassay.scoring.pairing.instruments import Instrument, Reals
+from metassay.tables.columns import entries
 
 
 @dataclass(frozen=True)
@@ -135,182 +138,75 @@ class Measure:
             self,
             description=replace(self.description, name=self.description.name + suffix),
             counted=replace(
-                asked, name=asked.name + suffix, evidence=evidence.reading(asked.evidence, suffix)
+                asked, name=asked.name + suffix, evidence=on.reading(asked.evidence, suffix)
             ),
         )
 
 
 _YES = {"entailed": 1.0}
-CLAIM_RECALL = Question(
-    "claim_recall", ask.ENTAILMENT, "reference", "claim", evidence.OTHER_TEXT, _YES
-)
-CLAIM_PRECISION = Question(
-    "claim_precision", ask.ENTAILMENT, "text", "claim", evidence.OTHER_TEXT, _YES
-)
-CITED_TOGETHER = Question(
-    "citation_recall", ask.ATTRIBUTION, "text", "statement", evidence.CITED, _YES
-)
+CLAIM_RECALL = Question("claim_recall", ask.ENTAILMENT, "reference", "claim", on.OTHER_TEXT, _YES)
+CLAIM_PRECISION = Question("claim_precision", ask.ENTAILMENT, "text", "claim", on.OTHER_TEXT, _YES)
+CITED_TOGETHER = Question("citation_recall", ask.ATTRIBUTION, "text", "statement", on.CITED, _YES)
 EACH_CITATION = Question(
-    "citation_alone", ask.ATTRIBUTION_ALONE, "text", "citation", evidence.CITED_ALONE, _YES
+    "citation_alone", ask.ATTRIBUTION_ALONE, "text", "citation", on.CITED_ALONE, _YES
 )
 OTHER_CITATIONS = Question(
-    "citation_rest", ask.ATTRIBUTION_REST, "text", "citation", evidence.CITED_REST, _YES
+    "citation_rest", ask.ATTRIBUTION_REST, "text", "citation", on.CITED_REST, _YES
 )
-FAITHFULNESS = Question("faithfulness", ask.ENTAILMENT, "text", "statement", evidence.ALIGNED, _YES)
+FAITHFULNESS = Question("faithfulness", ask.ENTAILMENT, "text", "statement", on.ALIGNED, _YES)
 CLAIM_GRADE = Question(
-    "claim_recall_grade", ask.SUPPORT_GRADE, "reference", "claim", evidence.OTHER_TEXT, {}
+    "claim_recall_grade", ask.SUPPORT_GRADE, "reference", "claim", on.OTHER_TEXT, {}
 )
 CONTRADICTION = Question(
-    *("claim_contradiction", ask.THREE_WAY, "text", "claim", evidence.OTHER_TEXT),
-    counts={"contradicted": 1.0},
+    "claim_contradiction", ask.THREE_WAY, "text", "claim", on.OTHER_TEXT, {"contradicted": 1.0}
 )
 SAME = Question(
-    *("same_question", ask.SAME_QUESTION, "text", "text", evidence.WHOLE_TEXTS, {"same": 1.0}),
-    tasks=("question",),
+    "same_question", ask.SAME_QUESTION, "text", "text", on.WHOLE_TEXTS, {"same": 1.0}, ("question",)
 )
 # The same two texts, once with the text that is measured first and once with it second.
 FIRST, SECOND = (
     Question(
         f"preference_{first}", ask.PREFERENCE, "text", "rival", order, {first: 1.0, "neither": 0.5}
     )
-    for first, order in (("first", evidence.OWN_FIRST), ("second", evidence.OWN_SECOND))
+    for first, order in (("first", on.OWN_FIRST), ("second", on.OWN_SECOND))
 )
 
-_DOCLENS = "DocLens, Xie et al. 2024, section "
-_MEQSUM = "DocLens's evaluation of MeQSum (aggregate_scores.py of its released code)"
 _MISSING = (
     "null if there is nothing to count or no answer; answers that failed are counted in n_failed,"
     " and low and high bound what they could change; "
 )
-_ALONE = "null without a reference"
-_RIVALS = (
-    "null where there is no other system; a comparison with an order unknown counts as failed if"
-    " that order could change its worth, and what is known of it narrows the bounds only"
-)
-_CITING = "null for an author who cites nowhere in the benchmark"
 _BOTH_ORDERS = (FIRST, (Also(SECOND),))
 _OR_SAME = ((Also(SAME, absent=0.0),), np.maximum)  # one of the two is enough
 
+# What is counted and, where there is any, also and reduce; measures.txt says what it means.
+_ASKS: dict[str, tuple[Any, ...]] = {
+    "claim_recall": (CLAIM_RECALL,),
+    "claim_precision": (CLAIM_PRECISION,),
+    "citation_recall": (CITED_TOGETHER,),
+    # Where no others are asked about, a citation is of use only if it entails alone.
+    "citation_precision": (
+        *(EACH_CITATION, (Also(CITED_TOGETHER), Also(OTHER_CITATIONS, absent=1.0)), of_use),
+    ),
+    "faithfulness": (FAITHFULNESS,),
+    "claim_recall_grade": (CLAIM_GRADE,),
+    "claim_contradiction": (CONTRADICTION,),
+    "same_question": (SAME,),
+    "claim_recall_or_same": (CLAIM_RECALL, *_OR_SAME),
+    "claim_precision_or_same": (CLAIM_PRECISION, *_OR_SAME),
+    "preference": (*_BOTH_ORDERS, agreed),
+    "preference_position_bias": (*_BOTH_ORDERS, contradicting),
+}
 
-def _measure(
-    asks: tuple[Any, ...],
-    name: str,
-    meaning: str,
-    source: str,
-    missing: str,
-    *,
-    better: Literal["higher", "lower"] = "higher",
-    headline: bool = True,
-) -> Measure:
-    """`asks`: what is counted and, where there is any, also and reduce."""
-    about = Description(
-        name, meaning, better, (0.0, 1.0), _MISSING + missing, source, JUDGED, headline
-    )
-    return Measure(about, *asks)
+
+def _descriptions() -> Iterator[Description]:
+    text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
+    for said in (dict(entries(paragraph)) for paragraph in text.split("\n\n")):
+        lower, missing = said.get("better") == "lower", _MISSING + said["missing"]
+        yield Description(
+            *(said["metric"], said["meaning"], "lower" if lower else "higher", (0.0, 1.0)),
+            *(missing, said["source"], JUDGED, "headline" not in said),
+        )
 
 
-_ALL = (
-    _measure(
-        (CLAIM_RECALL,),
-        "claim_recall",
-        "share of the reference's claims that the text entails: completeness",
-        _DOCLENS + "3.1",
-        _ALONE,
-    ),
-    _measure(
-        (CLAIM_PRECISION,),
-        "claim_precision",
-        "share of the text's claims that the reference entails: conciseness",
-        _DOCLENS + "3.2",
-        _ALONE,
-    ),
-    _measure(
-        (CITED_TOGETHER,),
-        "citation_recall",
-        "share of the text's statements that are entailed by the passages they cite, taken"
-        " together",
-        _DOCLENS + "3.3",
-        "a statement without citations counts as not entailed; " + _CITING,
-    ),
-    _measure(
-        # Where no others are asked about, a citation is of use only if it entails alone.
-        (EACH_CITATION, (Also(CITED_TOGETHER), Also(OTHER_CITATIONS, absent=1.0)), of_use),
-        "citation_precision",
-        "share of the text's citations that are of use. The passages that a statement cites have to"
-        " entail it together. Then a citation is of use if its passage does so alone, or if the"
-        " others do not",
-        _DOCLENS + "3.3, conditions (i) and (ii)",
-        "a citation counts as answered if no failed answer could change its worth; " + _CITING,
-    ),
-    _measure(
-        (FAITHFULNESS,),
-        "faithfulness",
-        "share of the text's statements that are entailed by the source passages aligned with them",
-        "Adams et al. 2023, sections 6.1 and 6.2: entailment by aligned sentences",
-        "a statement with which nothing is aligned counts as not entailed",
-    ),
-    _measure(
-        (CLAIM_GRADE,),
-        "claim_recall_grade",
-        "how far the text supports the reference's claims: the mean of their grades from 0 (not at"
-        " all) to 3 (fully), divided by 3",
-        "DocLens's completeness (Xie et al. 2024, section 3.1) with grades in place of entailment",
-        _ALONE,
-        headline=False,
-    ),
-    _measure(
-        (CONTRADICTION,),
-        "claim_contradiction",
-        "share of the text's claims that the reference contradicts, by a judge that tells this from"
-        " saying nothing of them",
-        "DocLens's conciseness (Xie et al. 2024, section 3.2) with three labels",
-        _ALONE,
-        better="lower",
-        headline=False,
-    ),
-    _measure(
-        (SAME,),
-        "same_question",
-        "whether the text and its reference ask the same question",
-        _MEQSUM,
-        f"{_ALONE}, and for a text that is no question",
-        headline=False,
-    ),
-    _measure(
-        (CLAIM_RECALL, *_OR_SAME),
-        "claim_recall_or_same",
-        "claim_recall, where a question that asks the same as the reference has all its claims",
-        _MEQSUM,
-        f"{_ALONE}; of a text that is no question it is claim_recall",
-        headline=False,
-    ),
-    _measure(
-        (CLAIM_PRECISION, *_OR_SAME),
-        "claim_precision_or_same",
-        "claim_precision, where the reference has all claims of a question that asks the same",
-        _MEQSUM,
-        f"{_ALONE}; of a text that is no question it is claim_precision",
-        headline=False,
-    ),
-    _measure(
-        (*_BOTH_ORDERS, agreed),
-        "preference",
-        "how the text does against each other system's text of the document, on average: 1 where it"
-        " is preferred in both orders, 0 where the other one is, else one half",
-        _DOCLENS + "4.3 (people's preferences); both orders as in Zheng et al. 2023 (MT-Bench),"
-        " section 3.4",
-        _RIVALS,
-    ),
-    _measure(
-        (*_BOTH_ORDERS, contradicting),
-        "preference_position_bias",
-        "share of the text's comparisons in which the judge prefers one text in one order and the"
-        " other one in the other order",
-        "Zheng et al. 2023 (MT-Bench), section 3.3",
-        _RIVALS,
-        better="lower",
-        headline=False,
-    ),
-)
-MEASURES: dict[str, Measure] = {one.description.name: one for one in _ALL}
-DESCRIPTIONS: dict[str, Description] = {name: one.description for name, one in MEASURES.items()}
+DESCRIPTIONS = {one.name: one for one in _descriptions()}
+MEASURES = {name: Measure(one, *_ASKS[name]) for name, one in DESCRIPTIONS.items()}

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems
-from metassay.scoring.pairing.documents import Repeats, Texts, chunks, rows_of, texts_of
-from metassay.scoring.pairing.rows import PairRows, repeats_of
+from metassay.scoring.pairing.documents import Repeats, Texts, chunks, texts_of
+from metassay.scoring.pairing.pairs import PairRows, repeats_of
 from metassay.scoring.rubrics.ask import (
     Attributes,
     applies,
@@ -24,6 +24,7 @@ from metassay.scoring.rubrics.ask import (
 )
 from metassay.scoring.rubrics.metrics import metric_of
 from metassay.scoring.rubrics.record import Criterion, Rubric
+from metassay.tables.checks import rows_of
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, is_reference, reference_number
 
 

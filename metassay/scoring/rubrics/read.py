@@ -116,15 +116,10 @@ def load_rubric(path: Path) -> Rubric:
     if not problems:
         problems += [f"{where} > {line}" for line in _together(file, criteria)]
     raise_problems(problems)
-    return Rubric(
-        name=path.stem,
-        title=file.title,
-        source=file.source,
-        overall=None if file.overall == "none" else file.overall,
-        references=file.references,
-        applies=_conditions(file.applies),
-        criteria=tuple(criteria),
-    )
+    overall = None if file.overall == "none" else file.overall
+    applies = _conditions(file.applies)
+    rest = {"overall": overall, "applies": applies, "criteria": tuple(criteria)}
+    return Rubric(name=path.stem, **dict(file) | rest)
 
 
 def _names(file: RubricFile) -> Iterator[str]:
@@ -150,25 +145,24 @@ def _criterion(name: str, block: object, at: str) -> Criterion:
     if not isinstance(block, dict) or kind not in ("scale", "penalties"):
         raise BadInput(f"{at} > kind: must be scale or penalties")
     rest: Block = {key: value for key, value in block.items() if key != "kind"}
-    read = _scale if kind == "scale" else _penalties
-    criterion = read(name, rest, at)
+    fields = _scale(rest, at) if kind == "scale" else _penalties(rest, at)
+    against = tuple(fields["against"])
+    fields |= {
+        "against": () if against == (NOTHING,) else against,
+        "applies": _conditions(fields["applies"]),
+        "examples": tuple(fields["examples"]),
+    }
+    criterion = Criterion(kind=kind, name=name, **fields)
     raise_problems(f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion)))
     return criterion
 
 
-def _scale(name: str, block: Block, at: str) -> Criterion:
+def _scale(block: Block, at: str) -> dict[str, Any]:
     scale = parse(ScaleBlock, block, where=at)
     if problem := _levels_problem(list(scale.levels)):
         raise BadInput(f"{at} > levels: {problem}")
     levels = {int(level): scale.levels[level] for level in sorted(scale.levels, key=int)}
-    return Criterion(
-        kind="scale",
-        **_shared(name, scale),
-        weight=scale.weight,
-        better=scale.better,
-        value=scale.value,
-        levels=MappingProxyType(levels),
-    )
+    return dict(scale) | {"levels": MappingProxyType(levels)}
 
 
 def _levels_problem(names: list[str]) -> str:
@@ -182,20 +176,14 @@ def _levels_problem(names: list[str]) -> str:
     return ""
 
 
-def _penalties(name: str, block: Block, at: str) -> Criterion:
+def _penalties(block: Block, at: str) -> dict[str, Any]:
     penalties = parse(PenaltiesBlock, block, where=at)
     raise_problems(f"{at} > {line}" for line in _cap_problems(penalties))
     items, cap = penalties.items, penalties.cap
     if cap == "items" and items is not None:
         cap = len(items)
-    return Criterion(
-        kind="penalties",
-        **_shared(name, penalties),
-        items=None if items is None else tuple(items),
-        items_from=penalties.items_from,
-        cap=cap if isinstance(cap, int) else None,
-        absent=penalties.absent,
-    )
+    cap = cap if isinstance(cap, int) else None
+    return dict(penalties) | {"items": None if items is None else tuple(items), "cap": cap}
 
 
 def _cap_problems(block: PenaltiesBlock) -> Iterator[str]:
@@ -213,18 +201,6 @@ def _cap_problems(block: PenaltiesBlock) -> Iterator[str]:
         )
     if block.cap == "none" and block.absent == "worst":
         yield "absent: without a cap there is no worst; write `no penalty`"
-
-
-def _shared(name: str, block: CriterionBlock) -> dict[str, Any]:
-    against = tuple(name for name in block.against if name != NOTHING)
-    return {
-        "name": name,
-        "asks": block.asks,
-        "reads": block.reads,
-        "against": against if len(block.against) == 1 else tuple(block.against),
-        "applies": _conditions(block.applies),
-        "examples": tuple(block.examples),
-    }
 
 
 def _reading(criterion: Criterion) -> Iterator[str]:

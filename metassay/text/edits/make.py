@@ -11,13 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from metassay.text.edits.circumstances import laterality, person, time
-from metassay.text.edits.exchange import anatomy, course, diagnosis, drug, find, opposite
-from metassay.text.edits.negations import negation
-from metassay.text.edits.orders import clause_order, list_order, subject, voice
-from metassay.text.edits.paraphrases import abbreviation, form, numeral, synonym, unit_spelling
-from metassay.text.edits.parts import dropped_detail, list_part
-from metassay.text.edits.values import dose, number, unit
+from metassay.text.edits import flips, paraphrases
 from metassay.text.edits.wording import Rule, closed, listed
 from metassay.text.tokens import content_tokens
 from metassay.text.vocabulary import Group, Half
@@ -29,45 +23,37 @@ def identity(sentence: str) -> Iterator[str]:
 
 
 FLIPS: dict[str, Rule] = {  # kinds after which the sentence is not entailed
-    "negation": closed(negation),
-    "laterality": closed(laterality),
-    "number": closed(number),
-    "dose": closed(dose),
-    "unit": closed(unit),
-    "drug": drug,
-    "anatomy": anatomy,
-    "diagnosis": diagnosis,
-    "opposite": opposite,
-    "time": closed(time),
-    "person": closed(person),
-    "course": course,
+    "negation": closed(flips.negation),
+    "laterality": closed(flips.laterality),
+    "number": closed(flips.number),
+    "dose": closed(flips.dose),
+    "unit": closed(flips.unit),
+    "drug": flips.drug,
+    "anatomy": flips.anatomy,
+    "diagnosis": flips.diagnosis,
+    "opposite": flips.opposite,
+    "time": closed(flips.time),
+    "person": closed(flips.person),
+    "course": flips.course,
 }
 KEEPS: dict[str, Rule] = {  # kinds after which it is entailed as before
     "identity": closed(identity),
-    "abbreviation": abbreviation,
-    "list_order": closed(list_order),
-    "clause_order": closed(clause_order),
-    "numeral": closed(numeral),
-    "unit_spelling": closed(unit_spelling),
-    "subject": closed(subject),
-    "voice": closed(voice),
-    "synonym": synonym,
-    "dropped_detail": closed(dropped_detail),
-    "list_part": closed(list_part),
-    "form": closed(form),
+    "abbreviation": paraphrases.abbreviation,
+    "list_order": closed(paraphrases.list_order),
+    "clause_order": closed(paraphrases.clause_order),
+    "numeral": closed(paraphrases.numeral),
+    "unit_spelling": closed(paraphrases.unit_spelling),
+    "subject": closed(paraphrases.subject),
+    "voice": closed(paraphrases.voice),
+    "synonym": paraphrases.synonym,
+    "dropped_detail": closed(paraphrases.dropped_detail),
+    "list_part": closed(paraphrases.list_part),
+    "form": closed(paraphrases.form),
 }
 KINDS = (*FLIPS, *KEEPS)
 
-_SUBJECTS = frozenset(
-    listed("""
-    patient pt he she report reported endorse endorsed state stated note noted say said have
-    """)
-)
-_NEGATIONS = frozenset(
-    listed("""
-    no not never none without deny denied cannot negative absent nor neither
-    """)
-)
+_SUBJECTS = frozenset(listed("subjects"))
+_NEGATIONS = frozenset(listed("negations"))
 _NAMED = ("drug", "diagnosis")
 _STATED = 0.5  # share of the other words that another sentence must have to be about the same
 
@@ -139,7 +125,7 @@ def states(other: str, text: str, sentence: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _named(kind: str, sentence: str) -> frozenset[Group]:
-    return frozenset(one.group for one in find(kind, sentence))
+    return frozenset(one.group for one in flips.find(kind, sentence))
 
 
 @lru_cache(maxsize=8192)  # the sentences of a text come back with each of its edits

@@ -1,10 +1,14 @@
-"""Other words for the same: abbreviations, synonyms, digits and words, units, case."""
+"""Paraphrases: another order or voice, a part left out, or other words for the same.
+
+What remains where a part is left out still follows. Parts are not left out under a negation or a
+condition, where less may say more.
+"""
 
 import re
 from collections.abc import Iterator
 from itertools import chain
 
-from metassay.text.edits.exchange import Found, find, has, is_verb
+from metassay.text.edits.flips import CUE, Found, find, has, is_verb
 from metassay.text.edits.wording import (
     FILE,
     NUMBER_WORD,
@@ -12,14 +16,194 @@ from metassay.text.edits.wording import (
     WORDS,
     alternatives,
     each,
+    in_case_of,
+    listed,
     replaced,
     table,
+    tidy,
+    without,
 )
 from metassay.text.patterns import Patterns
 from metassay.text.vocabulary import CLOSED, Half, Term, as_key
-from metassay.text.vocabulary.inflection import ING
+from metassay.text.vocabulary.inflection import ING, PARTICIPLE, verb_forms
 
-_P = Patterns(FILE, "paraphrases")
+_O, _P, _N = (Patterns(FILE, section) for section in ("orders", "parts", "paraphrases"))
+
+_LONGEST_ITEM = 3  # words
+
+
+_PASSIVES = {base: verb_forms(base)[PARTICIPLE] for base in listed("passives")}
+_ACTIVE = re.compile(
+    r"(?:\A|(?<=: ))(?:I|We)"
+    rf"(?:(?: will|['\u2019]ll)(?: also)? (?P<will>{'|'.join(_PASSIVES)})"
+    rf"|(?: have| also)? (?P<did>{'|'.join(_PASSIVES.values())})) "
+    r"(?P<what>(?P<one>an? )?(?:the |his |her )?(?!(?:to|these|this|those|it|that)\b)"
+    r"(?:[\w-]+ ){0,4}?[\w-]+)"
+    r"(?P<rest>(?: (?:to|for|today|in|at|with)\b(?!.* and )[^,;:]*)?\.?)\Z"
+)
+
+
+def clause_order(sentence: str) -> Iterator[str]:
+    """The sentence with two clauses, or an adverbial and its clause, in the other order."""
+    two = _O.two_clauses.match(sentence)
+    free = not (_O.reported.search(sentence) or _O.owing.search(sentence) or " but " in sentence)
+    if two and free and len(_O.states.findall(sentence)) == 2:
+        yield f"{first(two['two'])} and {_later(two['one'])}{two['stop']}"
+    for pattern in (_O.lead, _O.lead_clause):
+        match = pattern.match(sentence)
+        if match and _alone(match["main"]) and not CUE.search(sentence):
+            yield f"{first(match['main'])} {_later(match['lead'])}{match['stop']}"
+    last = _O.last_clause.match(sentence)
+    if last and _alone(last["main"]) and not (CUE.search(sentence) or " and " in last["lead"]):
+        yield f"{first(last['lead'])}, {_later(last['main'])}{last['stop']}"
+
+
+def _alone(main: str) -> bool:
+    """Whether it is one clause, so that what follows it can only belong to it."""
+    return (
+        bool(_O.finite.search(main)) and not _O.two_parts.search(main) and not _O.this.match(main)
+    )
+
+
+def first(clause: str) -> str:
+    """A clause with a capital."""
+    return clause[0].upper() + clause[1:]
+
+
+def _later(clause: str) -> str:
+    return clause if _O.name.match(clause) else clause[0].lower() + clause[1:]
+
+
+def list_order(sentence: str) -> Iterator[str]:
+    """The sentence with the first two items of a list of three or more in the other order."""
+    for match in lists(sentence):
+        swapped = f"{match['two']}, {match['one']}"
+        yield sentence[: match.start("one")] + swapped + sentence[match.start("rest") :]
+
+
+def lists(sentence: str) -> Iterator[re.Match[str]]:
+    """The list of three items or more that a sentence ends in, if its first two stand alone."""
+    match = _O.list.search(sentence)
+    if match is None:
+        return
+    items = (match["one"], match["two"])
+    if not any(_O.shared.search(item) or len(item.split()) > _LONGEST_ITEM for item in items):
+        yield match
+
+
+def subject(sentence: str) -> Iterator[str]:
+    """The sentence with "the patient" (he, she) left out before a finding, or put there."""
+    for match in _O.subject.finditer(sentence):
+        verb = match["verb"]
+        yield without(sentence, match, first(verb))
+    for match in _O.no_subject.finditer(sentence):
+        yield without(sentence, match, f"The patient {match['verb'].lower()}")
+    yield from each(sentence, _O.patient, "The patient")
+    yield from each(sentence, _O.the_patient, "Patient")
+
+
+def voice(sentence: str) -> Iterator[str]:
+    """The sentence "We will order a scan." as "A scan will be ordered."; and in the past."""
+    match = _ACTIVE.search(sentence)
+    if match is None or not (match["will"] or match["one"]):
+        return
+    done = f"will be {_PASSIVES[match['will']]}" if match["will"] else f"was {match['did']}"
+    what = in_case_of("A", match["what"])
+    yield f"{sentence[: match.start()]}{what} {done}{match['rest']}"
+
+
+_NO_NOUN = listed("no noun")
+
+
+def dropped_detail(sentence: str) -> Iterator[str]:
+    """The sentence without a part that it also says: a clause, a listed item, a detail."""
+    if _P.condition.search(sentence):
+        return
+    clause = _P.last_clause.search(sentence)
+    before = sentence[: clause.start()] if clause else ""
+    if clause and not _P.when.search(before) and len(before.split()) > 2:
+        yield without(sentence, clause)
+    for match in lists(sentence):
+        rest = re.sub(r"\A,(?= (?:and|or) )", "", match["rest"])
+        yield sentence[: match.end("one")] + rest
+    if CUE.search(sentence) or _P.later.search(sentence):
+        return
+    for pattern in (_P.adverbial, _P.lead, _P.brackets, _P.apposition):
+        for match in pattern.finditer(sentence):
+            yield tidy(without(sentence, match), like=sentence)
+    yield from each(sentence, _P.degree, lambda match: match["next"])
+    yield from _less_exact(sentence)
+
+
+def _less_exact(sentence: str) -> Iterator[str]:
+    """Without the severity of something, or the dose of a drug."""
+    yield from each(
+        sentence, _P.severity, lambda m: None if m["next"] in _NO_NOUN else m["next"], "both"
+    )
+    for drug in find("drug", sentence):
+        dose = _P.dosed.match(sentence, drug.end)
+        if dose and _P.takes.search(sentence[: drug.start]):
+            yield without(sentence, dose)
+
+
+def list_part(sentence: str) -> Iterator[str]:
+    """The sentence with one of the items that it lists, alone."""
+    for match in lists(sentence):
+        stop = "." if sentence.endswith(".") else ""
+        if _is_noun(match["one"]) and _is_noun(match["two"]):
+            yield sentence[: match.end("one")] + stop
+            yield sentence[: match.start("one")] + match["two"] + stop
+    yield from _clauses(sentence)
+    pair = _P.two.search(sentence)
+    if pair is None or _P.together.search(sentence) or _P.condition.search(sentence):
+        return
+    one, two = pair["one"], pair["two"]
+    drugs = all(_is_dose(item) for item in (one, two))
+    if not drugs and not _are_items(sentence, pair):
+        return
+    if drugs or len(two.split()) == 1:
+        yield sentence[: pair.end("one")] + pair["stop"]
+    if drugs or not pair["half"]:
+        yield sentence[: pair.start("one")] + two + pair["stop"]
+
+
+def _clauses(sentence: str) -> Iterator[str]:
+    """Each of two clauses alone, if it owes nothing to the other one."""
+    both = _O.two_clauses.match(sentence)
+    if both is None or _O.reported.search(sentence) or len(_O.states.findall(sentence)) != 2:
+        return
+    yield both["one"] + both["stop"]
+    if not (_P.ellipsis.search(both["two"]) or _O.owing.search(both["two"])):
+        yield first(both["two"]) + both["stop"]
+
+
+def _is_noun(item: str) -> bool:
+    """Whether an item can be no adjective of a noun that follows later: by its ending."""
+    return bool(_P.noun.search(item)) and not _P.doing.match(item)
+
+
+def _is_dose(item: str) -> bool:
+    """Whether an item is a drug, perhaps with its dose."""
+    there = find("drug", item)
+    return len(there) == 1 and there[0].start == 0
+
+
+def _are_items(sentence: str, match: re.Match[str]) -> bool:
+    """Whether both are few words that say something by themselves.
+
+    Under a negation an adjective of the first may belong to both, and "and" says another thing.
+    """
+    one, two = match["one"], match["two"]
+    if (
+        _P.no_item.search(one)
+        or _P.no_item.search(two)
+        or max(len(one.split()), len(two.split())) > 3
+    ):
+        return False
+    negated = bool(CUE.search(sentence))
+    if negated and (_O.shared.search(one) or match["half"]):
+        return False
+    return negated == (match["and"].lower() == "or")
 
 
 _UNITS = table("paraphrases units")
@@ -41,9 +225,9 @@ def abbreviation(sentence: str, of: Half) -> Iterator[str]:
 
 def numeral(sentence: str) -> Iterator[str]:
     """The sentence with a small number in words that it has in digits, or reversed."""
-    yield from each(sentence, _P.digit, lambda match: WORDS[int(match[0])])
+    yield from each(sentence, _N.digit, lambda match: WORDS[int(match[0])])
     yield from each(sentence, _WORD, lambda match: str(VALUES[match[0].lower()]))
-    yield from each(sentence, _P.one, "1")
+    yield from each(sentence, _N.one, "1")
 
 
 def unit_spelling(sentence: str) -> Iterator[str]:
@@ -61,7 +245,7 @@ def synonym(sentence: str, of: Half) -> Iterator[str]:
     both = (_of_half(kind, sentence, of) for kind in ("synonym", CLOSED))
     for one, form, before in chain.from_iterable(both):
         verbs = form.group.section == "verbs"
-        if not verbs or (is_verb(before, form) and (form.slot != ING or _P.doing.search(before))):
+        if not verbs or (is_verb(before, form) and (form.slot != ING or _N.doing.search(before))):
             yield from _others(sentence, one, form)
     for one, form, _ in _of_half("diagnosis", sentence, of):
         yield from _others(sentence, one, form)

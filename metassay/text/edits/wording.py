@@ -27,13 +27,13 @@ def closed(rule: Callable[[str], Iterator[str]]) -> Rule:
     return lambda sentence, _half: rule(sentence)
 
 
-def listed(words: str) -> list[str]:
-    """The words of a text, in order."""
-    return words.split()
-
-
 FILE = Path(__file__).with_name("patterns.txt")
 _SECTIONS = read_patterns(FILE)
+
+
+def listed(name: str) -> list[str]:
+    """The words of a list of patterns.txt, in order."""
+    return " ".join(_SECTIONS[f"words {name}"].rows).split()
 
 
 def rows(section: str) -> list[tuple[re.Pattern[str], str]]:
@@ -48,10 +48,7 @@ def table(name: str) -> dict[str, str]:
     return {old.strip(): new.strip() for old, new in entries}
 
 
-WORDS = listed("""
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-    sixteen seventeen eighteen nineteen twenty
-""")
+WORDS = listed("numbers")
 VALUES = {word: value for value, word in enumerate(WORDS)}
 NUMBER_WORD = rf"(?<![\w-])(?:{'|'.join(WORDS[2:])})(?= [a-z]{{3,}})"
 

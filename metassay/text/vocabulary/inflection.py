@@ -1,28 +1,10 @@
 """Forms of English verbs and nouns: by rule, and by a list of those that follow none."""
 
-_IRREGULAR = """
-    arise arose arisen; be was been; begin began begun; build built built; buy bought bought
-    come came come; die died died; draw drew drawn; drink drank drunk; eat ate eaten
-    fall fell fallen; feel felt felt; find found found; forbid forbade forbidden
-    forget forgot forgotten; get got gotten; give gave given; go went gone; grow grew grown
-    have had had; hide hid hidden; keep kept kept; know knew known; leave left left
-    lend lent lent; let let let; look looked looked; lose lost lost; make made made; pay paid paid
-    put put put; rise rose risen; run ran run; say said said; see saw seen; sell sold sold
-    send sent sent; show showed shown; shrink shrank shrunk; shut shut shut; sleep slept slept
-    speak spoke spoken; split split split; sweat sweated sweated; take took taken
-    tell told told; think thought thought; throw threw thrown; undergo underwent undergone
-    wear wore worn; win won won; withdraw withdrew withdrawn; write wrote written
-"""
-_FORMS = {
-    base: (past, done)
-    for entry in _IRREGULAR.replace("\n", ";").split(";")
-    if entry.strip()
-    for base, past, done in [entry.split()]
-}
-_DOUBLED = """
-    abet admit cut drop equip fit forget get let occur permit plan prefer put quit recur refer
-    regret run shut sit skip split stop submit swim transfer begin forbid win
-"""  # verbs that double their last letter
+from metassay.text.patterns import read_words
+
+_IRREGULAR = " ".join(read_words(__file__, "irregular")).split("; ")
+_FORMS = {base: (past, done) for base, past, done in map(str.split, _IRREGULAR)}
+_DOUBLED = read_words(__file__, "doubled")
 _VOWELS = "aeiou"
 BASE, THIRD, PAST, PARTICIPLE, ING = range(5)
 
@@ -51,7 +33,7 @@ def _with_s(word: str) -> str:
 
 
 def _ended(base: str, ending: str) -> str:
-    if base in _DOUBLED.split():
+    if base in _DOUBLED:
         return f"{base}{base[-1]}{ending}"
     if base.endswith("ie") and ending == "ing":
         return f"{base[:-2]}ying"

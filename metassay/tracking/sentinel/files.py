@@ -20,7 +20,7 @@ import pandas as pd
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
-from metassay.scoring.pairing.rows import pair_id
+from metassay.scoring.pairing.pairs import pair_id
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import Table, empty, read, write
 from metassay.tables.tracking import ANCHORS, DRIFT

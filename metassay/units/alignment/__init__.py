@@ -1,14 +1,14 @@
 """The source passages that a statement is read against.
 
-To add an alignment: a module with a KIND, and a line here.
+To add an alignment: a module with a KIND (or MODULE:NAME), and a line here.
 """
 
 ALIGNMENTS = {
-    "bs_gain": "metassay.units.alignment.bs_gain",
-    "bs_topk": "metassay.units.alignment.bs_topk",
+    "bs_gain": "metassay.units.alignment.vectors:BS_GAIN",
+    "bs_topk": "metassay.units.alignment.vectors:BS_TOPK",
     "entity_chain": "metassay.units.alignment.entity_chain",
-    "full": "metassay.units.alignment.full",
+    "full": "metassay.units.alignment.rouge:FULL",
     "rouge_gain": "metassay.units.alignment.rouge_gain",
-    "rouge_topk": "metassay.units.alignment.rouge_topk",
-    "top_section": "metassay.units.alignment.top_section",
+    "rouge_topk": "metassay.units.alignment.rouge:ROUGE_TOPK",
+    "top_section": "metassay.units.alignment.rouge:TOP_SECTION",
 }

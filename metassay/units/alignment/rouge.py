@@ -1,4 +1,7 @@
-"""ROUGE of every statement with every passage at once, or of one with what was chosen so far."""
+"""ROUGE of every statement with every passage at once, and three alignments by it.
+
+Adams et al. 2023, section 6.1: ROUGE-TopK, Top-Section, and Full, as much as a model reads at once.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,8 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 from rapidfuzz.distance import LCSseq
 from rapidfuzz.process import cdist
+
+from metassay.core.errors import BadInput
+from metassay.core.options import Options
+from metassay.units.record import Aligned, Alignment, Passages, Statements
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -126,3 +134,94 @@ def f1(hits: Reals, said: Integers, read: Integers) -> Reals:
     found: Reals = np.zeros_like(total)
     np.divide(2 * precision * recall, total, out=found, where=total > 0)
     return found
+
+
+class RougeTopKOptions(Options):
+    """How many passages a statement gets at most (the paper takes 5)."""
+
+    k: int = Field(ge=1)
+
+
+class FullOptions(Options):
+    """How many tokens the passages have at most: runs of letters and digits, as ROUGE has them."""
+
+    tokens: int = Field(ge=1)
+
+
+class TopSectionOptions(Options):
+    """There is nothing to choose."""
+
+
+def topk(document: Statements, options: RougeTopKOptions) -> Passages:
+    """For each statement its k best passages, best first: mean F1 of ROUGE-1, -2 and -L.
+
+    0 to 1, higher is closer. Equal values go by lower index. A passage that shares no token with
+    the statement has the value 0 and is left out: there may be fewer than k, or none.
+    """
+    rows = mean_rouge(document.passages, document.statements)
+    return [best(row, options.k) for row in rows]
+
+
+def best(values: Reals, k: int) -> list[tuple[int, float]]:
+    """The k highest values above 0 with their indexes, highest first, ties by lower index."""
+    candidates = np.flatnonzero(values > 0)
+    order = np.argsort(-values[candidates], kind="stable")[:k]
+    return [(int(i), float(values[i])) for i in candidates[order]]
+
+
+def full(document: Statements, options: FullOptions) -> Passages:
+    """For each statement the passages that fit, in source order.
+
+    They are taken by mean F1 of ROUGE-1 and ROUGE-2 with the statement, which is their value: 0 to
+    1, higher is closer; equal ones go by lower index, those of value 0 too. The first that does not
+    fit is the end: a shorter one behind it is not taken.
+    """
+    sizes = np.array([len(rouge_tokens(text)) for text in document.passages], np.int64)
+    chosen: Passages = []
+    for values in mean_rouge(document.passages, document.statements, longest=False):
+        order = np.argsort(-values, kind="stable")
+        count = int((np.cumsum(sizes[order]) <= options.tokens).sum())
+        chosen.append([(int(i), float(values[i])) for i in sorted(order[:count])])
+    return chosen
+
+
+def top_section(document: Statements, _: TopSectionOptions) -> Passages:
+    """For each statement the passages of one section, in source order.
+
+    It is the section, its passages joined by blanks, with the highest mean F1 of ROUGE-1, ROUGE-2
+    and ROUGE-L: 0 to 1, higher is closer, the value of each of its passages. Equal ones go by
+    order. Where no section shares a token with the statement, nothing is aligned. Passages without
+    a section are one together.
+    """
+    passages, groups, statements = document
+    sections: dict[str, list[int]] = {}
+    for place, name in enumerate(groups):
+        sections.setdefault(name, []).append(place)
+    every = list(sections.values())
+    values = mean_rouge([" ".join(passages[i] for i in places) for places in every], statements)
+    return [
+        [(place, float(row.max())) for place in every[int(row.argmax())] if row.max() > 0]
+        if every
+        else []
+        for row in values
+    ]
+
+
+def _top_sections(documents: Sequence[Statements], options: TopSectionOptions) -> Aligned:
+    """BadInput if no passage of any document has a section."""
+    if documents and not any(any(document.groups) for document in documents):
+        raise BadInput(
+            "alignment top_section: no passage of sources has a `group`, which names its section;"
+            " give it in the dataset, or choose another alignment"
+        )
+    return Aligned([top_section(document, options) for document in documents])
+
+
+ROUGE_TOPK = Alignment(
+    options=RougeTopKOptions,
+    align=lambda every, options: Aligned([topk(d, options) for d in every]),
+)
+FULL = Alignment(
+    options=FullOptions, align=lambda every, options: Aligned([full(d, options) for d in every])
+)
+TOP_SECTION = Alignment(options=TopSectionOptions, align=_top_sections)

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
-from metassay.scoring.aggregation.cells import Setup
-from metassay.scoring.aggregation.judged import judged_scores
+from metassay.scoring.aggregation.judged import Setup, judged_scores
 from metassay.scoring.pairing.measures import DESCRIPTIONS, MEASURES
 from metassay.scoring.pairing.questions import Questions
 from metassay.tables import parquet

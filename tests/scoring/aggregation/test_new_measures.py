@@ -11,8 +11,7 @@ from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.run import judge_pairs
 from metassay.llm.needs import Resources
 from metassay.metrics.describe import Description
-from metassay.scoring.aggregation.cells import Setup
-from metassay.scoring.aggregation.judged import judged_scores
+from metassay.scoring.aggregation.judged import Setup, judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.scoring.pairing.evidence import ALIGNED, OTHER_TEXT
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Grade, Instrument, Labels

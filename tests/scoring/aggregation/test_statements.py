@@ -10,10 +10,13 @@ from metassay.core.kinds import Chosen
 from metassay.metrics.describe import JUDGED, Description
 from metassay.metrics.faithfulness.reading import CheckpointOptions
 from metassay.metrics.faithfulness.record import FaithfulnessMetric, Scored
-from metassay.scoring.aggregation.cells import Setup
-from metassay.scoring.aggregation.statement_judgments import judged_statements
-from metassay.scoring.aggregation.statement_metrics import score_statements
-from metassay.scoring.aggregation.statements import Read, read_statements
+from metassay.scoring.aggregation.judged import Setup
+from metassay.scoring.aggregation.statements import (
+    Read,
+    judged_statements,
+    read_statements,
+    score_statements,
+)
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 from metassay.tables.judgments import JUDGMENTS
@@ -229,9 +232,3 @@ def test_what_judges_said_of_each_statement() -> None:
         ("a", 0): 1, ("a", 1): 0, ("a", 2): 2, ("b", 0): 0,
     }  # fmt: skip
     assert values(found, "words", "none")["a", 2] == 3
-
-
-def test_an_alignment_that_lacks_statements_is_named() -> None:
-    sources, parts, units, aligned = tables()
-    with pytest.raises(BadInput, match="alignments gain: 4 statements have no row"):
-        read_statements(sources, parts, units, {"gain": aligned["gain"].iloc[:0]})

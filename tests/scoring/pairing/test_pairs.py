@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.core.errors import BadInput
 from metassay.scoring.pairing import documents
 from metassay.scoring.pairing.measures import MEASURES
 from metassay.scoring.pairing.pairs import build_pairs, pair_id
@@ -355,26 +354,6 @@ def test_row_order_changes_nothing(tmp_path: Path) -> None:
     straight = build(sources("a", "b"), parts(NOTE), unit, BORROW, [1])
     turned = build(sources("a", "b"), parts(NOTE).iloc[::-1], unit.iloc[::-1], BORROW, [1])
     pd.testing.assert_frame_equal(straight, turned)
-
-
-def test_every_missing_row_is_named_at_once_and_no_text_is_told() -> None:
-    unit = pd.concat(
-        [
-            units(("sys", "full", "statement", 0, "secret", [])),
-            units(("sys", "plan", "claim", 0, "secret", [])),
-        ]
-    )
-    text = pd.concat([parts({"sys": {"full": "secret"}}), parts({"x": {"plan": "secret"}}, "e")])
-    aligned = alignments(unit, [0]).assign(position=5)
-    with pytest.raises(BadInput) as error:
-        build_pairs(sources("secret"), text, unit, {"top": aligned}, FULL)
-    assert len(error.value.problems) == 4
-    told = str(error.value)
-    assert "parts: 1 row(s) have no row in sources, the first is doc_id='e'" in told
-    assert "no row in parts with part full, the first is doc_id='e', author='x'" in told
-    assert "the first is doc_id='d', author='sys', part='plan'" in told
-    assert "units: 1 row(s) have no row in alignments" in told
-    assert "secret" not in told
 
 
 def test_of_several_alignments_the_first_is_read_or_those_that_are_named() -> None:

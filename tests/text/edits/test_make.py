@@ -2,7 +2,7 @@
 
 import pytest
 
-from metassay.text.edits.exchange import find
+from metassay.text.edits.flips import find
 from metassay.text.edits.make import FLIPS, KEEPS, KINDS, Edit, edits, states
 from metassay.text.vocabulary import Half, groups, half
 

@@ -9,7 +9,7 @@ import pandas as pd
 import yaml
 
 from metassay.core.params import load
-from metassay.scoring.pairing.rows import pair_id
+from metassay.scoring.pairing.pairs import pair_id
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS

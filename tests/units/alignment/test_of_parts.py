@@ -4,9 +4,7 @@ import pytest
 from rouge_score import rouge_scorer
 
 from metassay.core.errors import BadInput
-from metassay.units.alignment import full, top_section
-from metassay.units.alignment.full import FullOptions
-from metassay.units.alignment.top_section import TopSectionOptions
+from metassay.units.alignment.rouge import FULL, TOP_SECTION, FullOptions, TopSectionOptions
 from metassay.units.record import Chosen, Statements
 
 NOTE = ["knee pain", "no cough", "ibuprofen given", "knee swollen", "fever"]
@@ -15,7 +13,7 @@ OF = ["history", "history", "plan", "exam", "exam"]
 
 def sections(statement: str, groups: list[str] = OF) -> list[int]:
     document = Statements(NOTE, groups, [statement])
-    (found,) = top_section.align([document], TopSectionOptions()).documents
+    (found,) = TOP_SECTION.align([document], TopSectionOptions()).documents
     return [place for place, _ in found[0]]
 
 
@@ -39,7 +37,7 @@ def test_a_source_without_sections_is_refused() -> None:
 
 def taken(statement: str, most: int, passages: list[str] = NOTE) -> Chosen:
     document = Statements(passages, [], [statement])
-    (found,) = full.align([document], FullOptions(tokens=most)).documents
+    (found,) = FULL.align([document], FullOptions(tokens=most)).documents
     return found
 
 
@@ -65,4 +63,4 @@ def test_the_values_are_rouge_score_s() -> None:
 
 def test_nothing_to_align() -> None:
     assert taken("knee", 5, []) == [[]]
-    assert top_section.align([], TopSectionOptions()).documents == []
+    assert TOP_SECTION.align([], TopSectionOptions()).documents == []

@@ -7,16 +7,14 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from rouge_score import rouge_scorer
 
-from metassay.units.alignment import rouge_topk
-from metassay.units.alignment.rouge import mean_rouge
-from metassay.units.alignment.rouge_topk import RougeTopKOptions
+from metassay.units.alignment.rouge import ROUGE_TOPK, RougeTopKOptions, mean_rouge
 from metassay.units.record import Chosen, Statements
 
 SCORER = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=False)
 
 
 def align(passages: list[str], statements: list[str], options: RougeTopKOptions) -> Chosen:
-    (found,) = rouge_topk.align([Statements(passages, [], statements)], options).documents
+    (found,) = ROUGE_TOPK.align([Statements(passages, [], statements)], options).documents
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 from metassay.core.kinds import choose
 from metassay.core.options import parse
 from metassay.metrics import bertscore
-from metassay.units.alignment import ALIGNMENTS, bs_gain, bs_topk, vectors
+from metassay.units.alignment import ALIGNMENTS, vectors
 from metassay.units.record import Aligned, Chosen, Statements
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
@@ -57,7 +57,7 @@ def align(kind: Kind, passages: list[str], statements: list[str], **changes: obj
 
 
 def test_topk_is_bertscore() -> None:
-    found = align(bs_topk.align, PASSAGES, STATEMENTS, k=9)
+    found = align(vectors.BS_TOPK.align, PASSAGES, STATEMENTS, k=9)
     block = {"model": MODEL, "device": "cpu", "dtype": "float64", "idf": False}
     of_metric = parse(bertscore.BertscoreOptions, block, where="test")
     for statement, best in zip(STATEMENTS, found, strict=True):
@@ -66,20 +66,20 @@ def test_topk_is_bertscore() -> None:
         expected = sorted(((-v, i) for i, v in enumerate(values) if v > 0))
         assert [i for i, _ in best] == [i for _, i in expected]
         assert [v for _, v in best] == pytest.approx([-v for v, _ in expected], abs=1e-7)
-    assert align(bs_topk.align, PASSAGES, STATEMENTS, k=1) == [best[:1] for best in found]
+    assert align(vectors.BS_TOPK.align, PASSAGES, STATEMENTS, k=1) == [best[:1] for best in found]
 
 
 def test_gain_on_the_matrix_of_the_definition() -> None:
     covers = np.array(
         [[0.9, 0.8, 0.2, 0.1], [0.3, 0.2, 0.9, 0.85], [0.85, 0.75, 0.3, 0.2], [0.1, 0.1, 0.2, 0.3]]
     )
-    kept = bs_gain.gain(covers, 5)
+    kept = vectors.gain(covers, 5)
     assert [place for place, _ in kept] == [1, 0]
     assert [value for _, value in kept] == pytest.approx([0.5625, 0.745714], abs=5e-7)
     # With thresholds of nothing all four are kept, in the order 1, 0, 2, 3.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bs_gain, "MEAN_GAIN", 0.0)
-        every = bs_gain.gain(covers, 5)
+        patch.setattr(vectors, "MEAN_GAIN", 0.0)
+        every = vectors.gain(covers, 5)
     assert [place for place, _ in every] == [1, 0, 2, 3]
     expected = [0.5625, 0.745714, 0.536364, 0.172727]
     assert [value for _, value in every] == pytest.approx(expected, abs=5e-7)
@@ -119,12 +119,12 @@ def test_gain_is_the_slow_direct_computation() -> None:
         more = [max(0.0, s - c) for s, c in zip(covers[best], covered, strict=True)]
         expected.append((best, value[best], sum(more) / len(more) >= 0.01 or max(more) >= 0.05))
         covered = [max(pair) for pair in zip(covers[best], covered, strict=True)]
-    found = align(bs_gain.align, PASSAGES, [statement], k=3)[0]
+    found = align(vectors.BS_GAIN.align, PASSAGES, [statement], k=3)[0]
     assert [i for i, _ in found] == [i for i, _, its in expected if its]
     assert [v for _, v in found] == pytest.approx([v for _, v, its in expected if its], abs=1e-5)
 
 
-@pytest.mark.parametrize("kind", [bs_topk.align, bs_gain.align])
+@pytest.mark.parametrize("kind", [vectors.BS_TOPK.align, vectors.BS_GAIN.align])
 def test_batches_order_and_other_statements_change_nothing(kind: Kind) -> None:
     together = align(kind, PASSAGES, STATEMENTS)
     for turned, size in ((STATEMENTS[::-1], 7), (STATEMENTS * 2, 4096)):
@@ -134,22 +134,22 @@ def test_batches_order_and_other_statements_change_nothing(kind: Kind) -> None:
 
 
 def test_a_statement_of_stop_words_and_an_empty_one() -> None:
-    assert align(bs_gain.align, PASSAGES, ["It was the.", ""]) == [[], []]
-    assert align(bs_topk.align, PASSAGES, [""]) == [[]]
-    assert align(bs_topk.align, ["", ""], ["fever"]) == [[]]
-    assert align(bs_topk.align, [], ["fever"]) == [[]]
+    assert align(vectors.BS_GAIN.align, PASSAGES, ["It was the.", ""]) == [[], []]
+    assert align(vectors.BS_TOPK.align, PASSAGES, [""]) == [[]]
+    assert align(vectors.BS_TOPK.align, ["", ""], ["fever"]) == [[]]
+    assert align(vectors.BS_TOPK.align, [], ["fever"]) == [[]]
 
 
 def test_what_was_aligned_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = align(bs_gain.align, PASSAGES, STATEMENTS)
+    found = align(vectors.BS_GAIN.align, PASSAGES, STATEMENTS)
     monkeypatch.setattr(encoders, "load_encoder", None)
-    assert align(bs_gain.align, PASSAGES, STATEMENTS) == found
+    assert align(vectors.BS_GAIN.align, PASSAGES, STATEMENTS) == found
 
 
 def test_what_is_cut_is_counted() -> None:
     long = "fever " * 600
     document = Statements(["fever", long], ["", ""], ["fever", long, "cough"])
-    (note,) = bs_topk.align([document, document], options()).notes
+    (note,) = vectors.BS_TOPK.align([document, document], options()).notes
     assert "2 of 6 statements and 2 of 4 passages are longer than it reads at once" in note
     assert "fever" not in note
 

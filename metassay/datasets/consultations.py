@@ -1,0 +1,184 @@
+"""Notes of consultations: ACI-BENCH, MTS-Dialog's correlation study, and PriMock57."""
+
+import re
+from pathlib import Path
+
+from metassay.core.errors import shown
+from metassay.datasets.own_data import cell_number, released
+from metassay.tables.names import FULL, REFERENCE
+from metassay.tabular.decoding import Record, csv_records, finite_number
+from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, canonical, source_row, turns_of
+from metassay.text.patterns import read_pairs
+
+DIALOGUES = "clinicalnlp_taskB_test1.csv"
+METADATA = "clinicalnlp_taskB_test1_metadata.csv"
+SYSTEMS = read_pairs(__file__, "aci_bench systems")
+
+_KEY, _NOTE, _DIALOGUE = "encounter_id", "note", "dialogue"
+_TURN = re.compile(r"^\[([a-z_]+)\]", re.MULTILINE)
+
+
+@released
+def read_aci_bench(folder: Path) -> Rows:
+    """Read ACI-BENCH, test set 1 (Yim et al. 2023): notes of 12 systems, 14 files.
+
+    Dialogues become one passage per turn, its tag in `speaker`; an untagged line continues the turn
+    above it. Notes stay as they are, also an empty one. The encounter's metadata are `attributes`.
+    """
+    rows = Rows()
+    about = {one.fields[_KEY]: one.fields for one in _records(folder / METADATA, (), rows)}
+    for record in _records(folder / DIALOGUES, (_DIALOGUE, _NOTE), rows):
+        at, encounter = record.at, record.fields[_KEY]
+        where = f"{_KEY} {shown(encounter)}"
+        speaker, passages = turns_of(record.fields[_DIALOGUE], _TURN, at, rows, where)
+        more = canonical({n: v for n, v in about.get(encounter, {}).items() if n != _KEY})
+        rows.sources.append(source_row(at, encounter, "note", passages, speaker, attributes=more))
+        rows.texts.append(TextRow(at, encounter, REFERENCE, FULL, record.fields[_NOTE]))
+    for author, name in SYSTEMS.items():
+        for at, fields in _records(folder / name, (_NOTE,), rows):
+            rows.texts.append(TextRow(at, fields[_KEY], author, FULL, fields[_NOTE]))
+    return rows
+
+
+def _records(path: Path, columns: tuple[str, ...], rows: Rows) -> list[Record]:
+    return csv_records(path, rows.problems, required=(_KEY, *columns), remedy=AGAIN)
+
+
+# ---- MTS-Dialog
+
+SUMMARIES = "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
+SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"
+CRITERIA = read_pairs(__file__, "mts_dialog criteria")
+
+_COLUMNS = ("ID", "Dialogue", "Reference Summary", "Automatic Summary")
+_TAG = re.compile(r"\b(Doctor|Patient|Guest_[a-z]+(?:_\d+)?)\s*:")
+
+
+@released
+def read_mts_dialog(folder: Path) -> Rows:
+    """Read MTS-Dialog (Ben Abacha et al. 2023): 4 systems, rated by experts.
+
+    The two CSV files share no key. Their rows correspond by order, and so do the blocks of the
+    summaries' file: the documents 0, 1, ... of one system, then the same documents of the next; a
+    warning says that they were joined so. Upstream does not name the systems: they are system_1,
+    system_2, ... in the order of their blocks.
+
+    Dialogues become one passage per turn, the speaker's tag in `speaker`; summaries stay as they
+    are. Values stay as released, also the omission rates below 0, which a warning counts.
+    """
+    rows = Rows()
+    summaries = csv_records(folder / SUMMARIES, rows.problems, required=_COLUMNS, remedy=AGAIN)
+    scores = csv_records(folder / SCORES, rows.problems, required=tuple(CRITERIA), remedy=AGAIN)
+    ids = [record.fields["ID"] for record in summaries]
+    documents = len(set(ids))
+    blocks = [str(number) for number in range(documents)] * (len(scores) // (documents or 1))
+    if rows.problems or ids != blocks:
+        if not rows.problems:
+            what = f"the IDs are not 0, 1, 2, ... once for each system, {len(scores)} in all"
+            rows.wrong(Place(SUMMARIES), what)
+        return rows
+    for number, ((at, fields), score) in enumerate(zip(summaries, scores, strict=True)):
+        doc_id, author = f"mts_{int(fields['ID']):03d}", f"system_{number // documents + 1}"
+        if number < documents:
+            where = f"ID {fields['ID']}"
+            speaker, passages = turns_of(fields["Dialogue"], _TAG, at, rows, where)
+            rows.sources.append(source_row(at, doc_id, "note", passages, speaker))
+            rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, fields["Reference Summary"]))
+        rows.texts.append(TextRow(at, doc_id, author, FULL, fields["Automatic Summary"]))
+        by = {name: cell_number(score, column, rows) for column, name in CRITERIA.items()}
+        if (omission := by["omission_rate"] or 0.0) < 0:
+            what = "the omission rate is below 0, which no rate can be; kept as released"
+            fix = "leave it: the published correlations contain it"
+            rows.warnings.add(score.at, what, fix, f"value {omission:g}")
+        rows.rate(score.at, ("mts_dialog", doc_id, author, FULL, "text", "expert"), by)
+    what = f"{len(summaries)} rows were joined with those of {SCORES} by their order"
+    rows.warnings.add(Place(SUMMARIES), what, "the files have no key to join by")
+    return rows
+
+
+# ---- PriMock57
+
+FILE = "results.csv"
+LISTS = {"incorrect statements": "incorrect_statements", "omissions": "omissions"}
+SECONDS = "post_edit_seconds"
+
+_KEYS = ("evaluator", "consultation", "model")
+_BY_EVALUATOR, _BY_MODEL, _EDITED = "evaluator note", "model note", "post-edited note"
+_WANTED = (*_KEYS, _BY_EVALUATOR, _BY_MODEL, _EDITED, "post-edit time", *LISTS)
+_Notes = dict[tuple[str, str, str], tuple[Place, str]]  # by consultation, column and writer
+
+
+def read_primock57(folder: Path) -> Rows:
+    """Read PriMock57's human evaluation: ratings of each note by each evaluator.
+
+    Each evaluator wrote a note of each consultation, edited notes by several models and one by the
+    doctor, and listed the incorrect statements and omissions of each, a line each that begins with
+    `!` where it is critical and with `-` where it is not (Moramarco et al. 2022; the form is that
+    of human_eval_data/README.md in babylonhealth/primock57).
+
+    `incorrect_statements` and `omissions` are counts, `critical_...` those of them that are
+    critical, SECONDS how long the evaluator edited the note. A list without a line is a 0, unless
+    there is no edited note: then nobody says that the note was read, and both counts are null, as
+    are those of a list that begins without a mark. The models, `doctor` among them, are authors;
+    the evaluators' own notes are references, in the order of evaluators. The file holds no
+    conversations, so passages are empty. Upper and lower case of its columns' names do not count.
+    """
+    rows = Rows()
+    records = csv_records(folder / FILE, rows.problems, required=(), remedy=AGAIN)
+    named = [(at, {name.strip().casefold(): v for name, v in of.items()}) for at, of in records]
+    missing = [name for name in _WANTED if named and name not in named[0][1]]
+    for name in missing:
+        rows.wrong(Place(FILE, 1), f"column {shown(name)} is missing")
+    notes = _Notes()
+    for at, fields in named if not missing else ():
+        evaluator, consultation, model = (fields[name].strip() for name in _KEYS)
+        if not (evaluator and consultation and model):
+            rows.wrong(at, "evaluator, consultation or model is empty")
+            continue
+        for column, writer in ((_BY_EVALUATOR, evaluator), (_BY_MODEL, model)):
+            key, text = (consultation, column, writer), fields[column].strip()
+            if notes.setdefault(key, (at, text))[1] != text:
+                where = f"consultation {shown(consultation)}, first in line {notes[key][0].row}"
+                rows.wrong(at, f"the {column} is not the one of an earlier row", where)
+        of = "primock57", consultation, model, FULL, "text", evaluator
+        rows.rate(at, of, _values(at, fields, rows))
+    _add_texts(notes, rows)
+    return rows
+
+
+def _add_texts(notes: _Notes, rows: Rows) -> None:
+    references = dict[str, int]()
+    for (consultation, column, writer), (at, text) in sorted(notes.items()):
+        if consultation not in references:
+            rows.sources.append(source_row(at, consultation, "note", []))
+            references[consultation] = 0
+        author = writer
+        if column == _BY_EVALUATOR:
+            if not text:
+                continue
+            references[consultation] += 1
+            number = references[consultation]
+            author = REFERENCE if number == 1 else f"{REFERENCE}:{number}"
+        status = "ok" if text else "error"
+        rows.texts.append(TextRow(at, consultation, author, FULL, text or None, status))
+
+
+def _values(at: Place, fields: dict[str, str], rows: Rows) -> dict[str, float | None]:
+    found = dict[str, float | None]()
+    edited = any(fields[name].strip() for name in (_EDITED, *LISTS))
+    for column, criterion in LISTS.items():
+        marks = _marks(fields[column]) if edited else None
+        if edited and marks is None:
+            rows.warnings.add(at, f"{shown(column)} begin without ! or -", "its ratings are null")
+        found[criterion] = None if marks is None else len(marks)
+        found[f"critical_{criterion}"] = None if marks is None else marks.count("!")
+    found[SECONDS] = finite_number(fields["post-edit time"].strip())
+    return found
+
+
+def _marks(listed: str) -> str | None:
+    """The mark of each entry; a line without one goes on with the entry above it."""
+    lines = [line.strip() for line in listed.splitlines() if line.strip()]
+    if lines and lines[0][0] not in "!-":
+        return None
+    return "".join(line[0] for line in lines if line[0] in "!-")

@@ -1,0 +1,386 @@
+"""Claims and facets by a language model: one request per part, or per text.
+
+Claims are as DocLens takes texts apart (Xie et al. 2024, section 3.1; its released reference claims
+were held to between 1 and 30 for each section). Of a facet the model returns segments that it
+copies out of the text (the extraction of Guo et al. 2024, with any list of facets).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Self
+
+import pandas as pd
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
+
+from metassay.core.errors import raise_problems
+from metassay.core.options import Name, Options
+from metassay.llm.endpoints import Length
+from metassay.llm.messages import Ask, ChatRequest, Message
+from metassay.llm.needs import PromptFile, Requests, Resources, Use
+from metassay.llm.prompts import Decoding, Kind, Prompt, file_of, load, render
+from metassay.llm.structured import (
+    AGAIN_FILE,
+    AGAIN_FILLED,
+    Again,
+    Answer,
+    Group,
+    Item,
+    ItemResult,
+    RoundTally,
+    ask_groups,
+    first_requests,
+    numbered,
+    schema_of,
+)
+from metassay.tables.names import FULL
+from metassay.text.citations import strip_citations
+from metassay.units.facets import Facet, each_once, facets_of
+from metassay.units.locate import find, says_something
+from metassay.units.record import OK, Decomposed, Decomposition, Divided, Segmentation, Text
+from metassay.units.statements import Place, leaves, plain_lines, tasks_of, unit_rows, units_of
+
+Groups = Sequence[Group[Answer] | None]  # of one item each; None where there is nothing to ask
+
+
+class LlmOptions(Options):
+    """A chat model (a name in params.yaml > models) that reads texts.
+
+    `rounds`: how often it is asked again. `max_tokens`: how long an answer may be; null for what is
+    said of the model.
+    """
+
+    model: str
+    rounds: int = Field(ge=0, le=20)
+    max_tokens: Length | None = None
+
+
+def answers(
+    ask: Ask, groups: Groups, rounds: int
+) -> tuple[list[ItemResult[Answer] | None], list[str]]:
+    """One result per group, None where there is none; and what there is to say of the rounds."""
+    asked = [group for group in groups if group is not None]
+    results = [one for (one,) in ask_groups(ask, asked, rounds=rounds, again=Again())]
+    tally = RoundTally(rounds)
+    tally.add(results)
+    left = iter(results)
+    return [None if group is None else next(left) for group in groups], tally.notes
+
+
+def requests(groups: Groups, rounds: int, length: float) -> Requests:
+    """What is asked at first; `length`: tokens of an answer per token of the text."""
+    asked = first_requests([group for group in groups if group is not None])
+    return Requests(asked, [1 + rounds] * len(asked), length, Again().longest)
+
+
+def use(options: LlmOptions) -> Use:
+    """The model that is asked."""
+    return Use(options.model, options.max_tokens)
+
+
+def files(prompt: str, filled: Mapping[str, Kind]) -> tuple[PromptFile, ...]:
+    """The prompts that are read: the block's own, and that for asking again."""
+    return PromptFile(file_of(prompt), filled), PromptFile(AGAIN_FILE, AGAIN_FILLED)
+
+
+# ---- claims
+
+_CLAIMS_FILLED: Mapping[str, Kind] = {"items": "data", "least": "text", "most": "text"}
+_CLAIMS_LENGTH = 1.3  # tokens of a list of claims per token of the text that they are from
+
+
+class LlmClaimOptions(LlmOptions):
+    """`least`, `most`: how many claims a part may give; another number counts as no answer."""
+
+    prompt: Name = "claims"
+    least: int = Field(ge=0)
+    most: int = Field(ge=1, le=1000)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.least > self.most:
+            raise ValueError("least is more than most; exchange them")
+        return self
+
+
+def llm_claims(
+    parts: pd.DataFrame,
+    sources: pd.DataFrame,
+    options: LlmClaimOptions,
+    ask: Ask,
+    decoding: Decoding,
+) -> Decomposed:
+    """Claims of the leaf parts with status ok: PARTS, SOURCES to rows of UNITS.
+
+    Only claims, without statements; `statement`, `start` and `end` are null, and citations are
+    stripped before the model reads a text and from what it answers. A part of which it gave no
+    sound list (no JSON, too few or too many claims, a blank claim), also when asked again, is one
+    row at position 0 with null text and the status that says why: its claims are unknown, which is
+    not the same as none. Of a text of task `question` the whole text is the one claim, and a blank
+    part has none; neither is put to the model. Warnings say what asking again won.
+
+    Raises BadInput if a part's doc_id is not in sources, or the prompt is not usable.
+    """
+    places, groups = _claim_groups(parts, sources, options, decoding)
+    results, notes = answers(ask, list(groups.values()), options.rounds)
+    answered = dict(zip(groups, results, strict=True))
+    rows: list[tuple[object, ...]] = []
+    for place, claims in places.items():
+        result = answered.get(place)
+        texts, status = (claims, "ok") if result is None else _claims_of(result)
+        rows += [
+            (*place, "claim", position, claim, status, [], None, None, None)
+            for position, claim in enumerate(texts)
+        ]
+    return Decomposed(unit_rows(rows), tuple(notes))
+
+
+def claim_requests(
+    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
+) -> Requests:
+    """What `llm_claims` asks at first: all it asks if every answer is sound."""
+    _, groups = _claim_groups(parts, sources, options, decoding)
+    return requests(list(groups.values()), options.rounds, _CLAIMS_LENGTH)
+
+
+def claims_signature(options: LlmClaimOptions, decoding: Decoding) -> str:
+    """The decomposition as recipes print it: everything that can change a claim."""
+    return (
+        f"llm_claims({decoding.signature}|prompt:{load(options.prompt).signature}"
+        f"|claims:{options.least}-{options.most}|{Again().signature(options.rounds)})"
+    )
+
+
+def _claim_groups(
+    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
+) -> tuple[dict[Place, list[str | None]], dict[Place, Group[Answer]]]:
+    """The claims of each leaf part that no model is asked about, and what is asked of others."""
+    tasks, prompt = tasks_of(parts, sources), load(options.prompt)
+    within = Field(min_length=options.least, max_length=options.most)
+    claims: Any = (Annotated[list[Annotated[str, AfterValidator(_claim)]], within], ...)
+    answer: type[Answer] = create_model("Claims", __base__=Answer, claims=claims)
+    schema = schema_of(answer)
+
+    def build(items: list[Item]) -> ChatRequest:
+        listed = [{"number": item.number, **item.content} for item in items]
+        messages = render(prompt, items=listed, least=options.least, most=options.most)
+        return decoding.request(messages, schema)
+
+    places: dict[Place, list[str | None]] = {}
+    groups: dict[Place, Group[Answer]] = {}
+    for *place, text in sorted(leaves(parts)):
+        doc_id, author, part = place
+        said = strip_citations(plain_lines(text)).strip()
+        said = said if any(map(str.isalnum, said)) else ""
+        asks = said and tasks[doc_id] != "question"
+        places[doc_id, author, part] = [said] if said and not asks else []
+        if asks:
+            content = {"text": said} if part == FULL else {"section": part, "text": said}
+            groups[doc_id, author, part] = Group(numbered([content]), build, answer)
+    return places, groups
+
+
+def _claim(text: str) -> str:
+    claim = " ".join(strip_citations(text).split())
+    if not any(map(str.isalnum, claim)):
+        raise ValueError("states nothing")
+    return claim
+
+
+def _claims_of(result: ItemResult[Answer]) -> tuple[list[str | None], str]:
+    if result.value is None:
+        return [None], result.status
+    return result.value.model_dump()["claims"], "ok"
+
+
+def _take_apart(
+    parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, resources: Resources
+) -> Decomposed:
+    said = units_of(parts, sources, None)
+    claims = llm_claims(parts, sources, options, *resources.require_model())
+    return Decomposed(pd.concat([said, claims.units], ignore_index=True), claims.warnings)
+
+
+CLAIMS = Decomposition(
+    options=LlmClaimOptions,
+    take_apart=_take_apart,
+    requests=claim_requests,
+    recipe=claims_signature,
+    model=use,
+    files=lambda options: files(options.prompt, _CLAIMS_FILLED),
+)
+
+
+# ---- facets
+
+_FACETS_FILLED: Mapping[str, Kind] = {"facets": "text", "form": "text", "items": "data"}
+_FACETS_LENGTH = 1.2  # tokens of an answer per token of the text: what it copies, and its JSON
+
+
+def _named(facets: object) -> object:
+    """A list of names as the mapping that says nothing more of them."""
+    return dict.fromkeys(each_once(facets), "") if isinstance(facets, list) else facets
+
+
+class LlmFacetOptions(LlmOptions):
+    """`facets`: their names, or each name with what it means, which the model is told.
+
+    `shots`: so many of the prompt's solved examples are shown first.
+    """
+
+    prompt: Name = "facets"
+    facets: Annotated[dict[Facet, str], BeforeValidator(_named), Field(min_length=1)]
+    shots: int = Field(ge=0)
+
+
+class _Returned(BaseModel):
+    """Base of what is returned: a list of segments per facet."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def divide(texts: Sequence[Text], options: LlmFacetOptions, resources: Resources) -> Divided:
+    """The facets that the model finds in each text, in the block's order.
+
+    The model reads a text without its citations; the facets are cut out of the whole text, and have
+    those of their statements. Of a text that failed nothing is asked, and it stays undivided, as
+    one that says nothing does. If the model's answer failed, also when asked again, every facet has
+    its status and no text. What it returned and is not in the text is in `made_up`, never in the
+    facet; notes say how much that is, by author, and what asking again won. Raises BadInput if the
+    prompt is not usable.
+    """
+    ask, decoding = resources.require_model()
+    results, notes = answers(ask, _facet_groups(texts, options, decoding), options.rounds)
+    returned = [None if one is None else _segments(one) for one in results]
+    found = facets_of(texts, returned, options.facets, "the model returned", "made up")
+    return Divided(found.parts, (*notes, *found.notes))
+
+
+def _segments(result: ItemResult[Answer]) -> dict[str, list[str]] | str:
+    if result.value is None:
+        return result.status
+    segments: dict[str, list[str]] = result.value.model_dump(by_alias=True)["facets"]
+    return segments
+
+
+def facet_requests(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Requests:
+    """What is asked at first: all that is asked if every answer is sound."""
+    return requests(_facet_groups(texts, options, decoding), options.rounds, _FACETS_LENGTH)
+
+
+def _facet_groups(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Groups:
+    prompt = load(options.prompt, filled=_FACETS_FILLED)
+    answer = _answer_model(tuple(options.facets))
+    schema, shown = schema_of(answer), _examples(prompt, options, answer)
+
+    def build(items: list[Item]) -> ChatRequest:
+        listed = [{"number": item.number, "text": item.content} for item in items]
+        system, user = _rendered(prompt, options, listed)
+        return decoding.request([system, *shown, user], schema)
+
+    groups: list[Group[Answer] | None] = []
+    for text in texts:
+        said = strip_citations(text.full.text or "").strip()
+        asks = text.full.status == OK and says_something(said)
+        groups.append(Group(numbered([said]), build, answer) if asks else None)
+    return groups
+
+
+def _examples(prompt: Prompt, options: LlmFacetOptions, answer: type[Answer]) -> list[Message]:
+    """The solved examples to show; BadInput if there are too few, or of other facets."""
+    shown = prompt.examples[: options.shots]
+    problems = []
+    if len(shown) < options.shots:
+        many = f"has {len(shown)}, but shots is {options.shots}"
+        problems.append(f"{prompt.file} > examples: {many}; add some, or show fewer")
+    for number, example in enumerate(shown, start=1):
+        if problem := _example_problem(example["items"], answer):
+            problems.append(f"{prompt.file} > examples > {number} > items: {problem}")
+    raise_problems(problems)
+    return [turn for one in shown for turn in _turns(prompt, options, one["items"])]
+
+
+def _answer_model(facets: Sequence[str]) -> type[Answer]:
+    """A list of segments per facet; by alias, since a facet may be called as a field may not."""
+    fields: Any = {
+        f"facet_{place}": (list[str], Field(alias=name)) for place, name in enumerate(facets)
+    }
+    returned: Any = create_model("Returned", __base__=_Returned, **fields)
+    return create_model("Facets", __base__=Answer, facets=(returned, ...))
+
+
+def _rendered(
+    prompt: Prompt, options: LlmFacetOptions, listed: Sequence[object]
+) -> tuple[Message, ...]:
+    facets = "\n".join(
+        f"- {name}: {meaning}" if meaning else f"- {name}"
+        for name, meaning in options.facets.items()
+    )
+    form = _said([{name: ["...", "..."] for name in options.facets}])
+    return render(prompt, facets=facets, form=form, items=listed)
+
+
+def _said(answers: Sequence[Mapping[str, Sequence[str]]]) -> str:
+    """The reply that gives these facets, by number from 1."""
+    entries = [{"number": number, "facets": one} for number, one in enumerate(answers, start=1)]
+    return json.dumps({"items": entries}, ensure_ascii=False)
+
+
+def _turns(
+    prompt: Prompt, options: LlmFacetOptions, items: Sequence[Mapping[str, Any]]
+) -> list[Message]:
+    listed = [{"number": n, "text": item["text"]} for n, item in enumerate(items, start=1)]
+    _, user = _rendered(prompt, options, listed)
+    solved = [{name: item["facets"][name] for name in options.facets} for item in items]
+    return [user, Message("assistant", _said(solved))]
+
+
+def _example_problem(items: Any, answer: type[Answer]) -> str:
+    """What is wrong with the solved texts of one example, with the remedy; "" for nothing."""
+    if not (isinstance(items, list) and items):
+        return "must be a list of solved texts"
+    for item in items:
+        if not (isinstance(item, dict) and set(item) == {"text", "facets"}):
+            return "each has a text and its facets, and nothing else"
+        try:
+            answer.model_validate({"number": 1, "facets": item["facets"]})
+        except ValidationError:
+            return (
+                "each has a list of segments for every facet of the block, and for no other; show"
+                " none (shots: 0), or name a prompt with examples of these facets"
+            )
+        places = [find(s, str(item["text"])) for own in item["facets"].values() for s in own]
+        if not all(place and place.how == "exact" for place in places):
+            return "each segment must stand in its text, to the character"
+    return ""
+
+
+def facets_signature(options: LlmFacetOptions, decoding: Decoding | None) -> str:
+    """The segmentation as recipes print it: everything that can change a facet."""
+    assert decoding is not None  # of a kind that asks a model
+    prompt = load(options.prompt, filled=_FACETS_FILLED)
+    facets = ",".join(
+        f"{name}={means}" if means else name for name, means in options.facets.items()
+    )
+    return (
+        f"llm_facets({decoding.signature}|prompt:{prompt.signature}"
+        f"|facets:{facets}|shots:{options.shots}|{Again().signature(options.rounds)})"
+    )
+
+
+FACETS = Segmentation(
+    options=LlmFacetOptions,
+    divide=divide,
+    requests=facet_requests,
+    model=use,
+    files=lambda options: files(options.prompt, _FACETS_FILLED),
+    recipe=facets_signature,
+)
