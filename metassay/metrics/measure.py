@@ -11,7 +11,7 @@ from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.needs import executor_for, files_of
-from metassay.metrics.describe import UNDEFINED, Description, Measure, Measured, Metric
+from metassay.metrics.describe import UNDEFINED, Measure, Measured, Metric
 from metassay.tables.checks import check_sources, without_further_references
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
 from metassay.tables.parquet import empty, rounded
@@ -114,17 +114,24 @@ def _rows(
     measured: Mapping[str, Sequence[Measured]],
     segmentation: str,
 ) -> Iterator[tuple[Any, ...]]:
-    """`measured` has, by metric, the complete cases in their order."""
+    """Rows of the table; `measured` has, by metric, the complete cases in their order."""
     settings = (
         f"against:{metric.against}|segmentation:{segmentation}|citations:removed"
         f"|metassay:{__version__}"
     )
-    for description in metric.descriptions:
-        whole = f"{description.name}|{recipe}|{settings}"
-        found = iter(measured[description.name])
+    for one in metric.descriptions:
+        whole = f"{one.name}|{recipe}|{settings}"
+        found = iter(measured[one.name])
         for case in cases:
-            value = None if None in (case.candidate, case.evidence) else next(found)
-            yield _row(case, value, description, whole)
+            known = None not in (case.candidate, case.evidence)
+            value, statistics, _ = next(found) if known else UNDEFINED
+            expected = int(case.evidence is not None)
+            failed = int(bool(expected) and case.candidate is None)
+            ends = [value, value]
+            if failed and one.range[0] is not None and one.range[1] is not None:
+                ends = [float(one.range[0]), float(one.range[1])]
+            key = (case.doc_id, case.author, case.part, one.name, NO_JUDGE)
+            yield (*key, value, expected, expected - failed, failed, *ends, statistics, whole)
 
 
 def _cut(
@@ -176,20 +183,3 @@ def _cases(
                         source = evidence[doc_id]
                         both = None if source is None or right is None else (source, right)
                     yield _Case(doc_id, author, part, own.get(part, left_out), both)
-
-
-def _row(
-    case: _Case, measured: Measured | None, description: Description, recipe: str
-) -> tuple[Any, ...]:
-    """One row of the table, in the order of its columns."""
-    expected, failed = int(case.evidence is not None), 0
-    value, statistics, _ = measured or UNDEFINED
-    low = high = value
-    if expected and case.candidate is None:
-        failed = 1
-        least, most = description.range
-        if least is not None and most is not None:
-            low, high = float(least), float(most)
-    counts = (expected, expected - failed, failed)
-    key = (case.doc_id, case.author, case.part, description.name, NO_JUDGE)
-    return (*key, value, *counts, low, high, statistics, recipe)
