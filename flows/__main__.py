@@ -7,10 +7,12 @@
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,8 @@ from metassay.core.options import BENCHMARKS, PARAMS
 
 if TYPE_CHECKING:
     from flows.dag import Plan
-    from flows.prefect_server import Way
+    from flows.prefect_server import Server, Way
+    from flows.workers import Workers
 
 # What follows the stages, while no other run may begin: what was chosen, the plan, and the stages
 # that did not succeed; the exit code.
@@ -50,6 +53,7 @@ def main(then: Then = _end) -> int:
     parser.add_argument("--ask-again", action="store_true")
     parser.add_argument("--only", choices=["report"], help="without Prefect")
     parser.add_argument("--figures", action="store_true", help="of papers, which NAME names")
+    parser.add_argument("--wait", action="store_true", help="until a byte comes on stdin")
     ending = Ending()
     ending.listen()
     parent_watch.watch(ending.interrupt)
@@ -62,35 +66,62 @@ def main(then: Then = _end) -> int:
 
 
 def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> int:
-    # What takes seconds to import is imported after the first line, or not at all.
-    print(f"looking for what changed in {', '.join(chosen.names)}", file=sys.stderr, flush=True)
-    from flows.recovery import guarded, leave_to_mend
-    from flows.watch import Watch
-    from flows.workers import Workers
-    from stages.doorway import close_all
+    # What takes seconds to import is imported while others work, or not at all.
+    if not chosen.wait:
+        _looking(chosen)
+    from flows.recovery import alone, guarded, leave_to_mend, seems_stale, up_to_date
 
     theirs = set_up(root, kept=CREDENTIALS if chosen.prefect_api else ())
-    with guarded(root, () if chosen.figures else chosen.names) as held:
-        workers = Workers(root, held, chosen.jobs)
+    names = () if chosen.figures else chosen.names
+    with guarded(root) as held, ExitStack() as stack:
+        server: Callable[[], Server] = cache(lambda: _server(root, held, theirs, ending, stack))
+        if early := seems_stale(root, names) and _has_server(chosen):
+            server()
+        from dvc.repo.index import Index  # noqa: F401 - which `dag.plan` needs
+
+        from flows.watch import Watch
+        from flows.workers import Workers
+        from stages.doorway import close_all
+
+        if chosen.wait:
+            os.read(0, 1)
+            _looking(chosen)
+        workers = Workers(root, [*held, *stack.enter_context(alone(root, names))], chosen.jobs)
+        if early:
+            workers.start()
+        elif seems_stale(root, names) and _has_server(chosen):
+            server()  # since code.yaml was saved meanwhile
         plan = _plan(root, chosen)
         for name in {stage.benchmark for stage in plan.stages.values() if stage.closed} - {""}:
             close_all(name)  # plain DVC may have brought what lies there
         with Watch(plan) as watch:
             failed: list[str] = []
             if plan.stale:
-                with _way(root, chosen, held, theirs, ending) as way:
-                    ending.in_order(workers)
-                    # In a thread, so that this one is there for signals: Prefect takes SIGTERM.
-                    with ThreadPoolExecutor(max_workers=1) as thread:
-                        running = thread.submit(way, root, workers, watch, jobs=chosen.jobs)
-                    if ending.code:
-                        raise _Stopped
-                    failed = running.result()
+                with _way(chosen, server) as way:
+                    failed = _stopped_by(
+                        ending, workers, partial(way, root, workers, watch, jobs=chosen.jobs)
+                    )
         workers.close()
         code = then(chosen, plan, failed)
+        if not failed and not chosen.only:
+            up_to_date(root, names)
     if workers.lost:
         leave_to_mend(root)
     return code
+
+
+def _stopped_by(ending: Ending, workers: "Workers", way: "Way") -> list[str]:
+    ending.in_order(workers)
+    # In a thread, so that this one is there for signals: Prefect takes SIGTERM.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        running = thread.submit(way)
+    if ending.code:
+        raise _Stopped
+    return running.result()
+
+
+def _looking(chosen: argparse.Namespace) -> None:
+    print(f"looking for what changed in {', '.join(chosen.names)}", file=sys.stderr, flush=True)
 
 
 def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
@@ -138,18 +169,37 @@ def _tell_behind(root: Path, papers: Iterable[str]) -> None:
         )
 
 
+def _has_server(chosen: argparse.Namespace) -> bool:
+    """Whether the run has a server of Prefect's for itself."""
+    return not (chosen.no_prefect or chosen.only or chosen.prefect_api)
+
+
+def _server(
+    root: Path, held: list[int], theirs: list[str], ending: Ending, stack: ExitStack
+) -> "Server":
+    """Start it; it is gone when the stack is closed."""
+    from flows import prefect_server
+
+    if theirs:
+        print(
+            f"not used: {', '.join(theirs)}; a run has a Prefect server of its own"
+            " (another one: --prefect-api URL)",
+            file=sys.stderr,
+        )
+    server = prefect_server.Server(root, held, lambda: ending.end(FAILED, prefect_server.LOST))
+    stack.callback(server.drop)
+    return server
+
+
 def _way(
-    root: Path, chosen: argparse.Namespace, held: list[int], theirs: list[str], ending: Ending
+    chosen: argparse.Namespace, server: Callable[[], "Server"]
 ) -> "AbstractContextManager[Way]":
     """How the stages are run: a function of the root, the workers, the watch and `jobs`."""
     from flows import plain, prefect_server
 
-    if chosen.no_prefect or chosen.only:
-        return nullcontext(plain.run)
-    if chosen.prefect_api:
+    if chosen.prefect_api and not (chosen.no_prefect or chosen.only):
         return prefect_server.of_others(chosen.prefect_api)
-    prefect_server.tell(root, theirs)
-    return prefect_server.own(root, held, lambda: ending.end(FAILED, prefect_server.LOST))
+    return prefect_server.own(server()) if _has_server(chosen) else nullcontext(plain.run)
 
 
 if __name__ == "__main__":

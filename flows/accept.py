@@ -34,6 +34,7 @@ def main() -> int:
 def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
     from flows import dag
     from flows.recovery import alone
+    from metassay.reporting.shell import put_since
     from metassay.tracking.reevaluation.outcome import accepted_file
 
     with alone(root, names):
@@ -47,6 +48,7 @@ def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
             remove_leftovers(root / accepted_file(name))  # of one that was killed here
             with whole_file(root / accepted_file(name)) as file:
                 file.write((root / BENCHMARKS / name / "dvc.lock").read_bytes())
+            put_since(root / "reports" / name, None)
             print(f"{name}: {line}")
     files = " ".join(str(accepted_file(name).with_name("*.lock")) for name in names)
     print(f"commit them: git add {files}")

@@ -144,7 +144,7 @@ def _publish(root: Path, plan: Plan, name: str, *, page: bool) -> list[str]:
     # Pandas, for which nobody should wait.
     from metassay.core.params import load
     from metassay.llm.endpoints import parse_models
-    from metassay.reporting.headline import answers_of, artifacts, card_artifacts, score_artifacts
+    from metassay.reporting.headline import answers_of, artifacts
     from metassay.reporting.responses import missing_lines
 
     folder = root / "data/tables" / name
@@ -152,9 +152,9 @@ def _publish(root: Path, plan: Plan, name: str, *, page: bool) -> list[str]:
     params = load(root)
     models = parse_models(params.endpoints, params.models).models
     answers = answers_of(folder, [file for stage in stages for file in stage.asked], models)
-    tests = {"examine": card_artifacts, "examine_segmentations": score_artifacts}
-    made = next((tests[stage.own] for stage in stages if stage.own in tests), artifacts)
-    for kind, rows in made(folder, answers).items():
+    tests = {"examine": ["judge_cards"], "examine_segmentations": ["segment_scores"]}
+    tables = [tests[stage.own] for stage in stages if stage.own in tests][:1]
+    for kind, rows in artifacts(folder, answers, *tables).items():
         key = prefect_key(f"{name}-{kind}")
         create_table_artifact(key=key, table=rows, description=f"{kind} of {name}")
     if page:

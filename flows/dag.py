@@ -77,15 +77,10 @@ class Plan:
         """The stale stages that this one needs."""
         return [needed for needed in self.stages[address].needs if needed in self.stale]
 
-    def after(self, failed: Iterable[str]) -> list[str]:
-        """The stale stages that need one of these, or one that needs one of these, and so on."""
-        reached = set(failed)
-        after = []
-        for address in self.stages:
-            if address in self.stale - reached and reached.intersection(self.before(address)):
-                reached.add(address)
-                after.append(address)
-        return after
+    def after(self, failed: Collection[str]) -> list[str]:
+        """The stages, all stale, that need one of these, or one that needs one, and so on."""
+        reached = _with_downstream(self.stages, failed).difference(failed)
+        return [address for address in self.stages if address in reached]
 
 
 def _learnt_from(root: Path, names: Sequence[str]) -> list[str]:

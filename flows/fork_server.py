@@ -8,6 +8,7 @@ that is there then. What is no stage DVC runs in a shell, as ever.
 
 import atexit
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -68,6 +69,8 @@ def _serve(orders: IO[str], replies: IO[str]) -> None:
     for name in LOADED:
         with contextlib.suppress(ImportError):  # the stage says what is missing
             importlib.import_module(name)
+    gc.freeze()  # no stage looks through what was loaded before it
+    gc.set_threshold(50_000, 20, 100)  # nor often through what it makes: a tenth of a report's time
     for line in orders:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -49,7 +49,7 @@ def mark_crashed(file: Path) -> None:
     """Mark the flow runs and task runs that a killed run left going on, as Prefect marks a crash.
 
     For when no server has the file. Prefect's own tables are written since its server would take
-    15 seconds to start; a file with others, or a damaged one, stays as it is.
+    seconds to start; a file with others, or a damaged one, stays as it is.
     """
     if not file.exists():
         return

@@ -22,7 +22,6 @@ from typing import Any
 import psutil
 
 from flows import history
-from flows.dag import HALF_WRITTEN
 from metassay.core.atomic import remove_leftovers_in
 from metassay.core.options import BENCHMARKS
 from metassay.core.work import WORK, own
@@ -31,11 +30,11 @@ _ADDED_TO = ("history", "reports/changes")  # by re-evaluations
 
 
 @contextmanager
-def guarded(root: Path, names: Iterable[str] = ()) -> Iterator[list[int]]:
+def guarded(root: Path) -> Iterator[list[int]]:
     """Be the only run in this project; mend what a killed one left, and leave nothing to mend.
 
     A second run waits until the first has ended, and all processes to which it gave the file
-    descriptors that this yields. So does whoever accepts one of the benchmarks `names`.
+    descriptors that this yields.
     """
     own(root)
     (root / "data/tables").mkdir(parents=True, exist_ok=True)  # a stage may make folders of its own
@@ -44,14 +43,13 @@ def guarded(root: Path, names: Iterable[str] = ()) -> Iterator[list[int]]:
         if unfinished.exists():
             mend(root)
         unfinished.touch()
-        with alone(root, names) as more:
-            yield [held, *more]
+        yield [held]
         unfinished.unlink()  # not in a finally: only a run that ended leaves none
 
 
 @contextmanager
 def alone(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
-    """Let no run change these benchmarks meanwhile; runs of others go on."""
+    """Let no other run, and nobody who accepts one, change these benchmarks meanwhile."""
     own(root)
     folder = root / WORK / "locks"
     folder.mkdir(exist_ok=True)
@@ -65,6 +63,25 @@ def alone(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
         ]
 
 
+def seems_stale(root: Path, names: Iterable[str]) -> bool:
+    """A guess before DVC has looked: whether a report is not there, or was not up to date when
+    what people edit, or code.yaml, was saved."""
+    for name in names:
+        last, folder = root / WORK / f"locks/run-{name}", root / BENCHMARKS / name
+        read = (root / "params.yaml", root / "code.yaml", folder / "params.yaml")
+        if not (root / "reports" / name).is_dir() or not last.exists():
+            return True
+        if any(file.exists() and file.stat().st_mtime > last.stat().st_mtime for file in read):
+            return True
+    return False
+
+
+def up_to_date(root: Path, names: Iterable[str]) -> None:
+    """Note that a run has brought these up to date, for `seems_stale`."""
+    for name in names:
+        (root / WORK / f"locks/run-{name}").touch()
+
+
 def leave_to_mend(root: Path) -> None:
     """Have the next run mend, after one that ended but had a process killed."""
     (root / ".work/unfinished").touch()
@@ -72,7 +89,7 @@ def leave_to_mend(root: Path) -> None:
 
 @contextmanager
 def _locked(file: Path, busy: str) -> Iterator[int]:
-    with file.open("w") as lock:
+    with file.open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -83,6 +100,8 @@ def _locked(file: Path, busy: str) -> Iterator[int]:
 
 def mend(root: Path) -> None:
     """Clear away what nobody will finish, and say in Prefect's database that it crashed."""
+    from flows.dag import HALF_WRITTEN
+
     history.mark_crashed(history.database(root))
     strike_out(root / ".dvc" / "tmp" / "rwlock")
     for path in (root / "data" / "tables").rglob(".*"):

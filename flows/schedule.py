@@ -26,7 +26,6 @@ from metassay.core import parent_watch
 from metassay.core.errors import BadInput
 
 SHOWN = 3  # times that are said
-ENDED = "`metassay watch schedule` ended, and this run with it"
 # Of seconds, L, W and # CronSim and Prefect make different things.
 _CRON = r"(?:\d|[*,/-]|[A-Za-z]{3})+(?:\s+(?:\d|[*,/-]|[A-Za-z]{3})+){4}"
 _OURS = {
@@ -110,7 +109,7 @@ def _server(root: Path, held: list[int], url: str | None) -> Iterator[None]:
         prefect_at(url)
         yield
         return
-    print("Prefect's server starts; that takes some 20 seconds", file=sys.stderr, flush=True)
+    print("Prefect's server starts; that takes some seconds", file=sys.stderr, flush=True)
     history.forget(history.of_schedule(root))  # what an earlier one had planned, and runs no more
     server = Server(root, held, _lost, schedules=True)
     os.environ["PREFECT_API_URL"] = server.url
@@ -173,6 +172,8 @@ def _crash_running(name: str) -> None:
     from prefect import get_client
     from prefect.client.schemas import filters
     from prefect.states import Crashed
+
+    from flows.scheduled import ENDED
 
     ours = filters.DeploymentFilter(
         name=filters.DeploymentFilterName(any_=[name]),

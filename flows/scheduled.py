@@ -16,11 +16,11 @@ from prefect.runtime import flow_run
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_KEY, PREFECT_API_URL
 from prefect.states import Completed, Crashed, Failed, State
 
-from flows.schedule import ENDED
 from metassay.cli.reevaluating import reevaluate
 from metassay.core import parent_watch
 from metassay.core.exit_codes import MEANINGS
 
+ENDED = "`metassay watch schedule` ended, and this run with it"
 END_WITHIN = 5  # seconds, for telling a server that may be gone
 
 

@@ -84,20 +84,3 @@ def set_up(root: Path, *, kept: tuple[str, ...] = ()) -> list[str]:
     exempt = ",".join(dict.fromkeys([*filter(None, hosts), *_LOOPBACK]))
     os.environ.update(dict.fromkeys(spellings, exempt))
     return sorted(name for name, value in found.items() if os.environ.get(name) != value)
-
-
-def files_of_prefect(root: Path) -> list[str]:
-    """Where Prefect would find settings that a run does not read: the project's and the user's."""
-    of_project = {"prefect.toml": "", "pyproject.toml": "[tool.prefect", ".env": "PREFECT_"}
-    places = {name: (root / name, text) for name, text in of_project.items()}
-    places["~/.prefect/profiles.toml"] = Path("~/.prefect/profiles.toml"), "PREFECT_API_URL"
-    return [name for name, (path, text) in places.items() if _has(path, text)]
-
-
-def _has(path: Path, text: str) -> bool:
-    """False, too, if there is no such file, no home, or no right to read it."""
-    try:
-        file = path.expanduser()
-        return file.is_file() and text in file.read_text(encoding="utf-8", errors="replace")
-    except (OSError, RuntimeError):
-        return False

@@ -70,6 +70,11 @@ class Workers:
         self.stopped = threading.Event()
         self.lost = False  # whether one was killed while it had a stage
 
+    def start(self) -> None:
+        """Have a process ready for the first stage, if there is room for it."""
+        with contextlib.suppress(OSError):
+            self._idle[False].put(self._another(closed=False))
+
     def run(self, stage: Stage) -> Outcome:
         """Bring one stage up to date; raises StageFailed, or Interrupted after kill()."""
         try:

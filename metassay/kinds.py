@@ -9,10 +9,8 @@ fields mean; docs/own-data.md has an example of each.
 """
 
 from metassay.core.options import Options
-from metassay.generation.by_rule import by_rule
-from metassay.generation.record import Generated, System
-from metassay.judges.protocol import Judge, Judgment, Pair
-from metassay.judges.record import JudgeKind
+from metassay.generation.record import Generated, System, by_rule
+from metassay.judges.protocol import Judge, JudgeKind, Judgment, Pair
 from metassay.labelled.records import (
     DocumentRow,
     Documents,
@@ -23,10 +21,9 @@ from metassay.labelled.records import (
     of_sentences,
 )
 from metassay.llm.needs import Resources
-from metassay.metrics.describe import Description, Measured, ratio
-from metassay.metrics.faithfulness.options import CheckpointOptions, StatementOptions
+from metassay.metrics.describe import Description, Measured, Metric, ratio
+from metassay.metrics.faithfulness.reading import CheckpointOptions, StatementOptions
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.metrics.record import Metric
 from metassay.tabular.rows import MetricRow, Place, RatingRow, Rows, ScoreRow, SourceRow, TextRow
 from metassay.text.spans import Span
 from metassay.units.record import (

@@ -23,6 +23,7 @@ from metassay.metrics import bertscore
 from metassay.models import encoders
 
 FILE = "mts_dialog_correlation/MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
+QUICK = {"PAIRS": 4, "ROUNDS": 1}
 PAIRS, LAYERS, ROUNDS, CLOSE = 200, 6, 7, 1e-6
 
 
@@ -94,4 +95,6 @@ def said(times: list[tuple[float, float]]) -> str:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

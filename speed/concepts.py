@@ -15,6 +15,7 @@ import numpy as np
 from metassay.concepts.terms import Terms, load_terms, mentions
 
 TERMS, CHARACTERS, WORDS, ROUNDS, SEED = 100_000, 1_000_000, 20_000, 5, 20261126
+QUICK = {"TERMS": 500, "CHARACTERS": 5_000, "WORDS": 200, "ROUNDS": 1}
 
 
 def invented() -> tuple[str, str]:
@@ -72,4 +73,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

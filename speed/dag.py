@@ -33,6 +33,7 @@ from metassay.tables.responses import RESPONSES
 from metassay.versions.code_yaml import JOINT
 
 BENCHMARKS, METRICS, JUDGES = 20, 40, 6
+QUICK = {"BENCHMARKS": 3, "METRICS": 1, "JUDGES": 1}
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = """\
 hook=hooks/$1
@@ -195,6 +196,8 @@ def _copy_built(root: Path, source: str, name: str) -> None:
     _lock(root, name).write_text(text.replace(source, name), encoding="utf-8")
     for tables in ("data/tables", "reports"):
         shutil.copytree(root / tables / source, root / tables / name)
+    headline = "benchmarks/{}/headline.json"
+    shutil.copy(root / headline.format(source), root / headline.format(name))
 
 
 def _commits(root: Path, name: str) -> tuple[float, float]:
@@ -217,4 +220,6 @@ def _commits(root: Path, name: str) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

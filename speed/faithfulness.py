@@ -33,6 +33,7 @@ from metassay.models.loading import Network
 from metassay.models.store import STORE
 
 DOCUMENTS, SENTENCES, SYSTEMS, STATEMENTS, SHARED = 2, 40, 4, 8, 0.4
+QUICK = {"DOCUMENTS": 1, "SENTENCES": 6, "SYSTEMS": 1, "STATEMENTS": 2, "ROUNDS": 1}
 ROUNDS, SEED, CLOSE = 3, 20261126, 2e-6
 CLASSES = ("contradiction", "neutral", "entailment")
 
@@ -42,7 +43,7 @@ Values = list[float]
 def main() -> None:
     torch.set_num_threads(1)
     transformers.utils.logging.disable_progress_bar()
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else DOCUMENTS
+    count = next((int(word) for word in sys.argv[1:] if word.isdecimal()), DOCUMENTS)
     tokenizer = transformers.AutoTokenizer.from_pretrained(get_model_path())
     tokenizer.model_max_length = 512
     aligned, whole = invented(count, tokenizer)
@@ -185,4 +186,6 @@ def invented(count: int, tokenizer: Any) -> tuple[list[Case], list[Case]]:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

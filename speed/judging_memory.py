@@ -26,6 +26,7 @@ from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 
 SIZES, CLAIMS, LENGTH, SEED = (1_000, 10_000, 100_000), 40, 3_000, 20261122
+QUICK = {"SIZES": (800, 4_000, 12_000), "GROWTH": 9}
 GROWTH = 1.2  # of the bytes of a pair, from the smaller step to the larger one
 ASKED = Questions(measures=("claim_recall", "claim_precision"), against="full", borrow=False)
 SETUP = Setup("whole", "clauses", {"top": "none"}, {"all": ASKED}, "0")
@@ -144,4 +145,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

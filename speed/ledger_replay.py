@@ -15,6 +15,7 @@ from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.messages import ChatRequest, Message
 
 ANSWERS, WORDS, ROUNDS = 100_000, 400, 7
+QUICK = {"ANSWERS": 50, "ROUNDS": 1}
 
 
 def questions() -> list[ChatRequest]:
@@ -63,4 +64,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

@@ -24,6 +24,7 @@ from metassay.llm.messages import Ask, ChatRequest, Message
 LATENCY, WORDS, ROUNDS = 0.2, 800, 7
 SERVER = Path(__file__).parent.parent / "tests" / "llm" / "scripted_server.py"
 CALLS = {1: 10, 8: 80, 32: 320, 128: 1280}  # about two seconds each at the limit
+QUICK = {"CALLS": {1: 2, 8: 8}, "ROUNDS": 1}
 MODEL = ModelOptions(endpoint="stub", model="stub", max_tokens=100)
 
 
@@ -93,4 +94,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

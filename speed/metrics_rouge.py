@@ -14,6 +14,7 @@ from rouge_score import rouge_scorer
 from metassay.metrics import rouge
 
 DOCUMENTS, SYSTEMS, WORDS, LINES, VOCABULARY, ROUNDS, SEED = 3, 4, 400, 30, 4000, 7, 20261121
+QUICK = {"DOCUMENTS": 1, "SYSTEMS": 1, "ROUNDS": 1}
 TYPES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
 Values = list[tuple[float, ...]]
 
@@ -71,4 +72,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

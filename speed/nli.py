@@ -1,6 +1,6 @@
 """The NLI judge against batches of 8 in the order of the pairs, with 6 layers in MiniLM's shape.
 
-`python speed/nli.py [PAIRS]` (10,000 if not said) draws invented pairs, of which 40 % are repeats.
+`python speed/nli.py [PAIRS]` (240 if not said) draws invented pairs, of which 40 % are repeats.
 Their lengths are those that the pairs of ACI-BENCH have (quantiles below): half are statements with
 the turns that they cite, half are claims with windows of notes. The weights are random, which costs
 what trained ones cost. It asserts equal logits first, then alternates both in one process and
@@ -30,7 +30,8 @@ from metassay.judges.protocol import Pair
 from metassay.models import pair_scores
 from metassay.models.pair_inputs import Wording
 
-PAIRS, REPEATED, ROUNDS, CALL, CLOSE = 10_000, 0.4, 3, 1024, 1e-6
+PAIRS, REPEATED, ROUNDS, CALL, CLOSE = 240, 0.4, 3, 1024, 1e-6
+QUICK = {"PAIRS": 4, "ROUNDS": 1}
 # Words of a text at these shares of all: cited turns, windows of notes, statements, claims.
 SHARES = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 TURNS, NOTES = (1, 4, 9, 17, 30, 52, 114), (1, 60, 120, 200, 240, 250, 260)
@@ -40,7 +41,7 @@ Texts = tuple[str, str]
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else PAIRS
+    count = next((int(word) for word in sys.argv[1:] if word.isdecimal()), PAIRS)
     with tempfile.TemporaryDirectory() as folder:
         model = made(Path(folder) / "model")
         options = NliOptions(
@@ -59,9 +60,9 @@ def main() -> None:
 
 def compare(name: str, pairs: list[Texts], network: Any, options: NliOptions, at: Path) -> None:
     plain = baseline(pairs, network)
-    scorer, _ = pair_scores.load_classifier(options, Wording(None), None, first_token=False)
+    scorer = pair_scores.load_classifier(options, Wording(None), None, first_token=False)
     ours = np.full_like(plain, np.nan)
-    for batch in scorer.scores(pairs, options.batch_tokens):
+    for batch in scorer.runner.scores(pairs, options.batch_tokens):
         for place, output in batch.items():
             ours[place] = output.numbers
     apart = np.abs(ours - plain).max()
@@ -157,4 +158,6 @@ def drawn(count: int, words: Sequence[str]) -> list[Texts]:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

@@ -18,6 +18,7 @@ from metassay.units.alignment.rouge_gain import RougeGainOptions, align
 from metassay.units.record import Statements
 
 STATEMENTS, PASSAGES, WORDS, ROUNDS, SEED = 12, 921, 4000, 9, 20261121
+QUICK = {"STATEMENTS": 1, "PASSAGES": 12, "ROUNDS": 1}
 NAMES = ("rouge1", "rouge2", "rougeL")
 SCORER = rouge_scorer.RougeScorer(list(NAMES), use_stemmer=False)
 
@@ -100,4 +101,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

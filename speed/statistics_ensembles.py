@@ -18,6 +18,7 @@ import scipy.stats
 from metassay.statistics.ensembles import moment_correlations, standardise, subsets
 
 METRICS, ITEMS, RESAMPLES, FEW, ROUNDS, SEED = 8, 245, 1000, 4, 7, 20261121
+QUICK = {"METRICS": 3, "ITEMS": 40, "RESAMPLES": 8, "FEW": 2, "ROUNDS": 1}
 
 
 def by_scipy(means: np.ndarray, human: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -56,4 +57,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

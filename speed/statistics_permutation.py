@@ -22,6 +22,13 @@ from metassay.statistics.resampling import Draws, draw, resampled
 from metassay.statistics.significance import Swaps, Trio, common, draw_swaps, permuted
 
 SYSTEMS, DOCUMENTS, ROUNDS, SEED = 16, 100, 7, 20261121
+QUICK = {
+    "SYSTEMS": 8,
+    "DOCUMENTS": 12,
+    "ROUNDS": 1,
+    "HERE": 4,
+    "THEIRS": {"system": 2, "document": 2},
+}
 HERE, THEIRS = 1000, {"system": 20, "document": 3}
 NAMES = {"system": "system", "document": "input"}
 
@@ -112,4 +119,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

@@ -32,7 +32,8 @@ from metassay.statistics.jackknife import left_out, units_of
 from metassay.statistics.layout import plain
 from tests.calibration.verdicts import options, study_of
 
-ROUNDS, SEED = 7, 20261121
+ROUNDS, SEED, DOCUMENTS, ORDERS, LEFT_OUT = 7, 20261121, 100, 500, 500
+QUICK = {"DOCUMENTS": 10, "ORDERS": 20, "LEFT_OUT": 20, "ROUNDS": 1}
 RELATIONS: tuple[Relation, ...] = ("global", "document", "within")
 
 
@@ -118,20 +119,22 @@ def main() -> None:
         large()
         return
     rng = np.random.default_rng(SEED)
-    human, *metrics = rng.normal(size=(6, 4, 100)) + rng.normal(size=(6, 4, 1))
+    human, *metrics = rng.normal(size=(6, 4, DOCUMENTS)) + rng.normal(size=(6, 4, 1))
     compare(
-        "exact test, 5 metrics, 4 x 100",
-        lambda: loop(metrics, human, 500),
-        lambda: test(metrics, human, 500),
+        f"exact test, 5 metrics, 4 x {DOCUMENTS}",
+        lambda: loop(metrics, human, ORDERS),
+        lambda: test(metrics, human, ORDERS),
     )
-    human, metric = rng.normal(size=(2, 4, 500)).round(1)
+    human, metric = rng.normal(size=(2, 4, LEFT_OUT)).round(1)
     for coefficient in ("pearson", "kendall"):
         compare(
-            f"leave-outs, 4 x 500, {coefficient}",
+            f"leave-outs, 4 x {LEFT_OUT}, {coefficient}",
             lambda of=coefficient: one_by_one(metric, human, of),
             lambda of=coefficient: at_once(metric, human, of),
         )
 
 
 if __name__ == "__main__":
+    if "--quick" in sys.argv:
+        globals().update(QUICK)
     main()

@@ -2,7 +2,9 @@
 
 import pandas as pd
 
-from metassay.core.options import JUDGED, parse
+from metassay.core.options import JUDGED, Design, parse
+from metassay.meta_evaluation.layouts import cluster_labels
+from metassay.scoring.aggregation.clusters import document_clusters
 from metassay.scoring.aggregation.combinations import combination, combined_scores, described
 from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
@@ -13,7 +15,7 @@ from metassay.scoring.pairing.questions import Questions
 from metassay.scoring.rubrics.metrics import rubric_descriptions
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.criteria import CRITERIA
-from metassay.tables.documents import SOURCES
+from metassay.tables.documents import DOCUMENT_CLUSTERS, SOURCES
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.pairs import PAIRS
@@ -36,7 +38,8 @@ def main(io: StageIO) -> None:
     pairs = io.read(PAIRS)
     judgments = io.read(JUDGMENTS)
     parts, units = io.read(PARTS), io.read(UNITS)
-    read = read_statements(io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS))
+    sources = io.read(SOURCES)
+    read = read_statements(sources, parts, units, io.read_each(ALIGNMENTS))
     io.write(STATEMENT_SCORES, judged_statements(read, pairs, judgments, setup), JUDGED)
     criteria = io.read(CRITERIA)
     check_given(criteria)
@@ -57,5 +60,10 @@ def main(io: StageIO) -> None:
     combined = combined_scores(scores, combinations, known)
     scores = pd.concat([scores, combined], ignore_index=True)
     options = io.options(LeaderboardOptions, "aggregation")
+    where = f"{io.entry.own} > design"
+    design = parse(Design, io.param("design"), where=where)
+    clusters = document_clusters(scores, cluster_labels(design, sources, where))
+    labels = dict(zip(clusters["doc_id"], clusters["cluster"], strict=True))
     io.write(SCORES, scores)
-    io.write(LEADERBOARD, leaderboard(scores, known, options))
+    io.write(DOCUMENT_CLUSTERS, clusters)
+    io.write(LEADERBOARD, leaderboard(scores, known, options, labels))

@@ -6,8 +6,10 @@ from metassay.tables.parts import PARTS
 from metassay.tables.responses import RESPONSES
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
+from metassay.units.record import take_apart
 from stages.connect import check_folder, connect
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program
@@ -16,10 +18,9 @@ def main(io: StageIO) -> None:
     check_folder(io, decomposition, RELEASED_CLAIMS)
     parts, sources = io.read(PARTS), io.read(SOURCES)
     repeated = [name for names in parts["repeats"] for name in names]
-    with connect(io, decomposition, [*sources["dataset"], *repeated]) as session:
-        apart = decomposition.record.take_apart(
-            parts, sources, decomposition.options, session.provide(decomposition)
-        )
+    repeated += sources["dataset"].tolist()
+    with connect(io, decomposition, repeated) as session, executor(io, repeated) as over:
+        apart = take_apart(parts, sources, decomposition, session.provide(decomposition), over)
         asked = session.finish()
     io.note([*apart.warnings, *asked.notes])
     io.write(UNITS, apart.units)

@@ -2,11 +2,12 @@
 
 from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
-from metassay.llm.needs import FEW_SHOT
+from metassay.llm.needs import FEW_SHOT, all_datasets
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.responses import RESPONSES
 from stages.connect import check_folder, connect
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program
@@ -15,8 +16,9 @@ def main(io: StageIO) -> None:
     system = io.chosen(SYSTEMS, "systems", name)
     check_folder(io, system, FEW_SHOT)
     sources = io.read(SOURCES)
-    with connect(io, system, sources["dataset"]) as session:
-        written = write_texts(sources, name, system, session.provide(system))
+    repeated = [*sources["dataset"], *all_datasets([system])]
+    with connect(io, system, sources["dataset"]) as session, executor(io, repeated) as over:
+        written = write_texts(sources, name, system, session.provide(system), over)
         asked = session.finish()
     io.note([*written.warnings, *asked.notes])
     io.write(TEXTS, written.texts, name)

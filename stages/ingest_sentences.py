@@ -2,7 +2,7 @@
 
 from metassay.core.options import GIVEN
 from metassay.core.params import SEGMENTATION
-from metassay.labelled.ingest_texts import ingest_sentences
+from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.types import reader_problem, segment_options
 from metassay.tables.documents import TEXTS
 from metassay.tables.sentences import SENTENCES

@@ -1,7 +1,7 @@
 """judge: pairs -> one judgment per pair of one judge, and what language models were asked."""
 
 from metassay.judges import JUDGES
-from metassay.judges.make import instruments_of, make_judge
+from metassay.judges.make import batch_of, instruments_of, make_judge
 from metassay.judges.problems import released
 from metassay.judges.run import judge_pairs
 from metassay.tables.judgments import JUDGMENTS
@@ -9,6 +9,7 @@ from metassay.tables.pairs import PAIRS
 from metassay.tables.responses import RESPONSES
 from stages.connect import connect
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program
@@ -18,10 +19,10 @@ def main(io: StageIO) -> None:
     pairs = io.read(PAIRS)
     repeated = {dataset for names in pairs["repeats"].unique() for dataset in names.split()}
     repeated.update(released(io.project.evaluations[io.benchmark], io.project.decompositions))
-    with connect(io, chosen, repeated) as session:
-        judge = make_judge(chosen, session.provide)
+    with connect(io, chosen, repeated) as session, executor(io, repeated) as over:
+        judge = make_judge(chosen, session.provide, over)
         judgments = judge_pairs(
-            pairs, name, judge, instruments_of(chosen), batch=chosen.record.batch
+            pairs, name, judge, instruments_of(chosen), batch=batch_of(chosen, over)
         )
         asked = session.finish()
     io.note([*judge.notes, *asked.notes])

@@ -10,9 +10,8 @@ from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.documents import SOURCES
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
-from metassay.tuning.examples import aligned
 from metassay.tuning.options import checked
-from metassay.tuning.run import Order
+from metassay.tuning.run import Order, aligned
 from stages.doorway import StageIO
 
 

@@ -10,6 +10,7 @@ from metassay.tables.scores import MEASUREMENTS
 from metassay.units import SEGMENTATIONS
 from metassay.units.recipes import recipe_of
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program
@@ -19,11 +20,13 @@ def main(io: StageIO) -> None:
     io.watch_tuned()
     segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     models = parse_models(io.shared("endpoints"), io.shared("models"))
-    measured = measure(
-        io.read(SOURCES),
-        io.read(PARTS),
-        [io.chosen(METRICS, block, name) for name in names],
-        segmentation=recipe_of(segmentation, models),
-    )
+    with executor(io) as over:
+        measured = measure(
+            io.read(SOURCES),
+            io.read(PARTS),
+            [io.chosen(METRICS, block, name) for name in names],
+            segmentation=recipe_of(segmentation, models),
+            executor=over,
+        )
     io.note(measured.warnings)
     io.write(MEASUREMENTS, measured.table, io.item or CHEAP)

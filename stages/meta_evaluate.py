@@ -12,6 +12,7 @@ from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program
@@ -27,13 +28,15 @@ def main(io: StageIO) -> None:
     groups = groups_of(
         planned, io.read(SOURCES), ratings["author"].unique(), f"{io.entry.own} > design"
     )
-    evaluation = Evaluation(
-        *(io.read(SCORES), ratings, io.criteria(), better, options, of_rubrics(rubrics)),
-        groups=groups,
-        statement_scores=io.read(STATEMENT_SCORES),
-        note=notes.append,
-    )
-    made = evaluate(evaluation)
+    with executor(io) as over:
+        evaluation = Evaluation(
+            *(io.read(SCORES), ratings, io.criteria(), better, options, of_rubrics(rubrics)),
+            groups=groups,
+            statement_scores=io.read(STATEMENT_SCORES),
+            note=notes.append,
+            executor=over,
+        )
+        made = evaluate(evaluation)
     io.note(notes)
     for name, frame in made.items():
         io.write(MADE[name], frame)

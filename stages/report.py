@@ -11,7 +11,7 @@ from metassay.statistics.document_means import Resampling
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
-from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.documents import DOCUMENT_CLUSTERS, SOURCES, TEXTS
 from metassay.tables.evidence import EVIDENCE
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.leaderboard import LEADERBOARD
@@ -36,13 +36,15 @@ def main(io: StageIO) -> None:
     writers, judges = [*io.param("systems"), *io.param("few_shot")], io.param("judges")
     shown_as = io.shared("shown_as")
     segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    clusters = io.read(DOCUMENT_CLUSTERS)
     report = ReportInput(
         **shown(io, SHOWN, judges, shown_as),
         published=io.param("published"),
         published_folder=io.path(PUBLISHED),
         certification=io.options(CertificationOptions, "certification"),
         resampling=Resampling(
-            *(io.shared(f"meta_evaluation.{name}") for name in Resampling._fields)
+            *(io.shared(f"meta_evaluation.{name}") for name in ("resamples", "confidence", "seed")),
+            dict(zip(clusters["doc_id"], clusters["cluster"], strict=True)),
         ),
         scales=io.criteria(),
         facets=segmentation.record.facets(segmentation.options),

@@ -10,6 +10,7 @@ from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
 from stages.doorway import StageIO, program
 from stages.setup import setup_of
+from stages.workers import executor
 
 
 @program
@@ -18,7 +19,8 @@ def main(io: StageIO) -> None:
     read = read_statements(io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS))
     io.watch_tuned()
     chosen = io.chosen(FAITHFULNESS, "statement_metrics", io.item)
-    scored = score_statements(read, parts, units, io.item, chosen, setup_of(io, {}))
+    with executor(io) as over:
+        scored = score_statements(read, parts, units, io.item, chosen, setup_of(io, {}), over)
     io.note(scored.notes)
     io.write(STATEMENT_SCORES, scored.table, io.item)
     io.write(MEASUREMENTS, scored.measurements, f"statements-{io.item}")

@@ -7,6 +7,7 @@ from metassay.units import SEGMENTATIONS
 from metassay.units.segment import repeated_datasets, segment
 from stages.connect import connect
 from stages.doorway import StageIO, program
+from stages.workers import executor
 
 
 @program
@@ -14,8 +15,9 @@ def main(io: StageIO) -> None:
     chosen = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     texts = io.read(TEXTS)
     sources, segments = io.read(SOURCES), io.read(SEGMENTS)
-    with connect(io, chosen, repeated_datasets(texts, sources)) as session:
-        made = segment(texts, sources, segments, chosen, session.provide(chosen))
+    repeated = repeated_datasets(texts, sources)
+    with connect(io, chosen, repeated) as session, executor(io, repeated) as over:
+        made = segment(texts, sources, segments, chosen, session.provide(chosen), over)
         asked = session.finish()
     io.note([*made.notes, *asked.notes])
     io.write(PARTS, made.parts)

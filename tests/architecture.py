@@ -18,7 +18,7 @@ PACKAGES = ("metassay", "stages", "flows")
 # Floors, lowest first. A room imports from lower floors alone.
 FLOORS = (
     ("core", "statistics", "text"),
-    ("tables", "format", "models"),
+    ("tables", "format", "models", "executor"),
     ("meta_evaluation", "llm", "tabular"),
     ("concepts",),
     ("metrics",),

@@ -1,12 +1,13 @@
 """What every test may rely on: no network beyond loopback, the mirror, a copy of the project."""
 
+import fcntl
 import gc
 import os
 import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +73,38 @@ def mirror_of(environment: Mapping[str, str], beside: Path) -> Path:
     pytest.skip(remedy)
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that all processes of a run of pytest share, made by the first that asks."""
+    base = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    with (base / f"{name}.lock").open("a+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not lock.tell():
+            make(base / name)
+            lock.write("made")
+    return base / name
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An invented project, everything of its benchmarks b00 and b01 up to date; to be copied."""
+    from speed.dag import build
+    from tests.support.invented_project import run
+
+    def make(root: Path) -> None:
+        build(root)
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        done = run(root, "b00", "b01", "--no-prefect")
+        assert done.returncode == 0, done.stderr
+
+    return made_once(tmp_path_factory, "built", make)
+
+
 @pytest.fixture(scope="session")
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`project` for tests that change nothing in it; made once."""
-    return copy_project(tmp_path_factory.mktemp("clone") / "project")
+    return made_once(tmp_path_factory, "clone", copy_project)
 
 
 @pytest.fixture

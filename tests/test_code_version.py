@@ -15,7 +15,6 @@ from types import ModuleType, SimpleNamespace
 import pytest
 import yaml
 
-from metassay.cli.init import update_code
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.llm.needs import PromptFile
@@ -427,20 +426,6 @@ def test_a_doorway_hears_of_its_own_entries_alone(project: Path) -> None:
     assert len(stale(project, "measure", [])) == 1
     assert refresh(project)
     assert stale(project, "measure", [("metrics", "")]) == []
-
-
-def test_the_command_says_what_has_changed(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(project)
-    assert update_code() == 0
-    capsys.readouterr()
-    assert update_code() == 0
-    assert capsys.readouterr().out == "code.yaml is up to date\n"
-    (project / "metassay/metrics/counts.py").write_text("MOST = 3\n")
-    update_code()
-    said = "code.yaml was updated; commit it. Changed: metrics.bleu, metrics_of.one\n"
-    assert capsys.readouterr().out == said
 
 
 def test_what_cannot_be_read_is_told_at_once(project: Path) -> None:

@@ -5,156 +5,41 @@ import json
 import os
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import threading
-import time
-import traceback
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
-from signal import SIGKILL, SIGTERM
 
 import pandas as pd
-import psutil
 import pytest
 import yaml
 from dvc.utils.serialize import dumps_yaml
 
-from flows import dag, history, surroundings
-from flows.prefect_server import Server
+from flows import dag
 from flows.recovery import guarded
 from flows.worker import HEAD, put
-from flows.workers import StageFailed, Workers, last_words, notes
+from flows.workers import StageFailed, Workers
 from metassay.core.errors import BadInput
 from metassay.tables.parquet import write
 from metassay.tables.responses import RESPONSES
 from speed.dag import build
-from tests.kill_setup import AS_THE_COMMAND_DOES, Run, kill, left, start, unended, wait_until
-from tests.stage_setup import prefect
-
-ROOT = Path(__file__).parent.parent
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Benchmarks b00 and b01, everything up to date."""
-    root = tmp_path_factory.mktemp("built") / "project"
-    build(root)
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    done = run(root, "b00", "b01", "--no-prefect")
-    assert done.returncode == 0, done.stderr
-    return root
+from tests.conftest import ROOT
+from tests.support.invented_project import (
+    change,
+    command,
+    dvc,
+    hook,
+    locks,
+    names,
+    run,
+    stale,
+)
 
 
 @pytest.fixture
 def project(built: Path, tmp_path: Path) -> Path:
     """A copy of it for one test."""
     return Path(shutil.copytree(built, tmp_path / "project"))
-
-
-class Nobody:
-    """Listens on loopback, counts who calls, and lets them go without an answer."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-        self.over = threading.Event()
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self._listening.settimeout(0.1)
-        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
-        self.thread = threading.Thread(target=self._count)
-        self.thread.start()
-
-    def _count(self) -> None:
-        with self._listening:
-            while not self.over.is_set():
-                with suppress(TimeoutError):
-                    self._listening.accept()[0].close()
-                    self.calls += 1
-
-    @property
-    def everywhere(self) -> dict[str, str]:
-        """An environment that sends everybody here."""
-        names = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
-        prefect = {"PREFECT_API_URL": f"{self.url}/api", "PREFECT_API_KEY": "k"}
-        return dict.fromkeys(names, self.url) | prefect
-
-
-@pytest.fixture
-def nobody() -> Iterator[Nobody]:
-    found = Nobody()
-    yield found
-    found.over.set()
-    found.thread.join()
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "flows", *arguments]
-
-
-def environment(root: Path) -> dict[str, str]:
-    return surroundings.environment(root) | {"PYTHONPATH": str(ROOT)}
-
-
-def run(root: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments),
-        cwd=root,
-        env=environment(root) | changes,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-
-
-def dvc(root: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "dvc", *arguments],
-        cwd=root,
-        env=environment(root),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def change(file: Path, path: str, value: object) -> None:
-    """Set one key of a YAML file: `metrics.rouge.stemmer`."""
-    content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    *steps, last = path.split(".")
-    block = content
-    for step in steps:
-        block = block[step]
-    assert last in block
-    block[last] = value
-    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-
-
-def hook(root: Path, stage: str, *lines: str) -> None:
-    """What a stage's command does before it writes its outs."""
-    (root / "hooks").mkdir(exist_ok=True)
-    (root / "hooks" / stage).write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def locks(root: Path) -> dict[str, bytes]:
-    return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("dvc.lock")}
-
-
-def names(said: str, mark: str = "✓") -> set[str]:
-    """The stages behind this mark in what a run says."""
-    found = re.findall(rf"^{mark} (\S+: \S+|\S+)", said, re.MULTILINE)
-    return set(found)
-
-
-def stale(root: Path, *benchmarks: str) -> set[str]:
-    plan = dag.plan(root, benchmarks)
-    return {plan.stages[address].name for address in plan.stale}
 
 
 AFTER_SCORES = {f"b00: {s}" for s in ("aggregate", "meta_evaluate", "certify", "report")}
@@ -371,54 +256,6 @@ def test_what_was_damaged_or_replaced_is_built_again(project: Path) -> None:
     assert locks(project) == lock
 
 
-@pytest.mark.slow
-def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00-rouge_topk", *SLEEP)
-    stages = dag.plan(project, ["b00"]).stages
-    segment, align = (
-        stages[f"benchmarks/b00/dvc.yaml:{name}"] for name in ("segment", "align@rouge_topk")
-    )
-    with (project / ".work/held").open("w") as held, ThreadPoolExecutor() as threads:
-        workers = Workers(project, [held.fileno()])
-        assert not workers.run(segment).ran
-        kill_workers()  # none had a stage
-        running = threads.submit(workers.run, align)
-        while not (asleep := sleeping()):
-            assert not running.done(), running.result()
-            time.sleep(0.02)
-        kill_workers()
-        with pytest.raises(StageFailed) as failed:
-            running.result()
-        assert failed.value.retryable
-        assert "killed by SIGKILL" in failed.value.said
-        assert workers.lost, "the next run mends what it left"
-        assert not psutil.wait_procs(asleep, timeout=30)[1], "its stage went with it"
-        assert not workers.run(segment).ran
-        workers.close()
-
-
-def sleeping() -> list[psutil.Process]:
-    """The processes of hooks that sleep."""
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):
-            if process.name() == "sleep":
-                found.append(process)
-    return found
-
-
-def kill_workers() -> None:
-    for child in psutil.Process().children():
-        if "flows.fork_server" in child.cmdline():
-            child.kill()
-            with suppress(ChildProcessError):  # who started it may have reaped it
-                os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # with all its threads
-
-
 def test_a_failed_branch_stops_only_itself_and_is_named(project: Path) -> None:
     change(project / "params.yaml", "alignments.rouge_topk.k", 2)
     hook(project, "align-b00-rouge_topk", "echo ratings.csv, line 2: mend it >&2", "exit 78")
@@ -484,204 +321,6 @@ def test_a_stage_that_lacks_answers_is_run_again_and_after_it_only_what_changed(
         assert "! reports/b00/index.html is of an earlier run, not of this one" in done.stderr
         page.unlink()
         page.write_text("the old one", encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_prefect_retries_what_may_pass_and_keeps_notes_whatever_the_surroundings(
-    project: Path, nobody: Nobody
-) -> None:
-    """With settings for another server, proxies, and a damaged database."""
-    (project / "prefect.toml").write_text(f'[api]\nurl = "{nobody.url}/api"\nkey = "k"\n')
-    history.database(project).parent.mkdir()
-    history.database(project).write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 40)
-    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    words = "echo ratings.csv, line 2: mend it >&2"
-    hook(project, "align-b00-rouge_topk", "echo x >> tried-b00", words, "exit 78")
-    once = "if [ ! -f tried-b01 ]; then touch tried-b01; exit 1; fi"
-    hook(project, "align-b01-rouge_topk", once, "echo note: 2 citations past the end >&2")
-    done = run(project, "b00", "b01", **nobody.everywhere)
-    assert nobody.calls == 0
-    assert done.returncode == 1, done.stderr
-    assert "not used: PREFECT_API_KEY, PREFECT_API_URL, prefect.toml; a run has" in done.stderr
-    assert "prefect.db, is damaged: it is now prefect.db.damaged, and a new one" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert (project / "tried-b00").read_text() == "x\n"
-    assert "✗ b01: align@rouge_topk (exit 1)" in done.stderr
-    assert re.search(r"✓ b01: align@rouge_topk .*\n  note: 2 citations past the end\n", done.stderr)
-    assert "– b00: report was not run" in done.stderr
-    assert stale(project, "b01") == set()
-    assert prefect(project, "select name, state_type from flow_run") == [("b00, b01", "FAILED")]
-    artifacts = dict(prefect(project, "select key, data from artifact"))
-    assert set(artifacts) == {"b01-leaderboard", "b01-certificates", "b01-page"}
-    page = project / "reports/b01/index.html"
-    assert json.loads(artifacts["b01-page"]) == f"[{page}]({page.as_uri()})"
-    states = dict(prefect(project, "select name, state_type from task_run"))
-    assert states["b00: align@rouge_topk"] == "FAILED"
-    assert states["b01: align@rouge_topk"] == "COMPLETED"
-    said = prefect(project, "select message from log")
-    assert ("note: 2 citations past the end",) in said
-    assert ("ratings.csv, line 2: mend it",) in said
-    assert not unended(project)
-
-
-def interrupted(root: Path, arguments: list[str], number: int, *, when: str) -> float:
-    """Start a run, send it a signal when a line of its output begins so; seconds until it ended."""
-    process = subprocess.Popen(
-        arguments,
-        cwd=root,
-        env=environment(root),
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stderr is not None
-    said = ""
-    while not (root / when).exists() and when not in said:
-        line = process.stderr.readline() if "looking" not in said else ""
-        said += line
-        time.sleep(0.05)
-        assert process.poll() is None, said
-    children = psutil.Process(process.pid).children(recursive=True)
-    start = time.perf_counter()
-    os.killpg(process.pid, number)  # as a terminal does it: to all that are in the foreground
-    _, rest = process.communicate(timeout=60)
-    took = time.perf_counter() - start
-    assert process.returncode == 130, said + rest
-    assert "Traceback" not in said + rest
-    assert "interrupted; the next run goes on from here" in rest
-    _, alive = psutil.wait_procs(children, timeout=30)
-    assert not alive
-    return took
-
-
-SLEEP = ("touch sleeping", "sleep 60")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_ends_at_once_and_the_next_goes_on(project: Path, number: int) -> None:
-    whole = locks(project)
-    change(project / "params.yaml", "judges.j0.threshold", 0.25)
-    hook(project, "judge-b00-j0", *SLEEP)
-    took = interrupted(project, command("b00", "--no-prefect"), number, when="sleeping")
-    assert took < 30  # and not until the stage ends, which takes a minute
-    assert locks(project) == whole
-    assert (project / ".work/unfinished").exists()
-    hook(project, "judge-b00-j0")
-    done = run(project, "b00", "--no-prefect")
-    assert done.returncode == 0, done.stderr
-    assert names(done.stderr) == {"b00: judge@j0"}
-    assert not (project / ".work/unfinished").exists()
-    assert dvc(project, "status", "benchmarks/b00/dvc.yaml").startswith("Data and pipelines are up")
-
-
-def test_a_run_can_be_interrupted_while_it_looks_for_what_changed(project: Path) -> None:
-    arguments = command("b00", "b01", "--no-prefect")
-    assert interrupted(project, arguments, signal.SIGINT, when="looking") < 30
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("target", "number"), [("group", SIGTERM), ("flow", SIGKILL)])
-def test_a_killed_run_leaves_nothing_running(project: Path, target: str, number: int) -> None:
-    """By the way that `metassay run` takes: neither a process, nor something that Prefect shows."""
-    began = killed(project, target, number, *command("b00", "b01"))
-    assert not left(began)
-    assert "Traceback" not in began.output
-    assert not unended(project)
-    assert ("CRASHED",) in prefect(project, "select state_type from flow_run")
-
-
-@pytest.mark.parametrize(("target", "number"), [("parent", SIGKILL), ("flow", SIGKILL)])
-def test_without_prefect_nothing_goes_on_either(project: Path, target: str, number: int) -> None:
-    assert not left(killed(project, target, number, *command("b00", "--no-prefect")))
-
-
-def killed(project: Path, target: str, number: int, *arguments: str) -> Run:
-    change(project / "params.yaml", "judges.j0.threshold", 0.25)
-    hook(project, "judge-b00-j0", *SLEEP)
-    words = (sys.executable, "-c", AS_THE_COMMAND_DOES, *arguments)
-    began = start(project, command=words, **environment(project))
-    assert wait_until(began, (project / "sleeping").exists), began.output
-    assert kill(began, target, number)
-    return began
-
-
-@pytest.mark.slow
-def test_another_prefect_server_is_told_keys_and_numbers_only(
-    project: Path, tmp_path: Path, nobody: Nobody
-) -> None:
-    change(project / "params.yaml", "alignments.rouge_topk.k", 2)
-    hook(project, "align-b00-rouge_topk", "echo document CANARY: mend it >&2", "exit 78")
-    hook(project, "align-b01-rouge_topk", "echo note: CANARY has no citations >&2")
-    absent = run(project, "b00", "--prefect-api", f"{nobody.url}/api")
-    assert absent.returncode == 2
-    assert "no Prefect server answers at http://127.0.0.1" in absent.stderr
-    assert "Traceback" not in absent.stderr
-    assert nobody.calls > 0
-
-    (tmp_path / "theirs/.work").mkdir(parents=True)
-    with (tmp_path / "held").open("w") as held, pytest.MonkeyPatch.context() as patch:
-        for name, value in environment(tmp_path / "theirs").items():
-            patch.setenv(name, value)
-        server = Server(tmp_path / "theirs", [held.fileno()], lambda: None)
-        server.wait_until_it_serves()
-        done = run(project, "b00", "b01", "--prefect-api", server.url)
-        server.close()
-    assert done.returncode == 1, done.stderr
-    assert "document CANARY: mend it" in done.stderr
-    states = dict(prefect(tmp_path / "theirs", "select name, state_type from task_run"))
-    assert states["b00: align@rouge_topk"] == "FAILED"
-    assert states["b01: align@rouge_topk"] == "COMPLETED"
-    keys = prefect(tmp_path / "theirs", "select key from artifact order by key")
-    assert keys == [("b01-certificates",), ("b01-leaderboard",)]
-    for file in history.database(tmp_path / "theirs").parent.glob("prefect.db*"):
-        told = file.read_bytes()
-        assert b"CANARY" not in told
-        assert str(project).encode() not in told
-    assert not history.database(project).exists()
-
-
-def test_a_crash_tells_where_but_not_the_text_it_stumbled_over() -> None:
-    crash = (
-        "note: nothing to see\n"
-        "Traceback (most recent call last):\n"
-        '  File "stages/judge.py", line 21, in main\n    judge()\n'
-        "ValueError: cannot read 'CANARY of a patient'\nCANARY again: second line\n"
-    )
-    said = last_words(crash, 1)
-    assert "CANARY" not in said
-    assert 'File "stages/judge.py", line 21, in main' in said
-    assert "ValueError" in said
-    assert notes(crash) == ("note: nothing to see",)
-
-
-def test_of_a_group_of_errors_only_the_kind_is_told() -> None:
-    try:
-        raise ExceptionGroup("CANARY", [ValueError("CANARY")])
-    except ExceptionGroup:
-        crash = traceback.format_exc()
-    said = last_words(crash, 1)
-    assert "CANARY" not in said
-    assert "ExceptionGroup (its message is not shown" in said
-    assert f'File "{__file__}"' in said
-
-
-def test_a_module_that_is_not_installed_is_named() -> None:
-    crash = (
-        "Traceback (most recent call last):\n"
-        '  File "stages/judge.py", line 3, in <module>\n    import torch\n'
-        "ModuleNotFoundError: No module named 'torch'\n"
-    )
-    assert "No module named 'torch'; install" in last_words(crash, 1)
-
-
-def test_the_signal_that_ended_a_stage_is_named() -> None:
-    for code in (-signal.SIGKILL, 128 + signal.SIGKILL):
-        said = last_words("half done", code)
-        assert said.startswith("half done\nkilled by SIGKILL, perhaps because there was no memory")
-    assert "killed by SIGSEGV; " in last_words("", 139)
-    assert "killed" not in last_words("one line", 78)
-    assert last_words("", 3).startswith("no output; ")
 
 
 def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import threading
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pytest
 from dvc import rwlock
@@ -319,29 +319,6 @@ def test_stages_at_a_time_share_the_cores(tmp_path: Path, monkeypatch: pytest.Mo
     assert threads == ["6", "3", "1", "1"]
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     assert surroundings.of_stages(tmp_path, 2)["OMP_NUM_THREADS"] == "5"
-
-
-def test_files_with_settings_of_prefect_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home, root = tmp_path / "home", tmp_path / "project"
-    monkeypatch.setenv("HOME", str(home))
-    contents = {
-        root / "prefect.toml": "[api]",
-        root / "pyproject.toml": "[project]",
-        root / ".env": "OTHER=1",
-        home / ".prefect/profiles.toml": "[profiles.x]\nPREFECT_API_URL = 'u'",
-    }
-    for path, text in contents.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    assert surroundings.files_of_prefect(root) == ["prefect.toml", "~/.prefect/profiles.toml"]
-
-    def refused(*_: Any, **__: Any) -> str:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "read_text", refused)
-    assert surroundings.files_of_prefect(root) == []
 
 
 def test_a_signal_that_is_ignored_stays_so() -> None:

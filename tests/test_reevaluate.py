@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from flows.recovery import alone, guarded
+from flows.recovery import alone
 from flows.surroundings import environment
 from metassay.core.exit_codes import MEANINGS, WORSE
 from metassay.tables.certificates import CERTIFICATES
@@ -49,7 +49,9 @@ stages:
       - data/tables/one/certificates.parquet
   report:
     wdir: ../..
-    cmd: if [ -e broken ]; then exit 78; fi; mkdir -p reports/one; touch reports/one/index.html
+    cmd: >-
+      if [ -e broken ]; then exit 78; fi;
+      mkdir -p reports/one/page/data; touch reports/one/page/data/head.js
     deps: [data/tables/one/scores.parquet]
     outs: [reports/one]
 """
@@ -88,6 +90,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "benchmarks/one/dvc.yaml": DAG,
         "dvc.yaml": "stages: {}\n",
         ".gitignore": "/.work/\n/data/tables/\n/reports/\n",
+        ".dvcignore": (ROOT / ".dvcignore").read_text(encoding="utf-8"),
         ".dvc/config": (ROOT / ".dvc/config").read_text(encoding="utf-8"),
         str(RAW): "good",
     }.items():
@@ -192,12 +195,18 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
         report = (project / "reports/changes/one" / file).read_text(encoding="utf-8")
         assert "regressed" in report
         assert "rouge2" in report
+    since = project / "reports/one/page/data/since.js"
+    assert since.read_text("utf-8") == (
+        'metassay("since",{"href":"../changes/one/index.html",'
+        '"title":"since accepted, of 3 scores: 2 got worse"})\n'
+    )
 
     again = reevaluate(project)
     assert again.returncode == 4, "as long as nobody accepts it"
     assert "nothing to do" in again.stdout
     moved = run(project, "flows.accept")
     assert "2 regressed, 0 improved" in moved.stdout
+    assert since.read_text("utf-8") == 'metassay("since",null)\n'
     assert reevaluate(project).returncode == 0
 
     runs, means = load(project, "one")
@@ -211,9 +220,9 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
 def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None:
     command = [sys.executable, "-m", "flows.accept", "one"]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with guarded(project, ["other"]):
+    with alone(project, ["other"]):
         assert "is accepted already" in run(project, "flows.accept").stdout
-    with guarded(project, ["one", "other"]):
+    with alone(project, ["one", "other"]):
         accepting = subprocess.Popen(command, cwd=project, env=surroundings(project), **streams)
         assert accepting.stderr is not None
         said = accepting.stderr.readline()
@@ -249,7 +258,7 @@ def test_who_waits_to_accept_and_is_killed_accepts_nothing_later(
         "flows.accept",
         "one",
     )
-    with guarded(project, ["one"]):
+    with alone(project, ["one"]):
         accepting = start(project, command=command, **surroundings(project))
         assert wait_until(accepting, lambda: "another run is working on one" in accepting.output)
         assert kill(accepting, target, number)
@@ -348,8 +357,9 @@ def test_prefect_takes_our_prefect_yaml_and_finds_the_flow_that_it_names() -> No
     model = PrefectYamlModel.model_validate(given)
     taken = model.model_dump(exclude_unset=True, mode="json", by_alias=True)
     assert taken["deployments"] == given["deployments"], "Prefect passes over what it doesn't know"
-    (one,) = given["deployments"]
-    file, _, name = one["entrypoint"].partition(":")
-    assert (ROOT / file).is_file()
-    found = load_flow_from_entrypoint(f"{ROOT / file}:{name}")
-    found.validate_parameters(one["parameters"])
+    assert [one["name"] for one in given["deployments"]] == ["weekly", "cluster"]
+    for one in given["deployments"]:
+        file, _, name = one["entrypoint"].partition(":")
+        assert (ROOT / file).is_file()
+        found = load_flow_from_entrypoint(f"{ROOT / file}:{name}")
+        found.validate_parameters(one["parameters"])

@@ -59,6 +59,7 @@ BOMB = "a: &a [x, x]\n" + "".join(
     f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n"
     for a, b in zip("abcdefghij", "bcdefghijk", strict=True)
 )
+MANY = f"a: &a [{'x, ' * 400}x]\nb: [{'*a, ' * 400}x]\n"
 CHAIN = "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}]\n" for n in range(1000))
 
 
@@ -67,13 +68,14 @@ CHAIN = "a0: &a0 [1]\n" + "".join(f"a{n + 1}: &a{n + 1} [*a{n}]\n" for n in rang
     [
         ("a: " + "[" * 100_000, ": line 1: blocks within blocks, more than 40; take some away"),
         (CHAIN, ": line 39: blocks within blocks, more than 40; take some away"),
-        (BOMB, ": line 6: more than 100,000 values, anchors' blocks counted each time; take some"),
+        (BOMB, ": line 6: more than 100,000 values, anchors' counted each time; take some away"),
+        (MANY, ": line 2: more than 100,000 values, anchors' counted each time; take some away"),
         ("a: &a [1, *a]\n", ": line 1: *a is within its own block; remove it"),
         ("a: 1\nb: !!set {x}\n", ": line 2: tags (`!`) and directives (`%`) are not read"),
         ("a: !!python/name:os.system\n", ": line 1: tags (`!`) and directives (`%`) are not read"),
         ("%YAML 1.1\n---\na: 1\n", ": line 1: tags (`!`) and directives (`%`) are not read"),
     ],
-    ids=["deep", "chain", "bomb", "itself", "set", "python", "directive"],
+    ids=["deep", "chain", "bomb", "many", "itself", "set", "python", "directive"],
 )
 def test_what_no_reader_comes_to_an_end_with(tmp_path: Path, text: str, expected: str) -> None:
     (found,) = problems(written(tmp_path, text))

@@ -22,7 +22,7 @@ from metassay.llm.ledger import Ledger
 from metassay.llm.session import LEDGER
 from speed.dag import build
 from tests.stage_setup import run_stage, tiny_project
-from tests.test_flows import change
+from tests.support.invented_project import change
 
 OTHER = 65534  # nobody, by name
 AS_ANOTHER = pytest.mark.skipif(os.getuid() != 0, reason="only root can try it as another user")

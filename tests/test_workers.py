@@ -1,6 +1,8 @@
-"""How a stage fails that never began: it is told, whichever way stages are run."""
+"""What is told of a stage that failed, or never began, whichever way stages are run."""
 
 import io
+import signal
+import traceback
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +13,7 @@ from rich.console import Console
 from flows import plain
 from flows.dag import Plan, Stage
 from flows.watch import Watch
-from flows.workers import StageFailed, Workers
+from flows.workers import StageFailed, Workers, last_words, notes
 
 ONE = Stage("benchmarks/one/dvc.yaml:align", (), 0, 1, ())
 TWO = Stage("benchmarks/one/dvc.yaml:pair", (ONE.address,), 0, 1, ())
@@ -56,3 +58,46 @@ def test_a_fault_of_the_program_is_not_swallowed(tmp_path: Path) -> None:
         Watch(PLAN, console=Console(file=io.StringIO())) as watch,
     ):
         plain.run(tmp_path, workers, watch, jobs=1)
+
+
+def test_a_crash_tells_where_but_not_the_text_it_stumbled_over() -> None:
+    crash = (
+        "note: nothing to see\n"
+        "Traceback (most recent call last):\n"
+        '  File "stages/judge.py", line 21, in main\n    judge()\n'
+        "ValueError: cannot read 'CANARY of a patient'\nCANARY again: second line\n"
+    )
+    said = last_words(crash, 1)
+    assert "CANARY" not in said
+    assert 'File "stages/judge.py", line 21, in main' in said
+    assert "ValueError" in said
+    assert notes(crash) == ("note: nothing to see",)
+
+
+def test_of_a_group_of_errors_only_the_kind_is_told() -> None:
+    try:
+        raise ExceptionGroup("CANARY", [ValueError("CANARY")])
+    except ExceptionGroup:
+        crash = traceback.format_exc()
+    said = last_words(crash, 1)
+    assert "CANARY" not in said
+    assert "ExceptionGroup (its message is not shown" in said
+    assert f'File "{__file__}"' in said
+
+
+def test_a_module_that_is_not_installed_is_named() -> None:
+    crash = (
+        "Traceback (most recent call last):\n"
+        '  File "stages/judge.py", line 3, in <module>\n    import torch\n'
+        "ModuleNotFoundError: No module named 'torch'\n"
+    )
+    assert "No module named 'torch'; install" in last_words(crash, 1)
+
+
+def test_the_signal_that_ended_a_stage_is_named() -> None:
+    for code in (-signal.SIGKILL, 128 + signal.SIGKILL):
+        said = last_words("half done", code)
+        assert said.startswith("half done\nkilled by SIGKILL, perhaps because there was no memory")
+    assert "killed by SIGSEGV; " in last_words("", 139)
+    assert "killed" not in last_words("one line", 78)
+    assert last_words("", 3).startswith("no output; ")

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.api.column_names import Named
 from metassay.core.errors import shown
 from metassay.core.naming import MOST
 from metassay.tables.names import FULL, NO_JUDGE
@@ -20,6 +19,35 @@ from metassay.tabular.sheet import Sheet
 REMEDY = "docs/meta-eval.md shows how the two files are written"
 ONLY = "rating"  # the criterion where columns are of raters, and none is named
 TEXT = ["doc_id", "author", "part"]  # what one score, and one rater's rating, is of
+
+
+class Named(NamedTuple):
+    """What columns are called: keys, those that slice the texts, and what belongs together."""
+
+    doc: str = "doc_id"
+    system: str = "system"  # `author` may stand for it, unless another name is asked for
+    rater: str = "rater"
+    by: tuple[str, ...] = ()
+    strata: str = ""
+    cluster: str = ""
+    family: str = ""
+    columns: tuple[str, ...] = ()  # of `--columns`, such as ratings.raters=ann,ben
+    values: tuple[str, ...] = ()  # metrics and criteria that other options name
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every column that labels texts, once; keys label none."""
+        grouping = [self.strata]
+        grouping += [getattr(self, one) for one in ("cluster", "family") if not self.alone(one)]
+        return tuple(dict.fromkeys([*self.by, *filter(None, grouping)]))
+
+    def alone(self, option: str) -> bool:
+        """Whether each document is its own cluster, or each system its own family.
+
+        The standard names say so whatever the file calls the column.
+        """
+        keys = {"cluster": (self.doc, "doc_id"), "family": (self.system, "system", "author")}
+        return getattr(self, option) in keys.get(option, ())
 
 
 class Given(NamedTuple):
@@ -111,10 +139,10 @@ def find_columns(
         empty = [column for column in unread if not sheet.cells(column)]
         values |= {column: {shape.what: column} for column in empty if shape.what in found.each}
         unread = [column for column in unread if column not in values]
-    for number, column in enumerate(sheet.columns, start=1):
-        if column in values and len(column) > MOST:
-            what = f"the name of column {number} has {len(column):,} characters"
-            faults.add(sheet.head, what, f"shorten it to {MOST}")
+    for column in filter(lambda name: len(name) > MOST, values):
+        number = sheet.columns.index(column) + 1
+        what = f"the name of column {number} has {len(column):,} characters"
+        faults.add(sheet.head, what, f"shorten it to {MOST}")
     return Columns(roles, values, labels, unread)
 
 
@@ -123,11 +151,8 @@ def _said(sheet: Sheet, shape: Shape, named: Named, faults: Findings) -> dict[st
     kind = shape.kind
     told = said_columns(named.columns, ("ratings", "scores"), [])[kind]
     said = {r: c for r, c in told.items() if r not in (Role.DOC, Role.SYSTEM) or c in sheet.frame}
-    for role, wanted in (
-        (Role.DOC, named.doc),
-        (Role.SYSTEM, named.system),
-        (Role.RATER, named.rater),
-    ):
+    for role in (Role.DOC, Role.SYSTEM, Role.RATER):
+        wanted = getattr(named, role)
         if role not in said and role in ROLES[kind]:
             found = _standing_for(sheet, role, wanted, faults)
             said.update({role: found} if found else {})
@@ -170,14 +195,11 @@ def check_named(files: Sequence[Sheet], ratings: Sheet, named: Named, faults: li
     """Add a fault for each column asked for that none of the `files` has, and of raters not the
     `ratings`."""
     said_columns(named.columns, ("ratings", "scores"), faults)
-    asked = [("doc", named.doc, files), ("system", named.system, files)]
-    asked += [("rater", named.rater, [ratings]), *(("by", name, files) for name in named.by)]
-    for option in ("strata", "cluster", "family"):
-        name = getattr(named, option)
-        if name and not named.alone(option):
-            asked.append((option, name, files))
+    groups = [one for one in ("strata", "cluster", "family") if not named.alone(one)]
+    asked = [(one, getattr(named, one)) for one in ("doc", "system", "rater", *groups)]
     standard = Named()._asdict()
-    for option, name, where in asked:
+    for option, name in [*asked, *(("by", name) for name in named.by)]:
+        where = [ratings] if option == "rater" else files
         if name == standard[option] or any(name in sheet.frame for sheet in where):
             continue
         there = "; ".join(f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where)
@@ -193,10 +215,8 @@ def check_named(files: Sequence[Sheet], ratings: Sheet, named: Named, faults: li
 
 def _standing(sheet: Sheet, role: str, wanted: str) -> list[str]:
     """The columns that are called as this key, in the order of the names."""
-    standard = {Role.DOC: ("doc_id",), Role.SYSTEM: ("system", "author"), Role.RATER: ("rater",)}[
-        role
-    ]
-    return [name for name in dict.fromkeys((wanted, *standard)) if name in sheet.frame]
+    standard = {Role.DOC: ["doc_id"], Role.SYSTEM: ["system", "author"], Role.RATER: ["rater"]}
+    return [name for name in dict.fromkeys([wanted, *standard[role]]) if name in sheet.frame]
 
 
 def _standing_for(sheet: Sheet, role: str, wanted: str, faults: Findings) -> str | None:
@@ -214,14 +234,11 @@ def _check_needed(
     if Role.DOC not in keys:
         fix = f"name it in the header, or say which column it is: --columns doc=COLUMN; {REMEDY}"
         faults.add(sheet.head, f"column {named.doc!r} is missing", fix)
-    if Role.SYSTEM in keys or others is None:
-        return
-    standing = _standing(others, Role.SYSTEM, named.system)
-    if standing:
+    standing = _standing(others, Role.SYSTEM, named.system) if others else []
+    if others and standing and Role.SYSTEM not in keys:
         fix = (
             f"add it, or say which column it is: --columns system=COLUMN; {others.name} has"
-            f" {standing[0]!r};"
-            " only where both files lack it are all texts by one system"
+            f" {standing[0]!r}; only where both files lack it are all texts by one system"
         )
         faults.add(sheet.head, f"column {named.system!r} is missing", fix)
 

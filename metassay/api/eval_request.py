@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from metassay.api.column_names import Named
-from metassay.api.columns import LISTED, Given
+from metassay.api.columns import LISTED, Given, Named
 from metassay.core.errors import collect_problems, meant, raise_problems, shown
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
@@ -110,8 +109,7 @@ def _options(wanted: Wanted, compared: Sequence[str]) -> tuple[MetaOptions, Cert
 
 
 def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str]:
-    criteria = ratings.names
-    problems: list[str] = []
+    criteria, problems = ratings.names, list[str]()
     if len(criteria) > CRITERIA or len(criteria) * len(metrics) > TESTED:
         problems.append(
             f"{ratings.name}: has {len(criteria):,} criteria, beside {len(metrics):,} metrics; the"
@@ -122,11 +120,10 @@ def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str
         problems += _unknown(f"--{option}", names, [*metrics, *criteria])
     problems += _unknown("--scale", wanted.scale, criteria)
     problems += _unknown("--confound", wanted.confounds, metrics)
-    primary = wanted.settings.get("primary")
-    problems += _unknown("--primary", [primary] if primary else [], metrics)
+    problems += _unknown("--primary", filter(None, [wanted.settings.get("primary")]), metrics)
+    fix = "a confound is neither better nor worse, so remove one of the two"
     problems += [
-        f"--confound {shown(name)}: --{option} names it, too; a confound is neither better nor"
-        " worse, so remove one of the two"
+        f"--confound {shown(name)}: --{option} names it, too; {fix}"
         for option, names in wanted.better.items()
         for name in wanted.confounds
         if name in names
@@ -137,13 +134,10 @@ def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
+    what = "no metric or criterion is called so; there are"
     there = listed(dict.fromkeys(known), LISTED) or "none"
-    return [
-        f"{option} {shown(name)}: no metric or criterion is called so; there are:"
-        f" {there}{meant(name, known)}"
-        for name in names
-        if name not in known
-    ]
+    each = [name for name in names if name not in known]
+    return [f"{option} {shown(name)}: {what}: {there}{meant(name, known)}" for name in each]
 
 
 def _unclear(given: Given | None, found: Mapping[str, Direction], wanted: Wanted) -> list[str]:
@@ -167,8 +161,6 @@ def _compared(
     count = len(mine[["metric", "judge"]].drop_duplicates())
     if count <= LARGEST:
         return names, []
-    return [], [
-        f"{count} metrics are too many to compare with each other, so the tables of"
-        " significance, ensembles, corrected means and conflicts are empty; choose up to"
-        f" {LARGEST} with --compared NAME"
-    ]
+    what = "so the tables of significance, ensembles, corrected means and conflicts are empty"
+    fix = f"choose up to {LARGEST} with --compared NAME"
+    return [], [f"{count} metrics are too many to compare with each other, {what}; {fix}"]

@@ -14,41 +14,17 @@ _RATERS = ("ann", "bob", "cem")
 _DOCUMENTS = 30
 _SEED = 20
 
-_README = """\
-# An invented study
-
-30 documents, each summarised by 8 systems. Nobody wrote them and nobody rated them: these numbers
-were drawn at random, so that it is known which metric deserves trust.
-
-| column of scores.csv | what it was made to be |
-|---|---|
-| `entails` | a good metric: follows the quality of each text |
-| `fluency` | knows who wrote a text, not how good the text is |
-| `recall` | sees hardly more than length |
-| `readability` | noise |
-| `binary` | a judge that says 1 (faithful) or 0, mostly rightly |
-
-`ratings.csv` has three raters, each of whom rated two texts in three, by two criteria: `faithful`,
-1 to 5, and `errors`, a count of which less is better. Run in this folder:
-
-```sh
-{command}
-```
-"""
-
 
 def write_example(folder: Path) -> str:
     """Write scores.csv, ratings.csv and README.md to a new or empty folder; returns the command
     to run there. Raises BadInput where `folder` holds something or cannot be made."""
     command = f"metassay meta-eval {ARGUMENTS} --out results"
-    scores, ratings = example()
+    scores, ratings = (one.to_csv(index=False, lineterminator="\n") for one in example())
+    readme = Path(__file__).with_suffix(".md").read_text("utf-8").format(command=command)
+    contents = {"scores.csv": scores, "ratings.csv": ratings, "README.md": readme}
     with whole_folder(folder, "--example") as made:
-        for name, frame in (("scores", scores), ("ratings", ratings)):
-            text = frame.to_csv(index=False, lineterminator="\n")
-            (made / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
-        (made / "README.md").write_text(
-            _README.format(command=command), encoding="utf-8", newline="\n"
-        )
+        for name, text in contents.items():
+            (made / name).write_text(text, encoding="utf-8", newline="\n")
     return command
 
 

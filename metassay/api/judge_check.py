@@ -1,10 +1,8 @@
 """Is a judge any good? One table of verdicts and labels in, one answer and its tables out."""
 
-import json
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from html import escape
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,20 +10,11 @@ import numpy as np
 import pandas as pd
 
 from metassay import __version__
-from metassay.api.judge_tables import (
-    AC1,
-    REQUIRED,
-    WHOLE,
-    Choices,
-    Shown,
-    people_of,
-    tables,
-    unmet,
-)
-from metassay.api.verdict_table import Columns, Verdicts, verdicts
-from metassay.core.atomic import whole_folder
+from metassay.api.judge_tables import AC1, WHOLE, People, people_of, tables
+from metassay.api.results import Results, several
+from metassay.api.verdict_table import Choices, Verdicts, verdicts
 from metassay.core.errors import BadInput, raise_problems
-from metassay.format.frames import records, to_csv
+from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
 from metassay.reporting.contract import CellInfo, Head, Link, Problem, SystemsInfo
 from metassay.reporting.shell import PageFolder
@@ -34,6 +23,17 @@ from metassay.statistics.shares import FEW_CLUSTERS, WIDTH
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
+LINES, WIDE = 20, 80  # the first screen
+JUDGES = 3  # on the first screen
+IDS = 5
+_BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
+          AC1: "Gwet's AC1"}  # fmt: skip
+_METHODS = ("as judged", "corrected", "people alone")
+_ALIASES = {"kappa": "cohen_kappa", "ac1": AC1}
+REQUIRED = (
+    *("sensitivity", "specificity", "precision", "negative_predictive_value"),
+    *("balanced_accuracy", "f1", "cohen_kappa", AC1, "mcc", "agreement"),
+)  # what a gate may ask for
 _SYSTEMS = SystemsInfo(
     noun="judge",
     table="card",
@@ -42,18 +42,12 @@ _SYSTEMS = SystemsInfo(
     cell=CellInfo("value", "low", "high", "n"),
     better="",
     groups="",
-    headline=["sensitivity", "specificity", "cohen_kappa", AC1],
+    headline=[*_BOARD],
 )
-LINES, WIDE = 20, 80  # the first screen
-JUDGES = 3  # on the first screen
-IDS = 5
-_BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
-          AC1: "Gwet's AC1"}  # fmt: skip
-_ALIASES = {"kappa": "cohen_kappa", "ac1": AC1}
 
 
 @dataclass(frozen=True, eq=False)
-class JudgeCheck:
+class JudgeCheck(Results):
     """What a judge's verdicts are worth beside people's labels; each table is an attribute too.
 
     `board`: the judges side by side, as text. `answer`: what the tables say, in a sentence each.
@@ -62,27 +56,9 @@ class JudgeCheck:
     on beside the table. docs/judge-check.md describes the tables.
     """
 
-    tables: Mapping[str, pd.DataFrame] = field(repr=False)
     board: tuple[str, ...]
     answer: tuple[str, ...]
     unmet: tuple[str, ...]
-    notes: tuple[str, ...]
-    choices: Mapping[str, object] = field(repr=False)
-
-    def __getattr__(self, name: str) -> pd.DataFrame:
-        there = self.__dict__.get("tables", {})
-        if name not in there:
-            names = ", ".join(there)
-            raise AttributeError(f"no table is called {name!r} here; there are: {names}")
-        return there[name]  # type: ignore[no-any-return]
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.tables]
-
-    def table(self, name: str) -> pd.DataFrame:
-        """A table by its name, such as `card`; AttributeError lists the names that there are."""
-        found: pd.DataFrame = getattr(self, name)
-        return found
 
     @property
     def screen(self) -> tuple[str, ...]:
@@ -90,56 +66,24 @@ class JudgeCheck:
         head = [*_wrapped(self.notes[0])[:2], *map(_one_line, self.notes[1:3])]
         many = f"; {len(self.unmet) - 1} more" if len(self.unmet) > 1 else ""
         failed = [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{many}")] if self.unmet else []
-        said = [line for one in self.answer for line in _wrapped(one)]
-        every = [*head, *self.board, *failed, *said]
+        said = [*failed, *(line for one in self.answer for line in _wrapped(one))]
+        every = [*head, *self.board, *said]
         if len(every) + 2 <= LINES:
-            every = [*head, "", *self.board, "", *failed, *said]
+            every = [*head, "", *self.board, "", *said]
         return tuple(every[:LINES])
 
     def __repr__(self) -> str:
         """The first screen, then the names of the tables."""
         return "\n".join([*self.screen, f"tables: {', '.join(self.tables)}"])
 
-    def _repr_html_(self) -> str:
-        """The same as notebooks show it."""
-        return f"<pre>{escape(repr(self))}</pre>"
-
-    def save(self, folder: str | Path) -> None:
-        """Write a page, every table as CSV, `answer.txt`, `choices.json` and `notes.txt`.
-
-        The folder must be new or empty, and appears whole or not at all; else BadInput. Tables have
-        all their digits; a missing number is an empty cell.
-        """
-        with whole_folder(Path(folder), "save") as made:
-            self.write(made)
-
-    def write(self, folder: Path) -> None:
-        """Write the same to a folder that is there and empty."""
-        contents = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
-        contents["choices.json"] = f"{json.dumps(self.choices, indent=2, ensure_ascii=False)}\n"
-        contents["answer.txt"] = "".join(f"{line}\n" for line in (*self.unmet, *self.answer))
-        contents["notes.txt"] = "".join(f"{line}\n" for line in self.notes)
-        for name, text in contents.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
-        self._write_page(folder)
-
-    def _cards(self) -> Iterator[str]:
-        """What stands on the first screen of the terminal beside the answer, as sentences."""
-        card = records(self.tables["card"])
-        for judge in dict.fromkeys(row["judge"] for row in card):
-            mine = {
-                row["statistic"]: row
-                for row in card
-                if (row["judge"], row["slice"]) == (judge, WHOLE)
-            }
-            numbers = ", ".join(f"{name} {_cell(mine[key])}" for key, name in _BOARD.items())
-            rates = {row["method"]: row for row in _rows(self.tables, "pass_rates", judge)}
-            each = ", ".join(f"{_cell(row)} {method}" for method, row in rates.items())
-            yield f"{judge}: {numbers}. Pass rate: {each}."
+    def _texts(self) -> Mapping[str, Sequence[str]]:
+        return {"answer.txt": (*self.unmet, *self.answer), "notes.txt": self.notes}
 
     def _write_page(self, folder: Path) -> None:
-        """Write index.html, which shows the answer and all tables."""
-        from metassay.reporting.pages import put_evidence, words_of  # slow; the screen needs none
+        from metassay.reporting.evidence import (  # slow; the screen needs none
+            put_evidence,
+            words_of,
+        )
 
         kind, name = "judge check", str(self.choices["file"])
         page = PageFolder(folder)
@@ -150,7 +94,7 @@ class JudgeCheck:
                 name=name,
                 about=words_of(kind)["about"],
                 made=f"Metassay {__version__}",
-                answer=[*self.unmet, *self._cards(), *self.answer],
+                answer=[*self.unmet, *_cards(self.tables), *self.answer],
                 problems=[Problem("warning", line) for line in self.notes],
                 tables=put_evidence(page, self.tables, kind, command),
                 systems=_SYSTEMS,
@@ -227,45 +171,38 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
     if faults or sheet is None:
         raise BadInput(faults.lines())
-    said = Columns(
-        _several(judge), _several(human), doc, system, rater, _several(by), _several(passes),
-        pass_from,
-    )  # fmt: skip
-    return checked(sheet, said, Choices(dict(require or {}), epsilon, confidence, width, seed))
+    said = Choices(
+        *(several(judge), several(human), doc, system, rater, several(by), several(passes)),
+        *(pass_from, "", dict(require or {}), epsilon, confidence, width, seed),
+    )
+    return checked(sheet, said)
 
 
-def checked(sheet: Sheet, said: Columns, chosen: Choices) -> JudgeCheck:
+def checked(sheet: Sheet, said: Choices) -> JudgeCheck:
     """What `judge_check` and the command both do with cells."""
-    chosen = chosen._replace(require=_required(chosen, said.mark))
-    given = verdicts(sheet, said)
+    given = verdicts(sheet, said._replace(require=_required(said)))
     if not any(np.isfinite(one).any() for one in given.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
-    made, shown = tables(given, chosen)
+    people = people_of(given)
+    made = tables(given, people)
     return JudgeCheck(
-        made,
-        tuple(_board(made, shown)),
-        tuple(_answer(given, made, shown, chosen)),
-        tuple(line for one in shown for line in _unmet_lines(one, chosen)),
-        tuple(_notes(given)),
-        {**given.columns._asdict(), **chosen._asdict(), "file": sheet.name},
+        *(made, tuple(_notes(given, people)), {**given.choices._asdict(), "file": sheet.name}),
+        *(tuple(_board(made)), tuple(_answer(given, people, made))),
+        tuple(_unmet(made, given.choices)),
     )
 
 
-def _several(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _required(chosen: Choices, mark: str) -> dict[str, float]:
+def _required(chosen: Choices) -> dict[str, float]:
     """The requirements by the card's names; raises BadInput for what is none, and other choices."""
-    wrong = {name: getattr(chosen, name) for name in ("confidence", "width", "epsilon")}
     problems = [
-        f"{mark}{name} {value:g}: write a number between 0 and 1"
-        for name, value in wrong.items()
-        if not 0 < value < 1
+        f"{chosen.mark}{name} {getattr(chosen, name):g}: write a number between 0 and 1"
+        for name in ("confidence", "width", "epsilon")
+        if not 0 < getattr(chosen, name) < 1
     ]
     require = {_ALIASES.get(name, name): least for name, least in chosen.require.items()}
+    known = f"write one of {', '.join(REQUIRED)} and a number below 1"
     problems += [
-        f"{mark}require {name}={least:g}: write one of {', '.join(REQUIRED)} and a number below 1"
+        f"{chosen.mark}require {name}={least:g}: {known}"
         for name, least in require.items()
         if name not in REQUIRED or not -1 < least < 1
     ]
@@ -273,23 +210,44 @@ def _required(chosen: Choices, mark: str) -> dict[str, float]:
     return require
 
 
-def _unmet_lines(one: Shown, chosen: Choices) -> Iterator[str]:
-    for name in unmet(one.card, chosen.require):
-        value, low = short(one.card[name].value), short(one.card[name].low) or "unknown"
-        yield (
-            f"NOT MET: {one.judge}: {name} {value} has the lower end {low}, not"
-            f" {short(chosen.require[name])} or more: no corrected pass rate is given"
-        )
+_Tables = Mapping[str, pd.DataFrame]
 
 
-def _notes(given: Verdicts) -> Iterator[str]:
-    people, items = people_of(given), given.items
+def _rows(made: _Tables, table: str, judge: str) -> list[dict[str, Any]]:
+    """A judge's rows of a table, of all items and not of slices."""
+    every = records(made[table]) if table in made else []
+    return [row for row in every if row["judge"] == judge and row.get("slice", WHOLE) == WHOLE]
+
+
+def _by(key: str, made: _Tables, table: str, judge: str) -> dict[str, dict[str, Any]]:
+    return {row[key]: row for row in _rows(made, table, judge)}
+
+
+def _judges(made: _Tables) -> list[str]:
+    return [*made["card"]["judge"].unique()]
+
+
+def _unmet(made: _Tables, chosen: Choices) -> Iterator[str]:
+    for judge in _judges(made):
+        card = _by("statistic", made, "card", judge)
+        for name, least in chosen.require.items():
+            value, low = card[name]["value"], card[name]["low"]
+            if low is None or low < least:
+                yield (
+                    f"NOT MET: {judge}: {name} {short(value)} has the lower end"
+                    f" {short(low) or 'unknown'}, not {short(least)} or more: no corrected pass"
+                    " rate is given"
+                )
+
+
+def _notes(given: Verdicts, people: People) -> Iterator[str]:
+    items = given.items
     judged = np.isfinite(np.array([*given.judges.values()])).any(axis=0)
     rated, split = people.n > 0, people.share == 0.5
-    alike = f"each row by itself ({given.columns.option('doc')} says what rows share)"
+    alike = f"each row by itself ({given.choices.option('doc')} says what rows share)"
     if "doc" in items and not items["doc"].is_unique:
         documents = counted(items["doc"].nunique(), "document")
-        alike = f"{documents} ({given.columns.doc}), whose rows count as alike"
+        alike = f"{documents} ({given.choices.doc}), whose rows count as alike"
     labelled = f"{int(rated.sum()):,} labelled by {counted(len(given.raters), 'rater')}"
     some = ((judged & ~rated, "judged only"), (rated & ~judged, "without a verdict"),
             (split, "split by raters and left out of the card"))  # fmt: skip
@@ -320,74 +278,78 @@ def _cell(row: Mapping[str, Any]) -> str:
     return said.strip().replace("1.00", "1")
 
 
-def _rows(made: Mapping[str, pd.DataFrame], table: str, judge: str) -> list[dict[str, Any]]:
-    return [row for row in records(made.get(table, pd.DataFrame())) if row["judge"] == judge]
+def _cards(made: _Tables) -> Iterator[str]:
+    """What stands on the first screen of the terminal beside the answer, as sentences."""
+    for judge in _judges(made):
+        card = _by("statistic", made, "card", judge)
+        numbers = ", ".join(f"{name} {_cell(card[key])}" for key, name in _BOARD.items())
+        rates = _by("method", made, "pass_rates", judge)
+        each = ", ".join(f"{_cell(row)} {method}" for method, row in rates.items())
+        yield f"{judge}: {numbers}. Pass rate: {each}."
 
 
-def _board(made: Mapping[str, pd.DataFrame], shown: Sequence[Shown]) -> Iterator[str]:
+def _board(made: _Tables) -> Iterator[str]:
     """The judges side by side: the card, then the pass rates."""
 
     def line(name: str, cells: Sequence[str]) -> str:
         return f"{_shorter(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
 
-    some, methods = shown[:JUDGES], ("as judged", "corrected", "people alone")
-    yield line(
-        f"{JUDGES} of {len(shown)} judges" if len(shown) > JUDGES else "", [*_BOARD.values()]
-    )
-    for one in some:
-        yield line(one.judge, [_cell(one.card[name]._asdict()) for name in _BOARD])
-    card = [row for row in _rows(made, "card", shown[0].judge) if row["slice"] == WHOLE]
-    base = {row["statistic"]: row["base_rate"] for row in card}
-    yield line("base rate alone", [short(base[name]).replace("1.00", "1") for name in _BOARD])
-    yield line("pass rate", methods)
-    for one in some:
-        rates = [row for row in _rows(made, "pass_rates", one.judge) if row["slice"] == WHOLE]
-        mine = {row["method"]: row for row in rates}
-        yield line(one.judge, [_cell(mine[method]) for method in methods])
+    every = _judges(made)
+    many = f"{JUDGES} of {len(every)} judges" if len(every) > JUDGES else ""
+    yield line(many, [*_BOARD.values()])
+    cards = {judge: _by("statistic", made, "card", judge) for judge in every[:JUDGES]}
+    for judge, card in cards.items():
+        yield line(judge, [_cell(card[name]) for name in _BOARD])
+    base = [short(cards[every[0]][name]["base_rate"]) for name in _BOARD]
+    yield line("base rate alone", [one.replace("1.00", "1") for one in base])
+    yield line("pass rate", _METHODS)
+    for judge in cards:
+        rates = _by("method", made, "pass_rates", judge)
+        yield line(judge, [_cell(rates[method]) for method in _METHODS])
 
 
-def _answer(
-    given: Verdicts, made: Mapping[str, pd.DataFrame], shown: Sequence[Shown], chosen: Choices
-) -> Iterator[str]:
-    first = shown[0].judge
-    yield from _few_documents(given)
-    yield _may_replace(shown, chosen)
-    yield from _most_open(_rows(made, "labels", first), _shorter(first), chosen)
+def _answer(given: Verdicts, people: People, made: _Tables) -> Iterator[str]:
+    first, *_ = _judges(made)
+    yield from _few_documents(given, people)
+    yield _may_replace(made)
+    yield from _most_open(_rows(made, "labels", first), _shorter(first), given.choices)
     if wrong := _rows(made, "disagreements", first):
+        n = _by("statistic", made, "card", first)["agreement"]["n"]
         ids = ", ".join(str(row["id"]) for row in wrong[:IDS])
-        many = f"{len(wrong):,} of {shown[0].card['agreement'].n:,}"
+        many = f"{len(wrong):,} of {n:,}"
         yield _one_line(f"Disagreements of {_shorter(first)}: {many}, the surest first: {ids}")
 
 
-def _few_documents(given: Verdicts) -> Iterator[str]:
+def _few_documents(given: Verdicts, people: People) -> Iterator[str]:
     """Where a label is of so few documents that nobody can tell how alike their rows are."""
-    passed = people_of(given).passed
+    passed = people.passed
     doc = given.items.get("doc", pd.Series(range(len(passed))))
-    if doc[np.isfinite(passed)].is_unique:
-        return
-    many = {"fail": doc[passed == 0].nunique(), "pass": doc[passed == 1].nunique()}
-    for verb, n in many.items():
-        if 0 < n < FEW_CLUSTERS and all(many.values()):
-            rows = f"rows of {counted(n, 'document')} only"
-            yield f"WARNING: people {verb} {rows}: each document counts once."
+    many = {verb: doc[passed == one].nunique() for verb, one in (("fail", 0), ("pass", 1))}
+    if not doc[np.isfinite(passed)].is_unique and all(many.values()):
+        for verb, n in many.items():
+            if n < FEW_CLUSTERS:
+                rows = f"rows of {counted(n, 'document')} only"
+                yield f"WARNING: people {verb} {rows}: each document counts once."
 
 
-def _may_replace(shown: Sequence[Shown], chosen: Choices) -> str:
+def _may_replace(made: _Tables) -> str:
     lead = "May it replace a rater?"
-    raters = sum(np.isfinite(one.p) for one in shown[0].test.contests)
+    found = records(made["replacement"])
+    raters = found[0]["n_raters"]
     if not raters:
         return f"{lead} Not told: that takes rows with labels by two people, better three."
     parts = []
-    for judge, _, test, _ in shown[:JUDGES]:
-        wins = sum(contest.wins for contest in test.contests)
-        old = sum(contest.wins_published for contest in test.contests)
-        told = np.isfinite(test.winning_rate_published) and old != wins
+    for row in found[:JUDGES]:
+        contests = _rows(made, "contests", row["judge"])
+        wins, old = (sum(one[k] for one in contests) for k in ("wins", "wins_published"))
+        told = row["winning_rate_published"] is not None and old != wins
         published = f", {old} by the published test" if told else ""
-        said = f"{'yes' if test.passes else 'not shown'}, as good as {wins} of {raters}"
-        parts.append(f"{_shorter(judge)}: {said}{published}, advantage {short(test.advantage)}")
-    guess = " So may one that knows only the base rate." if shown[0].base_rate_test.passes else ""
+        said = f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
+        advantage = f"advantage {short(row['advantage'])}"
+        parts.append(f"{_shorter(row['judge'])}: {said}{published}, {advantage}")
+    guess = " So may one that knows only the base rate." if found[0]["base_rate_passes"] else ""
     few = " Two raters are few." if raters == 2 else ""
-    return f"{lead} {'; '.join(parts)} (epsilon {short(chosen.epsilon)}).{guess}{few}"
+    return f"{lead} {'; '.join(parts)} (epsilon {short(found[0]['epsilon'])}).{guess}{few}"
 
 
 def _most_open(rows: Sequence[Mapping[str, Any]], judge: str, chosen: Choices) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.api.verdict_table import BY, Verdicts
+from metassay.api.verdict_table import BY, Choices, Verdicts
 from metassay.meta_evaluation.judge_cards import Judged, Row, numbers
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
@@ -19,35 +19,12 @@ from metassay.statistics.shares import Clusters, Estimate, judgments
 
 WHOLE = "all"
 AC1 = "gwet_ac1"
-REQUIRED = (
-    *("sensitivity", "specificity", "precision", "negative_predictive_value"),
-    *("balanced_accuracy", "f1", "cohen_kappa", AC1, "mcc", "agreement"),
-)  # what a gate may ask for
 _RATES = {
     "judge_pass_rate": "as judged",
     "prediction_powered_pass_rate": "corrected",
     "rogan_gladen_pass_rate": "corrected by sensitivity and specificity",
     "people_pass_rate": "people alone",
 }
-
-
-class Choices(NamedTuple):
-    """What the numbers depend on beside the table."""
-
-    require: Mapping[str, float]
-    epsilon: float
-    confidence: float
-    width: float
-    seed: int
-
-
-class Shown(NamedTuple):
-    """A judge's numbers on all items, by statistic, and its test against the raters."""
-
-    judge: str
-    card: Mapping[str, Estimate]
-    test: AnnotatorTest
-    base_rate_test: AnnotatorTest
 
 
 class People(NamedTuple):
@@ -71,69 +48,76 @@ def people_of(given: Verdicts) -> People:
     return People(table, passed, share, raters, shares.own_clusters(given.items.get("doc"), n))
 
 
-def tables(given: Verdicts, chosen: Choices) -> tuple[dict[str, pd.DataFrame], list[Shown]]:
-    """Every table by name, and what the first screen shows of each judge."""
-    people, shown = people_of(given), []
-    rows: dict[str, list[Row]] = {name: [] for name in ("card", "pass_rates", "labels")}
+def tables(given: Verdicts, people: People) -> dict[str, pd.DataFrame]:
+    """Every table that has a row, by name."""
+    chosen, rows = given.choices, dict[str, list[Row]]()
+    sure: Any = {"confidence": chosen.confidence, "cluster": people.cluster}
+    options: Any = {"epsilon": chosen.epsilon, "level": 1 - chosen.confidence}
     for name, verdict in given.judges.items():
-        judged, of_all = judgments(verdict), dict[str, Estimate]()
-        for part, here in _slices(given):
-            found, guesses = _card(name, part, verdict, people, here, chosen)
-            of_all = of_all or found  # the first part is the whole
-            key: Row = {"slice": part, "judge": name}
-            refused = bool(unmet(of_all, chosen.require))
-            rows["pass_rates"] += _pass_rates(key, found, refused=refused)
-            rows["card"] += [
-                {**key, "statistic": number, **one._asdict(), "base_rate": guesses.get(number)}
-                for number, one in found.items()
-                if number not in _RATES and not number.startswith("labels_")
-            ]
-        rows["labels"] += [{"judge": name, **row} for row in _labels(of_all, chosen)]
+        judged = judgments(verdict)
         guess = np.where(np.isnan(judged), np.nan, _commoner(people.passed))
-        options: Any = {"epsilon": chosen.epsilon, "level": 1 - chosen.confidence}
         test, base = (
             annotator_test(one, people.table, cluster=people.cluster, **options)
             for one in (judged, guess)
         )
-        shown.append(Shown(name, of_all, test, base))
-        of_raters = zip(given.raters, test.contests, strict=True)
-        for table, more in (
-            ("replacement", [_replacement(test, base, chosen.epsilon)]),
-            ("contests", [{"rater": rater, **one._asdict()} for rater, one in of_raters if one.n]),
-            ("by_agreement", _agreement_rows(judged, people, chosen)),
-            ("latent", _latent_rows(name, judged, people, given, chosen, of_all)),
-            ("disagreements", _disagreements(verdict, people, given)),
-        ):
+        cards = {
+            part: _card(
+                [name, part], verdict[here], people.passed[here], people.cluster[here], chosen
+            )
+            for part, here in _slices(given)
+        }
+        card = cards[WHOLE][0]
+        agreement = by_agreement(judged, people.table, **sure)
+        for table, more in {
+            "card": _card_rows(cards),
+            "pass_rates": _pass_rates(cards, refused=bool(unmet(card, chosen))),
+            "labels": _labels(card, chosen),
+            "replacement": [_replacement(test, base, chosen.epsilon)],
+            "contests": [
+                {"rater": rater, **one._asdict()}
+                for rater, one in zip(given.raters, test.contests, strict=True)
+                if one.n
+            ],
+            "by_agreement": [
+                {"items": items, "of": of, **one._asdict()}
+                for items, found in agreement.items()
+                for of, one in found._asdict().items()
+                if one.n
+            ],
+            "latent": _latent_rows(name, judged, people, given, card),
+            "disagreements": _disagreements(verdict, people, given),
+        }.items():
             rows.setdefault(table, []).extend({"judge": name, **row} for row in more)
-    return {name: pd.DataFrame(found) for name, found in rows.items() if found}, shown
+    made = {name: pd.DataFrame(found) for name, found in rows.items() if found}
+    return {n: one[sorted(one, key=lambda column: column != "slice")] for n, one in made.items()}
 
 
-def unmet(card_of: Mapping[str, Estimate], require: Mapping[str, float]) -> list[str]:
+def unmet(card: Mapping[str, Estimate], chosen: Choices) -> list[str]:
     """The requirements that the lower end of an interval does not reach; unknown is not met."""
-    return [name for name, least in require.items() if not card_of[name].low >= least]
+    return [name for name, least in chosen.require.items() if not card[name].low >= least]
 
 
 def _slices(given: Verdicts) -> Iterator[tuple[str, Mask]]:
     yield WHOLE, np.ones(len(given.items), dtype=np.bool_)
-    by = {name: BY + name for name in given.columns.by}
+    by = {name: BY + name for name in given.choices.by}
     if "system" in given.items and given.items["system"].nunique() > 1:
-        by = {given.columns.system: "system", **by}
+        by = {given.choices.system: "system", **by}
     for name, column in by.items():
         for value in sorted({*given.items[column]} - {""}):
             yield f"{name}={value}", (given.items[column] == value).to_numpy(dtype=np.bool_)
 
 
-def _card(
-    name: str, part: str, verdict: Array, people: People, here: Mask, chosen: Choices
-) -> tuple[dict[str, Estimate], dict[str, float]]:
+_Card = tuple[dict[str, Estimate], dict[str, float]]
+
+
+def _card(key: list[str], judge: Array, passed: Array, of: Clusters, chosen: Choices) -> _Card:
     """A card with AC1, and the same numbers of a judge that only knows the base rate."""
-    judge, passed, of = verdict[here], people.passed[here], people.cluster[here]
     sure: Any = {"confidence": chosen.confidence}
     options = MetaOptions(resamples=1, seed=chosen.seed, label_width=chosen.width, **sure)
-    found = numbers(Judged(judge, passed, of, 0, None, False), options, [name, part])
+    found = numbers(Judged(judge, passed, of, 0, None, False), options, key)
     said = judgments(judge)
     both = np.isfinite(said) & np.isfinite(passed)
-    cell, rng = shares.cells(said[both], passed[both]), generator(chosen.seed, AC1, name, part)
+    cell, rng = shares.cells(said[both], passed[both]), generator(chosen.seed, AC1, *key)
     sure |= {"most": shares.worth_at_most(passed[both], of[both])}
     ac1 = shares.drawn(gwet_ac1, cell, of[both], cells=4, prior=PRIOR, rng=rng, **sure)
     return {**found, AC1: ac1}, _base_rates(passed[both])
@@ -159,27 +143,36 @@ def _base_rates(passed: Array) -> dict[str, float]:
     }
 
 
-def _pass_rates(key: Row, found: Mapping[str, Estimate], *, refused: bool) -> Iterator[Row]:
-    for statistic, method in _RATES.items():
-        row, hidden = found[statistic]._asdict(), refused and method.startswith("corrected")
-        row |= dict.fromkeys(("value", "low", "high"), np.nan) if hidden else {}
-        yield {**key, "method": method, **row, "refused": hidden}
+def _card_rows(cards: Mapping[str, _Card]) -> Iterator[Row]:
+    for part, (found, guesses) in cards.items():
+        for name, one in found.items():
+            if name not in _RATES and not name.startswith("labels_"):
+                row: Row = {"slice": part, "statistic": name, **one._asdict()}
+                yield row | {"base_rate": guesses.get(name)}
 
 
-def _labels(found: Mapping[str, Estimate], chosen: Choices) -> Iterator[Row]:
+def _pass_rates(cards: Mapping[str, _Card], *, refused: bool) -> Iterator[Row]:
+    for part, (found, _) in cards.items():
+        for statistic, method in _RATES.items():
+            row, hidden = found[statistic]._asdict(), refused and method.startswith("corrected")
+            row |= dict.fromkeys(("value", "low", "high"), np.nan) if hidden else {}
+            yield {"slice": part, "method": method, **row, "refused": hidden}
+
+
+def _labels(card: Mapping[str, Estimate], chosen: Choices) -> Iterator[Row]:
     """Labels for intervals of the width, and for each lower end that is required.
 
     An interval's reach falls as the root of the labels; no number of them is enough where the value
     itself is below what is required.
     """
-    labelled = found["agreement"].n
+    labelled = card["agreement"].n
     needed = {
         (name.removeprefix("labels_"), f"{chosen.width:g} wide"): one.value
-        for name, one in found.items()
+        for name, one in card.items()
         if name.startswith("labels_")
     }
     for name, least in chosen.require.items():
-        one = found[name]
+        one = card[name]
         ratio = (one.value - one.low) / (one.value - least) if one.value > least else np.nan
         needed[name, f"lower end {least:g}"] = max(float(np.ceil(labelled * ratio**2)), labelled)
     for (name, aim), many in needed.items():
@@ -191,34 +184,24 @@ def _replacement(test: AnnotatorTest, base: AnnotatorTest, epsilon: float) -> Ro
     row = {"epsilon": epsilon, "n_raters": sum(np.isfinite(one.p) for one in test.contests)}
     row |= {**test._asdict(), "base_rate_passes": base.passes}
     del row["contests"]
-    unknown = [name for name in ("winning_rate", "winning_rate_published") if np.isnan(row[name])]
-    none = {name.replace("winning_rate", "passes"): None for name in unknown}
-    return {**row, **none, **({"base_rate_passes": None} if "passes" in none else {})}
-
-
-def _agreement_rows(judged: Array, people: People, chosen: Choices) -> Iterator[Row]:
-    sure: Any = {"confidence": chosen.confidence, "cluster": people.cluster}
-    for items, found in by_agreement(judged, people.table, **sure).items():
-        for of, one in found._asdict().items():
-            if one.n:
-                yield {"items": items, "of": of, **one._asdict()}
+    if np.isnan(test.winning_rate_published):
+        row["passes_published"] = None
+    return row | dict.fromkeys(("passes", "base_rate_passes") * bool(np.isnan(test.winning_rate)))
 
 
 def _latent_rows(
-    name: str, judged: Array, people: People, given: Verdicts, chosen: Choices,
-    card_of: Mapping[str, Estimate],
-) -> Iterator[Row]:  # fmt: skip
+    name: str, judged: Array, people: People, given: Verdicts, card: Mapping[str, Estimate]
+) -> Iterator[Row]:
     """The judge's and raters' rates beside a hidden truth; of the judge also the majority's."""
-    by = (BY + name for name in given.columns.by)
+    by = (BY + name for name in given.choices.by)
     column = "system" if "system" in given.items else next(by, "")
-    sure: Any = {"confidence": chosen.confidence, "cluster": people.cluster}
+    sure: Any = {"confidence": given.choices.confidence, "cluster": people.cluster}
     sure["population"] = given.items[column].to_numpy() if column else None
-    rng = generator(chosen.seed, "latent", name)
+    rng = generator(given.choices.seed, "latent", name)
     found = latent_classes(judged, people.table, rng=rng, **sure)
-    every = {"sensitivity": found.sensitivity, "specificity": found.specificity}
-    for statistic, estimates in every.items():
-        for observer, one in zip((name, *given.raters), estimates, strict=True):
-            majority = card_of[statistic].value if observer == name else np.nan
+    for statistic in ("sensitivity", "specificity"):
+        for observer, one in zip((name, *given.raters), getattr(found, statistic), strict=True):
+            majority = card[statistic].value if observer == name else np.nan
             key: Row = {"observer": observer, "statistic": statistic, "by_majority": majority}
             yield {**key, **one._asdict(), "identified": found.why}
 

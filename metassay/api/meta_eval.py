@@ -1,9 +1,10 @@
 """Metrics tested against people: from two DataFrames, and for the command from two files."""
 
-import json
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -11,25 +12,19 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.api.arguments import naming_arguments, of_arguments
-from metassay.api.column_names import Named
-from metassay.api.columns import REMEDY, Given
+from metassay.api.columns import REMEDY, Given, Named
 from metassay.api.eval_request import Asked, Wanted, asked
-from metassay.api.naming import misnamed, overlap
-from metassay.api.raters import rater_means
-from metassay.api.reading import read_both
+from metassay.api.reading import misnamed, overlap, rater_means, read_both
+from metassay.api.results import Results, several
 from metassay.api.slices import Slice, grouped, sliced
-from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, collect_problems, raise_problems
-from metassay.format.frames import to_csv
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.analysis import Evaluation, Progress
 from metassay.meta_evaluation.evaluate import MADE, evaluate
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.reporting.advice import advice
-from metassay.reporting.certificates import best_of
+from metassay.reporting.certificates import advice, best_of
 from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
@@ -39,6 +34,14 @@ from metassay.tabular.scales import said_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 Told = Callable[[str], Progress]
+_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # arguments of their own
+_CALLED = {"confound": "confounds"}
+# An option, and its value where one follows, which is no word of the sentence: parts of it may be
+# in quotes, and it ends before punctuation.
+_OPTION = re.compile(
+    r"--([a-z]+)(?: (?!(?:and|or|if|names)\b)"
+    r"((?:'[^']*'|[^\s';:,()]|[,.](?=\S))*(?:'[^']*'|[^\s';:,.()]|\.{3})))?"
+)
 
 
 class _Read(NamedTuple):
@@ -52,7 +55,7 @@ class _Read(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class MetaEvaluation:
+class MetaEvaluation(Results):
     """What scores and ratings say; each table is an attribute: `.certificates`, `.agreement`, ...
 
     `tables` holds them by name, with columns and rounding as docs/tables.md says, and `raters`
@@ -61,23 +64,9 @@ class MetaEvaluation:
     on beside scores and ratings.
     """
 
-    tables: Mapping[str, pd.DataFrame] = field(repr=False)
     warnings: tuple[str, ...]
-    notes: tuple[str, ...]
     options: MetaOptions
     certification: CertificationOptions
-    choices: Mapping[str, object] = field(repr=False)
-
-    def __getattr__(self, name: str) -> pd.DataFrame:
-        tables = self.__dict__.get("tables", {})
-        if name not in tables:
-            there = ", ".join(tables)
-            raise AttributeError(f"no table is called {name!r} here; there are: {there}")
-        table: pd.DataFrame = tables[name]
-        return table
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self.tables]
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -88,11 +77,6 @@ class MetaEvaluation:
         every = self.tables.get("certificates")
         return () if every is None else tuple(advice(best_of(every), self.options.confidence))
 
-    def table(self, name: str) -> pd.DataFrame:
-        """A table by its name in docs/tables.md; AttributeError lists the names that there are."""
-        found: pd.DataFrame = getattr(self, name)
-        return found
-
     def __repr__(self) -> str:
         """The answer, then how many warnings and notes there are."""
         rest = f"{counted(len(self.warnings), 'warning')}, {counted(len(self.notes), 'note')}"
@@ -100,7 +84,6 @@ class MetaEvaluation:
         return "\n".join([*answer, f"{rest}; tables: {', '.join(self.tables)}"])
 
     def _repr_html_(self) -> str:
-        """The same as notebooks show it: a paragraph each."""
         return "".join(f"<p>{escape(line)}</p>" for line in repr(self).splitlines())
 
     @property
@@ -108,23 +91,10 @@ class MetaEvaluation:
         """The warnings without those of the design, which pages and terminals say elsewhere."""
         return tuple(one for one in self.warnings if one not in _of_design(self.tables))
 
-    def save(self, folder: str | Path) -> None:
-        """Write the page `index.html`, every table as CSV, `choices.json` and `notes.txt`.
+    def _texts(self) -> Mapping[str, Sequence[str]]:
+        return {"notes.txt": [*(f"warning: {one}" for one in self.warnings), *self.notes]}
 
-        The folder must be new or empty, and appears whole or not at all; else BadInput. Tables have
-        all their digits and are sorted by their keys; a missing number is an empty cell.
-        """
-        with whole_folder(Path(folder), "save") as made:
-            self.write(made)
-
-    def write(self, folder: Path) -> None:
-        """Write the same to a folder that is there and empty."""
-        contents = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
-        choices = json.dumps(self.choices, indent=2, ensure_ascii=False)
-        lines = [*(f"warning: {one}" for one in self.warnings), *self.notes]
-        contents |= {"choices.json": f"{choices}\n", "notes.txt": "".join(f"{n}\n" for n in lines)}
-        for name, text in contents.items():
-            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    def _write_page(self, folder: Path) -> None:
         # Here, because Matplotlib takes a second to import and a call without pages needs none.
         from metassay.reporting.meta_page import write_meta_page
 
@@ -219,26 +189,24 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     gives equal numbers, in whatever order the rows are.
     """
     if ratings is None:
-        raise BadInput(
-            "ratings are missing: meta_eval(scores, ratings); with ratings alone, say so:"
-            " meta_eval(ratings=...)"
-        )
+        fix = "meta_eval(scores, ratings); with ratings alone, say so: meta_eval(ratings=...)"
+        raise BadInput(f"ratings are missing: {fix}")
     faults = Findings()
     of_scores = frame_sheet(scores, "scores", faults, REMEDY) if scores is not None else None
     of_ratings = frame_sheet(ratings, "ratings", faults, REMEDY)
     if faults or of_ratings is None:
         raise BadInput(faults.lines())
     wanted = Wanted(
-        Named(doc, system, rater, _several(by), strata, cluster, family, _several(columns)),
-        {"lower": _several(lower), "higher": _several(higher)},
+        Named(doc, system, rater, several(by), strata, cluster, family, several(columns)),
+        {"lower": several(lower), "higher": several(higher)},
         dict(scale or {}),
-        None if compared is None else _several(compared),
-        _several(confounds),
+        None if compared is None else several(compared),
+        several(confounds),
         {**options, "primary": primary},
     )
-    with naming_arguments():
+    with _naming_arguments():
         found = evaluated([of_scores] if of_scores else [], [of_ratings], wanted)
-    warnings, notes = (tuple(map(of_arguments, told)) for told in (found.warnings, found.notes))
+    warnings, notes = (tuple(map(_of_arguments, told)) for told in (found.warnings, found.notes))
     return replace(found, warnings=warnings, notes=notes)
 
 
@@ -247,16 +215,14 @@ def evaluated(
 ) -> MetaEvaluation:
     """What `meta_eval` and the command both do with cells; `progress` as for `evaluate`."""
     read = _read(scores, ratings, wanted)
-    notes: list[str] = []
-    warnings: list[str] = []
+    notes, warnings = list[str](), list[str]()
     if read.scores is not None:
         both, scored, rated = overlap(read.scores, read.ratings)
         notes.append(
             f"{counted(both, 'text')} with scores and ratings; {scored:,} with scores only,"
             f" {rated:,} with ratings only"
         )
-        warnings = misnamed(read.scores, read.ratings)
-        warnings += _two_raters(read.scores, read.ratings)
+        warnings = [*misnamed(read.scores, read.ratings), *_two_raters(read.scores, read.ratings)]
     pieces = [_tables(read, read.scores, read.ratings, notes, progress)]
     for one in read.slices:
         found = _of_slice(read, one, progress)
@@ -269,17 +235,9 @@ def evaluated(
         made = certificates(tables.pop("evidence"), read.said.certification)
         tables["certificates"] = as_written(CERTIFICATES, made)
     return MetaEvaluation(
-        tables,
-        (*_of_design(tables), *warnings),
-        (*notes, *_notes(read, wanted)),
-        read.said.options,
-        read.said.certification,
-        _choices(read, wanted),
+        *(tables, (*notes, *_notes(read, wanted)), _choices(read, wanted)),
+        *((*_of_design(tables), *warnings), read.said.options, read.said.certification),
     )
-
-
-def _several(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _read(scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted) -> _Read:
@@ -311,8 +269,7 @@ def _tables(
     progress: Told | None,
     what: str = "",
 ) -> dict[str, pd.DataFrame]:
-    said = read.said
-    rated = ratings.table
+    said, rated = read.said, ratings.table
     told = None if progress is None else lambda table: progress(f"{what}{table}")
     if scores is not None:
         evaluation = Evaluation(
@@ -323,7 +280,7 @@ def _tables(
         )
         made = evaluate(evaluation)
     else:
-        made = {"agreement": agreement(rated, said.criteria, said.options)}
+        made = {"agreement": agreement(rated, said.criteria, said.options, read.groups.clusters)}
     return {**made, "raters": rater_means(rated)}
 
 
@@ -379,10 +336,8 @@ def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
 def _two_raters(scores: Given, ratings: Given) -> Iterator[str]:
     """Two files of ratings are easily taken for one of scores and one of ratings."""
     if scores.cells.columns == ratings.cells.columns:
-        yield (
-            f"{scores.name} and {ratings.name} have the same columns; if both hold ratings, name"
-            " both by --ratings"
-        )
+        both = f"{scores.name} and {ratings.name} have the same columns"
+        yield f"{both}; if both hold ratings, name both by --ratings"
 
 
 def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
@@ -399,3 +354,30 @@ def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
         "criteria": {name: one.model_dump() for name, one in read.said.criteria.items()},
         "options": {**read.said.options.model_dump(), **read.said.certification.model_dump()},
     }
+
+
+def _of_arguments(message: str) -> str:
+    """`--columns doc=id` is `doc='id'`, `--scale a=1..5` is `scale={'a': '1..5'}`, `--lower` is
+    `lower=`."""
+    return _OPTION.sub(_argument, message)
+
+
+@contextmanager
+def _naming_arguments() -> Iterator[None]:
+    """What is raised inside names arguments."""
+    try:
+        yield
+    except BadInput as error:
+        raise BadInput([_of_arguments(line) for line in error.problems]) from None
+
+
+def _argument(found: re.Match[str]) -> str:
+    option, value = found[1], "".join(shlex.split(found[2] or ""))
+    name = _CALLED.get(option, option)
+    first, equals, second = value.partition("=")
+    if option == "columns" and equals and first in _ROLES:
+        return f"{first}={second!r}"
+    if option == "scale" and equals:
+        criterion, _, scale = value.rpartition("=")
+        return f"{name}={{{criterion!r}: {scale!r}}}"
+    return f"{name}={value!r}" if value else f"{name}="

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metassay.api.column_names import Named
 from metassay.api.columns import (
     RATING,
     REMEDY,
@@ -18,16 +17,20 @@ from metassay.api.columns import (
     UNIT,
     Columns,
     Given,
+    Named,
     Shape,
     check_named,
     find_columns,
 )
-from metassay.core.errors import raise_problems, shown
+from metassay.core.errors import BadInput, meant, raise_problems, shown
 from metassay.core.naming import MOST, words_problem
+from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
+from metassay.tables.names import REFERENCE
 from metassay.tables.parquet import as_written
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
+from metassay.tabular.column_synonyms import plain_key
 from metassay.tabular.columns import SPREADS, Keys
 from metassay.tabular.infer_columns import joined_by_text
 from metassay.tabular.rows import Findings
@@ -36,6 +39,7 @@ from metassay.tabular.sheet import Sheet, as_keys, read_sheet, together
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 
 _LARGEST = 1e100
+_NAMES = 10  # that only one file has, told one by one
 
 
 def read_file(path: Path, problems: list[str]) -> Sheet | None:
@@ -96,16 +100,12 @@ def _as_scores(found: Given) -> Given:
     table = found.table.assign(low=value, high=value, n_expected=1, n_judged=1, n_failed=0)
     table["recipe"] = ""
     table = as_written(SCORES, table.reindex(columns=list(SCORES.columns)))
-    table["recipe"] = f"given|sha256:{_digest(table)}"
-    return found._replace(table=table)
-
-
-def _digest(table: pd.DataFrame) -> str:
-    """16 digits that say which scores these are, however and in whatever order written."""
+    # Which scores these are, however and in whatever order written.
     digest = hashlib.sha256(table["value"].to_numpy(dtype="<f8").tobytes())
     for key in SCORES.key:
         digest.update("\x1f".join(table[key]).encode())
-    return digest.hexdigest()[:16]
+    table["recipe"] = f"given|sha256:{digest.hexdigest()[:16]}"
+    return found._replace(table=table)
 
 
 def _read(
@@ -270,3 +270,77 @@ def _values(cells: Sheet, name: str, faults: Findings) -> NDArray[np.float64]:
         what = f"{shown(name)} is beyond {_LARGEST:g}, too large to be squared and summed"
         faults.add(cells.at(row), what, "correct it, or leave the cell empty")
     return found
+
+
+def rater_means(ratings: pd.DataFrame) -> pd.DataFrame:
+    """The table `raters`: a row per study, criterion, part, rater and system; `(all)` is over all.
+
+    `ratings`: the table of that name, whole texts only. `n` counts ratings; `mean` and `sd` are on
+    the criterion's own scale, as rated; `sd` has the denominator n - 1, and is missing where n is
+    1. Rows without a value and the reference's own ratings are left out.
+    """
+    rated = ratings[ratings["value"].notna() & (ratings["author"] != REFERENCE)]
+    views = [
+        rated.assign(**{name: EVERYBODY for name in over})
+        for over in ([], ["author"], ["rater"], ["rater", "author"])
+    ]
+    keys = ["study", "criterion", "part", "rater", "author"]
+    found = pd.concat(views).groupby(keys, sort=True)["value"].agg(["count", "mean", "std"])
+    return found.reset_index().set_axis([*keys, "n", "mean", "sd"], axis=1)
+
+
+def overlap(scores: Given, ratings: Given) -> tuple[int, int, int]:
+    """Count the systems' texts (document, system, part) with a score and a rating, with a score
+    only, and with a rating only; raises BadInput, with ids of each file, if none is in both."""
+    scored, rated = (
+        pd.MultiIndex.from_frame(one.table.loc[one.table["author"] != REFERENCE, TEXT]).unique()
+        for one in (scores, ratings)
+    )
+    both = len(scored.intersection(rated))
+    if not both:
+        there = f"{scores.name} has {_examples(scored)}; {ratings.name} has {_examples(rated)}"
+        what = "nothing to compare: no text (doc_id, system, part) is in both files."
+        raise BadInput([f"{what} {there}; write them alike in both", *misnamed(scores, ratings)])
+    return both, len(scored) - both, len(rated) - both
+
+
+def misnamed(scores: Given, ratings: Given) -> Iterator[str]:
+    """A warning for each system and part that only one file has, and for documents in bulk.
+
+    Documents are told of only where another one of the other file is spelt almost alike: that
+    many were not rated is usual.
+    """
+    for here, there in ((ratings, scores), (scores, ratings)):
+        for column, noun in (("author", "system"), ("part", "part")):
+            yield from _only_here(here, there, column, noun)
+    yield from _spelt_alike(ratings, scores)
+
+
+def _only_here(here: Given, there: Given, column: str, noun: str) -> Iterator[str]:
+    mine, others = (one.texts[column] for one in (here, there))
+    rows = mine[mine != REFERENCE].value_counts()
+    theirs = set(others) - {REFERENCE}
+    only = sorted(set(rows.index) - theirs)
+    for name in only[:_NAMES]:
+        like = meant(name, sorted(theirs - set(rows.index)))
+        named = f"{shown(name)} ({counted(int(rows[name]), 'row')})"
+        yield f"{here.name} names {noun} {named} that {there.name} does not have{like}"
+    if len(only) > _NAMES:
+        left = counted(len(only) - _NAMES, f"more {noun}")
+        yield f"{here.name} names {left} that {there.name} does not have"
+
+
+def _spelt_alike(here: Given, there: Given) -> Iterator[str]:
+    mine, theirs = set(here.table["doc_id"]), set(there.table["doc_id"])
+    only, others = sorted(mine - theirs), sorted(theirs - mine)
+    alike = {plain_key(name): name for name in others}
+    pairs = [(name, alike[plain_key(name)]) for name in only if plain_key(name) in alike]
+    if pairs:
+        many, first = counted(len(pairs), "document"), " and ".join(map(shown, pairs[0]))
+        what = f"{here.name} and {there.name} spell {many} differently (first: {first})"
+        yield f"{what}: not compared; write them alike"
+
+
+def _examples(texts: pd.MultiIndex) -> str:
+    shown_ones = ("/".join(shown(key) for key in text) for text in texts[:3])
+    return ", ".join(shown_ones) or "none by a system"

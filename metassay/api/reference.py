@@ -45,7 +45,8 @@ def _entry(name: str) -> Iterator[str]:
     yield from _described(f"## {name}", f"metassay.{name}", found)
     if not inspect.isclass(found):
         return
-    for member, value in vars(found).items():
+    every = {k: v for one in reversed(found.__mro__[:-1]) for k, v in vars(one).items()}
+    for member, value in every.items():
         if member.startswith("_") or not inspect.getdoc(value):
             continue
         if isinstance(value, property):

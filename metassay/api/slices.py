@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.api.column_names import Named
-from metassay.api.columns import TEXT, Given
+from metassay.api.columns import TEXT, Given, Named
 from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups
@@ -39,18 +38,14 @@ def sliced(given: Sequence[Given], by: Sequence[str]) -> tuple[list[Slice], list
     values = {column: _of_texts(given, column, faults) for column in by}
     problems = faults.lines()
     for column, found in values.items():
-        n = found.nunique()
-        if n > LARGEST:
-            problems.append(
-                f"--by {shown(column)}: has {n} values; slice by a column of {LARGEST} at most"
-            )
+        if (n := found.nunique()) > LARGEST:
+            fix = f"slice by a column of {LARGEST} at most"
+            problems.append(f"--by {shown(column)}: has {n} values; {fix}")
         if not all(str(value).isprintable() for value in found.dropna().unique()):
-            problems.append(
-                f"--by {shown(column)}: a value has characters that do not print; clean it"
-            )
+            what = "a value has characters that do not print; clean it"
+            problems.append(f"--by {shown(column)}: {what}")
     raise_problems(problems)
-    slices: list[Slice] = []
-    notes: list[str] = []
+    slices, notes = list[Slice](), list[str]()
     for column, found in values.items():
         mine = [
             Slice(f"{column}={value}", pd.MultiIndex.from_tuples(list(texts.index), names=TEXT))
@@ -68,8 +63,7 @@ def grouped(given: Sequence[Given], named: Named) -> tuple[Groups, list[str]]:
     where a document has two strata or clusters, or a system two families.
     """
     faults = Findings()
-    found: list[dict[str, str]] = []
-    notes: list[str] = []
+    found, notes = list[dict[str, str]](), list[str]()
     for option, key in (("strata", "doc_id"), ("cluster", "doc_id"), ("family", "author")):
         column = getattr(named, option)
         systems = (one.table[one.table["author"] != REFERENCE] for one in given)
@@ -110,10 +104,9 @@ def _of_texts(given: Sequence[Given], column: str, faults: Findings) -> "pd.Seri
     texts = pd.concat([one.table[TEXT] for one in given]).drop_duplicates()
     texts = texts[texts["author"] != REFERENCE]
     index = pd.MultiIndex.from_frame(texts)
-    own = known.set_index(TEXT)[column]
-    own = own[own != ""]
-    own = own[~own.index.duplicated()]
-    per_document = known[known[column] != ""].groupby("doc_id")[column].agg(["nunique", "first"])
+    filled = known[known[column] != ""]
+    own = filled.drop_duplicates(TEXT).set_index(TEXT)[column]
+    per_document = filled.groupby("doc_id")[column].agg(["nunique", "first"])
     alone = per_document.loc[per_document["nunique"] == 1, "first"]
     of_document = texts["doc_id"].map(alone).set_axis(index)
     unseen = ~index.isin(pd.MultiIndex.from_frame(known[TEXT]))
@@ -129,10 +122,11 @@ def _notes(column: str, slices: Sequence[Slice], missing: int) -> Iterator[str]:
 
 def _rows(given: Sequence[Given], column: str) -> pd.DataFrame:
     """Each row's text, file, place and value; "" where that is missing."""
-    frames = []
-    for number, one in enumerate(given):
-        if column in one.texts:
-            frames.append(one.texts[[*TEXT, "row", column]].assign(file=number))
+    frames = [
+        one.texts[[*TEXT, "row", column]].assign(file=number)
+        for number, one in enumerate(given)
+        if column in one.texts
+    ]
     found = pd.concat(frames, ignore_index=True)
     found[column] = found[column].where(~found[column].map(absent), "")
     return found

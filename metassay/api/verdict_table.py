@@ -1,7 +1,7 @@
 """One table with judges' verdicts and people's labels: which column is whose, what is a pass."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,32 +9,25 @@ import pandas as pd
 
 from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
+from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.exact_sums import Array
-from metassay.tabular.column_synonyms import USUAL, Role, called, plain
+from metassay.statistics.shares import WIDTH
+from metassay.tabular.column_synonyms import USUAL, Role, called, pattern, plain
 from metassay.tabular.infer_columns import listed
 from metassay.tabular.numbers import Numbers, absent
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, as_keys
 
 # Whose verdicts a column holds, by its name: the first that fits.
-_PERSON = re.compile(
-    r"(.*_)?(humans?|people|person|expert|annotators?|annotation|raters?|rated|reviewer|coder"
-    r"|clinician|physician|doctor|manual|gold|ground_truth|truth|mensch)(_.*)?"
-)
-_JUDGE = re.compile(
-    r"(.*_)?(judge|judged|llm|autorater|auto|pred|predicted|prediction|verdict|model|gpt\w*|claude"
-    r"|gemini|llama\w*|mistral|qwen\w*|grader|evaluator|evaluation|metric|score|success|passed"
-    r"|assertion)(_.*)?"
-)
-_LABEL = re.compile(r"(.*_)?(labels?|target|expected|answer_key|correct_label|gt)(_.*)?")
+_SIDES = [("human", pattern("person")), ("judge", pattern("judge")), ("human", pattern("label"))]
 _RATERS = {*USUAL[Role.RATER]} - {"judge", "evaluator"}
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
 BY = "by "  # before a slice's column, which may be called as another one is
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
 
 
-class Columns(NamedTuple):
-    """What the caller says of columns; what is empty is guessed. `mark` leads options' names."""
+class Choices(NamedTuple):
+    """What the caller says; columns that are empty are guessed. `mark` leads options' names."""
 
     judge: tuple[str, ...] = ()
     human: tuple[str, ...] = ()
@@ -45,6 +38,11 @@ class Columns(NamedTuple):
     passes: tuple[str, ...] = ()  # words that are a pass; every other one is then a fail
     pass_from: float | None = None  # the number from which on grades are a pass
     mark: str = ""
+    require: Mapping[str, float] = {}  # the least lower end of numbers of the card
+    epsilon: float = EPSILON
+    confidence: float = 0.95
+    width: float = WIDTH
+    seed: int = 0
 
     def option(self, name: str, what: str = "COLUMN") -> str:
         """How the caller says it: `--pass-from NUMBER` or `pass_from=NUMBER`."""
@@ -61,11 +59,11 @@ class Verdicts(NamedTuple):
     items: pd.DataFrame  # id; doc and system, if there are; BY and each column of `by`
     judges: Mapping[str, Array]  # (items,) each
     raters: Mapping[str, Array]
-    columns: Columns
+    choices: Choices
     notes: tuple[str, ...]
 
 
-def verdicts(sheet: Sheet, said: Columns) -> Verdicts:
+def verdicts(sheet: Sheet, said: Choices) -> Verdicts:
     """Read a sheet; raises BadInput with every column that cannot be told or read."""
     faults = Findings()
     named = [*said.judge, *said.human, said.doc, said.system, said.rater, *said.by]
@@ -76,65 +74,57 @@ def verdicts(sheet: Sheet, said: Columns) -> Verdicts:
     for name in {*said.judge} & {*said.human}:
         faults.add(sheet.head, f"column {shown(name)} is named as judge and as human", "name one")
     raise_problems(faults.lines())
-    columns, ids, guessed = _guessed(sheet, said, faults)
+    chosen, ids, guessed = _guessed(sheet, said, faults)
     raise_problems(faults.lines())
     told: dict[str, list[str]] = {}
-    read: dict[str, Array] = {}
-    for name in (*columns.judge, *columns.human):
-        human = name in columns.human
-        read[name], what = _values(sheet, name, columns, faults, human=human)
-        told.setdefault(what, []).append(name)
+    sides: list[dict[str, Array]] = [{}, {}]
+    for side, names in zip(sides, chosen[:2], strict=True):
+        for name in names:
+            side[name], what = _values(sheet, name, chosen, faults, human=side is sides[1])
+            told.setdefault(what, []).append(name)
     raise_problems(faults.lines())
-    cells, labels = ({name: read[name] for name in of} for of in columns[:2])
-    keys = [*ids, *([columns.system] if columns.system else [])]
-    if columns.rater:
-        first, judges, raters = _by_item(sheet, keys, columns, cells, labels, faults)
-    else:
-        first, judges, raters = np.arange(len(sheet.lines)), cells, labels
-    items = _items(sheet, first, ids, columns, faults)
+    first = np.arange(len(sheet.lines))
+    if chosen.rater:
+        keys = [*ids, *filter(None, [chosen.system])]
+        first, *sides = _by_item(sheet, keys, chosen, sides, faults)
+    items = _items(sheet, first, ids, chosen, faults)
     raise_problems(faults.lines())
-    passes = [
-        f"{what} ({counted(len(names), 'column')}: {listed(names, 4)})"
-        for what, names in told.items()
-    ]
-    notes = (*guessed, *passes, *sheet.notes)
-    return Verdicts(sheet.name, items, judges, raters, columns, notes)
+    passes = (f"{what} ({counted(len(n), 'column')}: {listed(n, 4)})" for what, n in told.items())
+    judges, raters = sides
+    return Verdicts(sheet.name, items, judges, raters, chosen, (*guessed, *passes, *sheet.notes))
 
 
-def _guessed(sheet: Sheet, said: Columns, faults: Findings) -> tuple[Columns, list[str], list[str]]:
+def _guessed(sheet: Sheet, said: Choices, faults: Findings) -> tuple[Choices, list[str], list[str]]:
     """All columns, those that name items, and a line on what was guessed."""
     named = {*said.judge, *said.human, said.doc, said.system, said.rater, *said.by}
     free = [name for name in sheet.columns if name not in named]
     verdictlike = [name for name in free if _is_verdict(sheet, name, said)]
     others = [name for name in free if name not in verdictlike]
     again = {c: bool(as_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
-    found = said
-    if not said.rater and len(said.human) < 2:
-        raters = [c for c in others if plain(c) in _RATERS and again[c] and sheet.cells(c)]
-        found = found._replace(rater=raters[0] if len(raters) == 1 else "")
-    others = [name for name in others if name != found.rater]
-    if not said.system:
-        systems = [c for c in others if plain(c) in USUAL[Role.SYSTEM] and again[c]]
-        several = [c for c in systems if len(sheet.cells(c)) > 1]
-        found = found._replace(system=several[0] if len(several) == 1 else "")
+
+    def only(names: Collection[str], more_than: int) -> str:
+        there = [c for c in others if plain(c) in names and again[c]]
+        there = [c for c in there if len(sheet.cells(c)) > more_than]
+        return there[0] if len(there) == 1 else ""
+
+    rater = said.rater or ("" if len(said.human) > 1 else only(_RATERS, 0))
+    others = [name for name in others if name != rater]
+    system = said.system or only(USUAL[Role.SYSTEM], 1)
     usual = [c for c in others if plain(c) in USUAL[Role.DOC]]
-    if not said.doc and usual:
-        found = found._replace(doc=next((c for c in usual if again[c]), usual[0]))
+    doc = said.doc or next((c for c in usual if again[c]), "".join(usual[:1]))
     ids = [c for c in others if c in usual or (called(c, _AN_ID) and not again[c])]
-    ids = list(dict.fromkeys([*([said.doc] if said.doc else []), *ids]))
-    if found.rater:  # an id of a row is none of an item
-        ids = [name for name in ids if again[name]]
-    found = _sides(sheet, found, verdictlike, faults)
+    # An id of a row is none of an item, where each rater has a row.
+    ids = [c for c in dict.fromkeys([*filter(None, [said.doc]), *ids]) if again[c] or not rater]
+    found = _sides(sheet, said._replace(doc=doc, system=system, rater=rater), verdictlike, faults)
     guesses = [
         f"{role}={','.join(now) if isinstance(now, tuple) else now}"
-        for role, now, then in zip(Columns._fields[:5], found[:5], said[:5], strict=True)
+        for role, now, then in zip(Choices._fields[:5], found[:5], said[:5], strict=True)
         if now and now != then
     ]
-    lines = [f"columns guessed: {'; '.join(guesses)}"] if guesses else []
-    return found, ids, lines
+    return found, ids, [f"columns guessed: {'; '.join(guesses)}"] if guesses else []
 
 
-def _sides(sheet: Sheet, found: Columns, free: Sequence[str], faults: Findings) -> Columns:
+def _sides(sheet: Sheet, found: Choices, free: Sequence[str], faults: Findings) -> Choices:
     """Judges and people, where the names of columns leave one choice."""
     sides = {"judge": found.judge, "human": found.human}
     for what, said in sides.items():
@@ -154,13 +144,10 @@ def _sides(sheet: Sheet, found: Columns, free: Sequence[str], faults: Findings) 
 
 
 def _side(name: str) -> str:
-    for side, pattern in (("human", _PERSON), ("judge", _JUDGE), ("human", _LABEL)):
-        if called(name, pattern):
-            return side
-    return ""
+    return next((side for side, names in _SIDES if called(name, names)), "")
 
 
-def _is_verdict(sheet: Sheet, name: str, said: Columns) -> bool:
+def _is_verdict(sheet: Sheet, name: str, said: Choices) -> bool:
     """Whether a column looks like one of verdicts: known words, 0 to 1, or the words of a pass."""
     cells = sheet.cells(name)
     if not cells:
@@ -179,11 +166,11 @@ def _is_verdict(sheet: Sheet, name: str, said: Columns) -> bool:
 
 
 def _values(
-    sheet: Sheet, name: str, columns: Columns, faults: Findings, *, human: bool = False
+    sheet: Sheet, name: str, chosen: Choices, faults: Findings, *, human: bool = False
 ) -> tuple[Array, str]:
     """1 and 0 (of a judge also between them), NaN where nothing is said; and what is a pass."""
     cells, none = sheet.cells(name), Numbers().none
-    folded = {word.casefold() for word in columns.passes}
+    folded = {word.casefold() for word in chosen.passes}
     words = [cell for cell in cells if cell.casefold() in folded]
     column = as_keys(sheet.frame[name])
     values = np.where(column.map(none), np.nan, column.isin(words).to_numpy(dtype=np.float64))
@@ -194,52 +181,46 @@ def _values(
     known = values[np.isfinite(values)]
     if np.isinf(values).any():
         said = listed(sorted(cells), 4)
-        option = columns.option("pass", "WORD")
+        option = chosen.option("pass", "WORD")
         fix = f"say which of them are a pass: {option}; or name another column"
         faults.add(sheet.head, f"column {shown(name)} holds {said}", fix)
     elif np.isin(known, (0.0, 1.0)).all():
         fails = [cell for cell in cells if cell not in words and not none(cell)]
         said = f"{listed(sorted(words), 3)} is a pass, {listed(fails, 3) or 'nothing'} a fail"
         return values, said if words else "1 is a pass, 0 a fail"
-    elif columns.pass_from is not None:
-        said = f"{columns.pass_from:g} and more is a pass"
-        return np.where(np.isnan(values), np.nan, values >= columns.pass_from), said
+    elif chosen.pass_from is not None:
+        said = f"{chosen.pass_from:g} and more is a pass"
+        return np.where(np.isnan(values), np.nan, values >= chosen.pass_from), said
     elif human or known.min() < 0 or known.max() > 1:
         ends = f"numbers from {known.min():g} to {known.max():g}"
-        fix = f"say from which number on it is a pass: {columns.option('pass-from', 'NUMBER')}"
+        fix = f"say from which number on it is a pass: {chosen.option('pass-from', 'NUMBER')}"
         faults.add(sheet.head, f"column {shown(name)} has {ends}", fix)
     return values, "a probability of .5 and more is a pass"
 
 
 def _by_item(
-    sheet: Sheet,
-    keys: Sequence[str],
-    columns: Columns,
-    cells: Mapping[str, Array],
-    labels: Mapping[str, Array],
-    faults: Findings,
+    sheet: Sheet, keys: list[str], chosen: Choices, sides: list[dict[str, Array]], faults: Findings
 ) -> tuple[Any, dict[str, Array], dict[str, Array]]:
     """A row per item and rater as a row per item: each item's first row, judges, raters."""
+    judges, raters = dict[str, Array](), dict[str, Array]()
     if not keys:
-        what = f"has a row per rater ({shown(columns.rater)}), and no column that names the item"
-        faults.add(sheet.head, what, f"name it: {columns.option('doc')}")
-        return np.arange(0), {}, {}
+        what = f"has a row per rater ({shown(chosen.rater)}), and no column that names the item"
+        faults.add(sheet.head, what, f"name it: {chosen.option('doc')}")
+        return np.arange(0), judges, raters
     frame = pd.DataFrame({key: as_keys(sheet.frame[key]) for key in keys})
-    item = frame.groupby([*keys], sort=False).ngroup().to_numpy()
+    item = frame.groupby(keys, sort=False).ngroup().to_numpy()
     first = np.flatnonzero(~pd.Series(item).duplicated().to_numpy())
-    who = as_keys(sheet.frame[columns.rater])
+    who = as_keys(sheet.frame[chosen.rater])
     for row in np.flatnonzero(pd.DataFrame({"i": item, "r": who}).duplicated().to_numpy()):
-        fix = f"keep one row; or name the column that tells items apart: {columns.option('doc')}"
+        fix = f"keep one row; or name the column that tells items apart: {chosen.option('doc')}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
-    judges: dict[str, Array] = {}
-    for name, values in cells.items():
+    for name, values in sides[0].items():
         by_item = pd.Series(values).groupby(item)
         for at in np.flatnonzero((by_item.nunique() > 1).to_numpy()):
             what = f"column {shown(name)} does not say what it says of the same item in other rows"
             faults.add(sheet.at(int(first[at])), what, "give each item one verdict")
         judges[name] = np.asarray(by_item.first(), dtype=np.float64)
-    (given,) = labels.values()
-    raters: dict[str, Array] = {}
+    (given,) = sides[1].values()
     for name in sorted({*who} - {""}):
         mine = (who == name).to_numpy()
         raters[name] = np.full(len(first), np.nan)
@@ -248,29 +229,28 @@ def _by_item(
 
 
 def _items(
-    sheet: Sheet, rows: Any, ids: Sequence[str], columns: Columns, faults: Findings
+    sheet: Sheet, rows: Any, ids: Sequence[str], chosen: Choices, faults: Findings
 ) -> pd.DataFrame:
     """The items' ids, the least that tells them apart; documents, systems, slices."""
+    roles = {"doc": chosen.doc, "system": chosen.system}
     frame = {
         name: as_keys(sheet.frame[name]).iloc[rows].reset_index(drop=True)
-        for name in dict.fromkeys([*ids, *filter(None, (columns.doc, columns.system)), *columns.by])
+        for name in filter(None, {*ids, *roles.values(), *chosen.by})
     }
     named = [frame[name] for name in ids if not frame[name].duplicated().any()]
-    if not named and ids and columns.system:
-        pair = frame[columns.doc or ids[0]] + "/" + frame[columns.system]
+    if not named and ids and chosen.system:
+        pair = frame[chosen.doc or ids[0]] + "/" + frame[chosen.system]
         named = [] if pair.duplicated().any() else [pair]
     places = pd.Series([f"{sheet.kind} {sheet.at(int(row)).row}" for row in rows], dtype="str")
     made = pd.DataFrame({"id": named[0] if named else places})
-    for key in ("doc", "system"):
-        if name := getattr(columns, key):
+    for key, name in roles.items():
+        if name:
             made[key] = frame[name].to_numpy()
-            empty = np.flatnonzero(made[key].map(absent).to_numpy())
-            for row in empty:
-                fix = f"fill it in, or name another column: {columns.option(key)}"
+            for row in np.flatnonzero(made[key].map(absent).to_numpy()):
+                fix = f"fill it in, or name another column: {chosen.option(key)}"
                 faults.add(sheet.at(int(rows[row])), f"column {shown(name)} is empty", fix)
-    for name in columns.by:
-        many = frame[name].nunique()
-        if many > LARGEST_SLICES:
+    for name in chosen.by:
+        if (many := frame[name].nunique()) > LARGEST_SLICES:
             what = f"column {shown(name)} has {many} values, more than {LARGEST_SLICES} slices"
             faults.add(sheet.head, what, "slice by another column")
         made[BY + name] = frame[name].to_numpy()

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from metassay.cli.meta_eval_arguments import SEVERAL, roles_in
+from metassay.cli.parsing import SEVERAL, roles_in
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
-from metassay.imports import MODULES, load_kind
+from metassay.imports import TOOLS
 from metassay.tabular.rows import Findings, Place
 
 ABOUT = """\
@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
     """The command's arguments."""
     raw = argparse.RawDescriptionHelpFormatter
     sub = commands.add_parser("import", help=SUMMARY, description=ABOUT, formatter_class=raw)
-    sub.add_argument("kind", choices=tuple(MODULES), metavar="KIND", help=", ".join(MODULES))
+    sub.add_argument("kind", choices=TOOLS, metavar="KIND", help=", ".join(TOOLS))
     what = "a file, or a folder of files of that kind"
     sub.add_argument("files", nargs="+", type=Path, metavar="PATH", help=what)
     new = "a new or empty folder"
@@ -40,11 +40,12 @@ def add_parser(commands: Any) -> None:
 
 def import_files(chosen: argparse.Namespace) -> int:
     """Read all files, and write what they hold, or say all that is wrong with them."""
-    from metassay.imports.recognition import kinds_of, names_in, told
     from metassay.imports.record import Task
+    from metassay.imports.records import names_in
+    from metassay.imports.tools import KINDS, described, kinds_of
     from metassay.imports.writing import Collected, write
 
-    kind, problems, notes = load_kind(chosen.kind), Findings(), Findings()
+    kind, problems, notes = KINDS[chosen.kind], Findings(), Findings()
     roles = roles_in(chosen.columns, ("doc", "system"))
     with whole_folder(chosen.out, "--out") as folder:
         held = folder / "read.sqlite"
@@ -55,7 +56,7 @@ def import_files(chosen: argparse.Namespace) -> int:
             task = Task(path, roles.get("doc", ""), roles.get("system", ""), problems, notes)
             try:
                 for item in kind.read(task) if right or not names else ():
-                    found.add(item, problems)
+                    found.add(item, task)
             except (TypeError, AttributeError, ValueError, LookupError):
                 what = f"has a record, behind {found.records - before[0]} others, that is not as"
                 fix = "docs/importing.md has what is read; correct it or take it out"
@@ -64,7 +65,7 @@ def import_files(chosen: argparse.Namespace) -> int:
                 notes.add(Place(path.name), "has no record", "export it again if it should")
             elif (found.records, problems.lines()) == before:
                 beside = problems if named else notes  # in a folder there are others
-                beside.add(Place(path.name), *told(path, chosen.kind, names))
+                beside.add(Place(path.name), *described(path, chosen.kind, names))
         raise_problems(problems.lines() or ([] if found.records else notes.lines()))
         lines = [*found.summary(), *write(found, folder, chosen.kind), *notes.lines()]
         found.connection.close()

@@ -16,9 +16,7 @@ from metassay.project.make import Content, check_place, example, make, name_of
 from metassay.project.upgrade import upgrade as bring_up_to_date
 from metassay.project.upgrade import version_line
 from metassay.versions.code_yaml import FILE as CODE
-from metassay.versions.code_yaml import put, recorded, refresh
-
-SHOWN = 12  # names of what has changed; the rest is counted
+from metassay.versions.code_yaml import put, refresh
 
 
 def init(chosen: argparse.Namespace) -> int:
@@ -45,8 +43,11 @@ def init(chosen: argparse.Namespace) -> int:
 
 def update(_: argparse.Namespace) -> int:
     """Bring the project here up to date, and say what changed."""
-    if is_own_repository(Path()):
-        return _update_own()
+    if is_own_repository(Path()):  # its dvc.yaml files and code.yaml
+        dags = [str(file) for file, text in own_dags(Path()).items() if put(Path(file), text)]
+        print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
+        print(f"{CODE} {'was updated; commit it' if refresh(Path()) else 'is up to date'}")
+        return DONE
     before = read_record(Path())
     done = bring_up_to_date(Path())
     for name, what in sorted(done.changed.items()):
@@ -59,32 +60,6 @@ def update(_: argparse.Namespace) -> int:
     if done:
         print("review with `git diff`, then commit")
     return DONE
-
-
-def _update_own() -> int:
-    """Of Metassay's own repository, the dvc.yaml files and code.yaml."""
-    dags = [str(file) for file, text in own_dags(Path()).items() if put(Path(file), text)]
-    print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
-    return update_code()
-
-
-def update_code() -> int:
-    """Write code.yaml where it isn't true any more, and say what has changed."""
-    before = _entries()
-    if not refresh(Path()):
-        print(f"{CODE} is up to date")
-        return DONE
-    after = _entries()
-    changed = sorted(name for name in before | after if before.get(name) != after.get(name))
-    more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
-    names = f" Changed: {', '.join(changed[:SHOWN])}{more}" if changed else ""
-    print(f"{CODE} was updated; commit it.{names}")
-    return DONE
-
-
-def _entries() -> dict[str, str]:
-    every = recorded(Path()).items()
-    return {f"{block}.{name}": of for block, names in every for name, of in names.items()}
 
 
 def _content(chosen: argparse.Namespace, name: str) -> Content | None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from metassay.cli.meta_eval_arguments import SEVERAL, add_names, roles_in
+from metassay.cli.parsing import SEVERAL, add_names, roles_in
 from metassay.core.exit_codes import DONE, WORSE
 
 ABOUT = """\
@@ -54,8 +54,7 @@ def _required(word: str) -> tuple[str, float]:
 
 def _judge_check(chosen: argparse.Namespace) -> int:
     from metassay.api.judge_check import checked
-    from metassay.api.judge_tables import Choices
-    from metassay.api.verdict_table import Columns
+    from metassay.api.verdict_table import Choices
     from metassay.core.atomic import whole_folder
     from metassay.core.errors import BadInput
     from metassay.tabular.rows import Findings
@@ -65,20 +64,11 @@ def _judge_check(chosen: argparse.Namespace) -> int:
     sheet = read_sheet(chosen.file, faults)
     if faults or sheet is None:
         raise BadInput(faults.lines())
-    said = Columns(
-        judge=tuple(chosen.judge),
-        human=tuple(chosen.human),
-        **roles_in(chosen.columns, ("doc", "system", "rater")),
-        by=tuple(chosen.by),
-        passes=tuple(chosen.passes),
-        pass_from=chosen.pass_from,
-        mark="--",
-    )
-    found = checked(
-        sheet,
-        said,
-        Choices(dict(chosen.require), chosen.epsilon, chosen.confidence, chosen.width, chosen.seed),
-    )
+    words = vars(chosen)
+    said: dict[str, Any] = {n: tuple(words[n]) for n in ("judge", "human", "by", "passes")}
+    said |= {n: words[n] for n in ("pass_from", "epsilon", "confidence", "width", "seed")}
+    said |= roles_in(chosen.columns, ("doc", "system", "rater"))
+    found = checked(sheet, Choices(**said, mark="--", require=dict(chosen.require)))
     print("\n".join(found.screen))
     if chosen.out:
         with whole_folder(chosen.out, "--out") as folder:

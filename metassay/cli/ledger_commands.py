@@ -66,10 +66,8 @@ def stats(_: argparse.Namespace) -> int:
         spent = spending(ledger, ACCOUNT)
         watching = beginning_with(ledger, SENTINEL)
     table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
-    for row in holdings:
-        counts = (row.answers, row.prompt_tokens, row.completion_tokens)
-        cells = (row.model, row.status, *(f"{number:,}" for number in counts))
-        table.add_row(*map(Text, cells))
+    for model, status, *counts in holdings:
+        table.add_row(*map(Text, (model, status, *(f"{number:,}" for number in counts))))
     console.print(table)
     ended = ", ".join(f"{code} {count:,}" for code, count in attempts.items()) or "none"
     console.print(f"requests sent, by what came of them: {ended}", soft_wrap=True)

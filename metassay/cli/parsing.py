@@ -1,33 +1,42 @@
-"""How the command line is read: names that were renamed, and names that are nearly right."""
+"""How the command line is read: arguments of commands.yaml, and names that are nearly right."""
 
 import argparse
+import csv
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
-from metassay.core.errors import meant
-from metassay.paper_figures import FORMATS
+import yaml
 
-LARGEST = 2**31  # of counts, such as seconds
+from metassay.core.atomic import out_file
+from metassay.core.errors import BadInput, meant
+from metassay.core.strict_yaml import LOADER
+from metassay.paper_figures import FORMATS, NAMES
+from metassay.studies import FORM_NAMES
+from metassay.studies import FORMATS as SHEET_FORMATS
 
-# Commands and options as they were called before; both tables go with the next version.
-COMMANDS = {
-    "accept": "watch accept",
-    "reevaluate": "watch check",
-    "schedule": "watch schedule",
-    "upgrade": "update",
-    "refresh": "update",
-    "cost": "ledger cost",
-    "report": "run --only report",
-    "fetch": "run --only fetch",
+COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = yaml.load(
+    Path(__file__).with_name("commands.yaml").read_text(encoding="utf-8"), Loader=LOADER
+)
+# Commands, and options of a command, as they were called before: they go with the next version.
+FORMER = {
+    **{"accept": "watch accept", "reevaluate": "watch check", "schedule": "watch schedule"},
+    **{"upgrade": "update", "refresh": "update", "cost": "ledger cost"},
+    **{"report": "run --only report", "fetch": "run --only fetch"},
 }
-_COLUMNS = ("doc", "system", "rater", "strata", "cluster", "family")
-OPTIONS = {
-    "compare": {"--benchmark": "BENCHMARK without an option: metassay compare BENCHMARK"},
-    "study export": {"--study": "STUDY without an option, after BENCHMARK"},
-    "sentinel fix": {"--again": "--replace"},
-    "meta-eval": {f"--{role}": f"--columns {role}=COLUMN" for role in _COLUMNS},
+_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
+_FORMER_OPTIONS = {
+    "compare --benchmark": "BENCHMARK without an option",
+    "study export --study": "STUDY without an option, after BENCHMARK",
+    "sentinel fix --again": "--replace",
+    **{f"meta-eval --{role}": f"--columns {role}=COLUMN" for role in _ROLES},
 }
+LARGEST = 2**31 - 1  # of counts, such as seconds
+# An option that takes several words, and can be given again.
+SEVERAL: Final[dict[str, Any]] = {"nargs": "+", "action": "extend", "default": []}
+_CHOICES = {"papers": NAMES, "forms": FORM_NAMES, "sheets": list(SHEET_FORMATS)}
+_ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".jsonl")
 
 
 class Parser(argparse.ArgumentParser):
@@ -40,17 +49,15 @@ class Parser(argparse.ArgumentParser):
         chosen, rest = super().parse_known_args(args, namespace)
         options = [word.partition("=")[0] for word in rest if word.startswith("-")]
         if options:
-            words = self.prog.removeprefix("metassay ")
-            renamed = OPTIONS.get(words, {}).get(options[0])
-            hint = f" is now {renamed}" if renamed else meant(options[0], self._options())
-            self.error(f"{options[0]}{hint}" if renamed else f"no option {options[0]}{hint}")
+            words = f"{self.prog.removeprefix('metassay ')} {options[0]}"
+            if words in _FORMER_OPTIONS:
+                self.error(f"{options[0]} is now {_FORMER_OPTIONS[words]}")
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            self.error(f"no option {options[0]}{meant(options[0], known)}")
         if rest and hasattr(chosen, "files"):
             chosen.files = [*chosen.files, *map(Path, rest)]
             rest = []
         return chosen, rest
-
-    def _options(self) -> list[str]:
-        return [name for name in self._option_string_actions if name.startswith("--")]
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
@@ -63,44 +70,124 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"there is no {value!r}; {there}{close}")
 
 
-def renamed(words: list[str]) -> str | None:
-    """The line that answers a command by its former name; None for other words."""
-    new = COMMANDS.get(words[0]) if words else None
-    return new and f"metassay {words[0]} is now metassay {new}"
+def add_arguments(parser: argparse.ArgumentParser, arguments: Mapping[str, Any]) -> None:
+    """Add what commands.yaml says that a command takes."""
+    groups: dict[str, Any] = {}
+    for name, said in arguments.items():
+        options = dict(said)
+        group = options.pop("group", None)
+        if group and group not in groups:
+            groups[group] = parser.add_mutually_exclusive_group(required=group == "when")
+        if options.pop("flag", False):
+            options["action"] = "store_true"
+        if options.pop("several", False):
+            options |= SEVERAL
+        if options.get("type") == "names":
+            options |= {"action": "extend", "default": []}
+        if "type" in options:
+            options["type"] = _TYPES[options["type"]]
+        if isinstance(options.get("choices"), str):
+            options["choices"] = _CHOICES[options["choices"]]
+        if isinstance(options.get("metavar"), list):
+            options["metavar"] = tuple(options["metavar"])
+        groups.get(group, parser).add_argument(name, **options)
 
 
-def url(text: str) -> str:
-    """An address of a server."""
+def add_names(say: Callable[..., Any], options: Sequence[str]) -> None:
+    """Options of `meta-eval` that take names, for another command; see `spread`."""
+    for option in options:
+        said = COMMANDS["meta-eval"]["arguments"][f"--{option}"]
+        names = {"type": _names, "action": "extend", "default": []}
+        say(f"--{option}", metavar=said["metavar"], **names, help=said["help"])
+
+
+def roles_in(words: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
+    """What `--columns` says, by role; BadInput where a word is not ROLE=COLUMN of these roles."""
+    found = {}
+    for word in words:
+        role, _, column = word.partition("=")
+        if role not in roles or not column:
+            raise BadInput(
+                f"--columns {word}: write ROLE=COLUMN; roles are {', '.join(roles)}"
+                f"{meant(role, roles)}"
+            )
+        found[role] = column
+    return found
+
+
+def spread(words: Sequence[str]) -> list[str]:
+    """The words of a command line; those that take names with each in an option of its own.
+
+    argparse would take `--lower a b scores.csv ratings.csv` for three files. Here the names of an
+    option end at the next option, at `--`, or at the first file: a word with a file's ending or,
+    behind the first name, a file that is there. `--lower=NAME` takes any name. Raises BadInput
+    where a file stands in the place of a name.
+    """
+    if words[:1] not in (["meta-eval"], ["init"], ["judge-check"]):
+        return list(words)
+    every = {**COMMANDS["init"]["arguments"], **COMMANDS["meta-eval"]["arguments"]}
+    found: list[str] = []
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if word == "--":
+            # As a path, a file is an option to no version of argparse.
+            return [*found, *(f"./{one}" if one.startswith("-") else one for one in waiting)]
+        takes = every.get(word, {}).get("type") == "names"
+        names = _names_behind(word, waiting) if takes else []
+        found += [f"{word}={name}" for name in names] or [word]
+        del waiting[: len(names)]
+    return found
+
+
+def _names_behind(option: str, words: Sequence[str]) -> list[str]:
+    names: list[str] = []
+    for word in words:
+        ending = Path(word).suffix.lower() in _ENDINGS
+        if ending and not names:
+            raise BadInput(
+                f"{option}: takes names, and {word} is a file; write {option} NAME {word}"
+            )
+        if word.startswith("-") or ending or (names and _is_file(word)):
+            break
+        names.append(word)
+    return names
+
+
+def _is_file(word: str) -> bool:
+    try:
+        return Path(word).is_file()
+    except OSError:  # too long for a file's name
+        return False
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [""])]
+    if not all(names):
+        raise argparse.ArgumentTypeError("a name is empty; write NAME or NAME,NAME")
+    return names
+
+
+def _url(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise argparse.ArgumentTypeError("an address such as http://localhost:4200/api")
     return text
 
 
-def count(text: str) -> int:
-    """A whole number from 1."""
-    if not text.isdecimal() or not 1 <= int(text) < LARGEST:
-        raise argparse.ArgumentTypeError("a whole number from 1")
-    return int(text)
+def _whole(least: int, most: int) -> Callable[[str], int]:
+    """What reads whole numbers between these."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            end = f" to {most}" if most < LARGEST else ""
+            raise argparse.ArgumentTypeError(f"a whole number from {least}{end}")
+        return int(text)
+
+    return read
 
 
-def few(text: str) -> int:
-    """A whole number from 1 to 20."""
-    if count(text) > 20:
-        raise argparse.ArgumentTypeError("20 at most")
-    return int(text)
-
-
-def seed(text: str) -> int:
-    """A whole number from 0."""
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError("a whole number from 0")
-    return number
-
-
-def formats(text: str) -> tuple[str, ...]:
-    """Formats of figures, with commas between them."""
+def _formats(text: str) -> tuple[str, ...]:
     chosen = tuple(dict.fromkeys(text.split(",")))
     unknown = [name for name in chosen if name not in FORMATS]
     if unknown:
@@ -108,3 +195,10 @@ def formats(text: str) -> tuple[str, ...]:
             f"{', '.join(map(repr, unknown))}: choose from {', '.join(FORMATS)}"
         )
     return chosen
+
+
+_TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
+    **{"path": Path, "out_file": out_file, "int": int, "float": float, "names": _names},
+    **{"url": _url, "formats": _formats, "count": _whole(1, LARGEST), "few": _whole(1, 20)},
+    "seed": _whole(0, 2**63),
+}

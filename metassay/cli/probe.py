@@ -10,8 +10,8 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from metassay.core.errors import BadInput, one_line, raise_problems
 from metassay.core.kinds import Chosen, choose
@@ -27,8 +27,6 @@ from metassay.llm.messages import Ask, ChatRequest, Reply
 from metassay.llm.needs import Resources, everyone
 from metassay.llm.server_errors import WATCHED, Exchange, refused_parameters
 from metassay.llm.session import Session, model_problems
-from metassay.models.loading import NetworkOptions
-from metassay.models.store import STORE, Store
 from metassay.scoring.pairing.instruments import ENTAILMENT
 
 FAILED = 1
@@ -43,9 +41,7 @@ PAIR = Pair(
 _PLAIN = {"kind": "llm", "style": "json", "per_call": "claim", "shots": 0, "rounds": 0}
 _ALTERNATIVES = 5  # to each token, where log-probabilities are asked for
 _LINES = 100  # of a body that are shown
-_HIDDEN = ("authorization", "api-key")
-_DULL = ("accept", "accept-encoding", "connection", "content-length", "host")
-_TELLING = re.compile(r".*ratelimit-.*|retry-after.*|.*request-id|content-type|server|.*warning")
+_UNSHOWN = re.compile(r"accept.*|connection|content-length|host|set-cookie|date")
 
 
 @dataclass
@@ -56,7 +52,7 @@ class _Asked:
     request: ChatRequest
     wanted: int = 0
     reply: Reply | None = None
-    exchange: Exchange | None = None
+    exchanges: list[Exchange] = field(default_factory=list)
 
 
 def probe(chosen: argparse.Namespace) -> int:
@@ -71,14 +67,28 @@ def probe(chosen: argparse.Namespace) -> int:
         try:
             judgment = _judged(judge, session, asked, logprobs=chosen.logprobs)
         except BadInput as error:
-            if not any(question.exchange for question in asked):
+            if not any(question.exchanges for question in asked):
                 raise
             problems = error.problems
         lines = [line for question in asked for line in _told(question, session)]
         if judgment is not None:
-            lines += _came_to(judge, judgment, asked, start)
+            known = {f"{n} ": getattr(judgment, n) for n in ("label", "probability", "explanation")}
+            known["repaired "] = "yes" if judgment.repaired else None
+            took = f"it took {time.time() - start:.2f} s"
+            lines += ["", f"judgment: {judgment.status}{_listed(known)}; {took}"]
+        if not asked and any(one.record.requests is not None for one in everyone(judge)):
+            lines.append(
+                "no language model was asked, since another judge was sure; probe it itself"
+            )
         advice = [line for question in asked for line in _advice(question)]
-        _say([*lines, *(advice or problems)], session.models)
+        # Without secrets, and without anything that controls a terminal.
+        endpoints = session.models.endpoints.values()
+        names = {name for endpoint in endpoints for name in variables(endpoint).values()}
+        secrets = [secret for name in names if (secret := os.environ.get(name, "").strip())]
+        for line in [*lines, *(advice or problems)]:
+            for secret in secrets:
+                line = line.replace(secret, "(not shown)")  # noqa: PLW2901
+            print(one_line(line))
     return 0 if judgment is not None and judgment.status in ("ok", "abstained") else FAILED
 
 
@@ -134,13 +144,11 @@ def _once(ask: Ask, model: str, asked: list[_Asked], *, logprobs: bool) -> Ask:
             request = replace(requests[0], repeat=time.time_ns(), logprobs=wanted)
             mine.append(_Asked(model, request))
             asked.append(mine[0])
-            exchanges: list[Exchange] = []
-            token = WATCHED.set(exchanges)
+            token = WATCHED.set(mine[0].exchanges)
             try:
                 (mine[0].reply,) = ask([request])
             finally:
                 WATCHED.reset(token)
-                mine[0].exchange = exchanges[0] if exchanges else None
         mine[0].wanted += len(requests)
         assert mine[0].reply is not None
         return [mine[0].reply._replace(key=one.key) for one in requests]
@@ -151,27 +159,17 @@ def _once(ask: Ask, model: str, asked: list[_Asked], *, logprobs: bool) -> Ask:
 def _told(asked: _Asked, session: Session) -> Iterator[str]:
     model = find_model(session.models, asked.model)
     endpoint = session.models.endpoints[model.endpoint]
-    exchange, reply = asked.exchange, asked.reply
-    url = exchange.request.url if exchange else endpoint.base_url
+    reply, url, sent = asked.reply, endpoint.base_url, dict[str, str]()
+    for exchange in asked.exchanges[:1]:
+        url, sent = str(exchange.request.url), dict(exchange.request.headers)
+    sent |= dict.fromkeys({"authorization", "api-key"} & sent.keys(), "(not shown)")
     yield from ("", f"sent to model {asked.model} at endpoint {model.endpoint}: POST {url}")
-    if exchange:
-        hidden = {*_HIDDEN, *map(str.lower, endpoint.header_env)}
-        yield from _headers(
-            (name, "(not shown)" if name.lower() in hidden else value)
-            for name, value in exchange.request.headers.items()
-            if name.lower() not in _DULL
-        )
-    yield from _body(http.body(asked.request, endpoint, model.limit))
-    if exchange:
+    yield from _shown(sent, http.body(asked.request, endpoint, model.limit))
+    for exchange in asked.exchanges[:1]:
         code = exchange.response.status_code
         yield from ("", f"came back after {exchange.seconds:.2f} s: HTTP {code}")
-        yield from _headers(
-            (name, value)
-            for name, value in exchange.response.headers.items()
-            if _TELLING.fullmatch(name.lower())
-        )
-        yield from _body(exchange.body)
-    else:
+        yield from _shown(exchange.response.headers, exchange.body)
+    if not asked.exchanges:
         yield from ("", "nothing came back")
     if reply:
         counts = {"tokens read ": reply.prompt_tokens, "written ": reply.completion_tokens}
@@ -179,11 +177,11 @@ def _told(asked: _Asked, session: Session) -> Iterator[str]:
         yield from ("", f"status of the answer: {reply.status}{_listed(named)}")
     cost, prices = session.booked(asked.request.key), model.prices
     yield f"price: {f'{cost:.6f} {prices.currency}, booked' if prices else 'the model has none'}"
-    if asked.request.logprobs is None:
-        yield "log-probabilities: not asked for; --logprobs asks for them"
-    else:
-        came = reply.logprobs if reply else None
-        yield f"log-probabilities: {f'of {len(came)} tokens' if came else 'asked for; none came'}"
+    came = "not asked for; --logprobs asks for them"
+    if asked.request.logprobs is not None:
+        found = reply.logprobs if reply else None
+        came = f"of {len(found)} tokens" if found else "asked for; none came"
+    yield f"log-probabilities: {came}"
     if asked.wanted > 1:
         yield f"a run would ask {asked.wanted} times; this answer stood for all of them"
 
@@ -192,50 +190,21 @@ def _listed(named: Mapping[str, object]) -> str:
     return "".join(f", {name}{value}" for name, value in named.items() if value is not None)
 
 
-def _came_to(
-    judge: Chosen, judgment: Judgment, asked: Sequence[_Asked], start: float
-) -> Iterator[str]:
-    known = {f"{n} ": getattr(judgment, n) for n in ("label", "probability", "explanation")}
-    known["repaired "] = "yes" if judgment.repaired else None
-    took = f"{time.time() - start:.2f} s"
-    yield from ("", f"judgment: {judgment.status}{_listed(known)}; it took {took}")
-    inside = everyone(judge)
-    if any(isinstance(one.options, NetworkOptions) for one in inside):
-        with Store(STORE) as store:
-            computed = store.computed_since(start)
-        yield from (f"model {name} was loaded and computed {n} outputs" for name, n in computed)
-        if not computed:
-            yield f"no model was loaded: {STORE} has what one computed before"
-    if not asked and any(one.record.requests is not None for one in inside):
-        yield "no language model was asked, since another judge was sure; probe the model itself"
-
-
 def _advice(asked: _Asked) -> Iterator[str]:
-    if asked.exchange:
+    for exchange in asked.exchanges[:1]:
         where = f"{PARAMS} > models > {asked.model}"
-        for name, remedy in refused_parameters(asked.exchange, where).items():
+        for name, remedy in refused_parameters(exchange, where).items():
             yield f"refused: {name}; {remedy}"
 
 
-def _headers(headers: Iterable[tuple[str, str]]) -> Iterator[str]:
-    yield from (f"  {name}: {value}" for name, value in headers)
-
-
-def _body(content: bytes) -> Iterator[str]:
-    said = content.decode("utf-8", "replace")
+def _shown(headers: Mapping[str, str], body: bytes) -> Iterator[str]:
+    """Headers but those that say nothing, and a body, JSON in lines."""
+    shown = {name: value for name, value in headers.items() if not _UNSHOWN.fullmatch(name.lower())}
+    yield from (f"  {name}: {value}" for name, value in shown.items())
+    said = body.decode("utf-8", "replace")
     with contextlib.suppress(ValueError, RecursionError):
         said = json.dumps(json.loads(said), indent=2, ensure_ascii=False)
     lines = said.splitlines()
     yield from (f"  {line}" for line in lines[:_LINES])
     if len(lines) > _LINES:
         yield f"  ... {len(lines) - _LINES} more lines"
-
-
-def _say(lines: Iterable[str], models: Models) -> None:
-    """Print lines without secrets, and without anything that controls a terminal."""
-    names = {one for endpoint in models.endpoints.values() for one in variables(endpoint).values()}
-    secrets = [os.environ[name].strip() for name in names if os.environ.get(name, "").strip()]
-    for line in lines:
-        for secret in secrets:
-            line = line.replace(secret, "(not shown)")  # noqa: PLW2901
-        print(one_line(line))

@@ -2,12 +2,11 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from metassay.cli.terminal import folded, page
@@ -30,69 +29,64 @@ from metassay.versions.code_yaml import FILE as CODE
 
 def listing(chosen: argparse.Namespace) -> int:
     """Print what there is, or describe the datasets in files."""
-    if chosen.croissant is None:
-        return list_all(chosen)
-    for line in write_croissant(load_registry(), chosen.croissant):
-        print(line)
-    print(f"written to {chosen.croissant}: a Croissant file per dataset")
-    return 0
-
-
-def list_all(_: argparse.Namespace) -> int:
-    """Print benchmarks, datasets, and the project's own kinds."""
+    if chosen.croissant is not None:
+        for line in write_croissant(load_registry(), chosen.croissant):
+            print(line)
+        print(f"written to {chosen.croissant}: a Croissant file per dataset")
+        return 0
     params, registry = load(), load_registry()
     console = Console()
-    benchmarks = folded("benchmark", "dataset", "judges", "metrics", "report", title="benchmarks")
-    for name, benchmark in params.benchmarks.items():
-        # One below the other, so that none is parted.
-        judges = "\n".join(benchmark.judges)
-        measured = [metric for _, metric in benchmark.measured_by]
-        metrics = "\n".join([*measured, *benchmark.combinations])
-        cells = (name, benchmark.dataset, judges, metrics, _built(name))
-        benchmarks.add_row(*cells, end_section=True)
-    tests = folded("judge test", "test", "dataset", "judges", "report", title="tests of judges")
-    for name, test in params.judge_tests.items():
-        cells = (name, test.test, test.dataset, "\n".join(test.judges), _built(name))
-        tests.add_row(*cells, end_section=True)
-    heads = ("test", "dataset", "segmentations", "report")
-    segmenting = folded(*heads, title="tests of segmentations")
-    for name, one in params.segment_tests.items():
-        segmentations = "\n".join(one.segmentations)
-        segmenting.add_row(name, one.dataset, segmentations, _built(name), end_section=True)
-    tunings = folded("tuning", "tune", "benchmark", "models", title="tunings of models")
-    for name, tuning in params.tunings.items():
-        models = "\n".join(tuning.models)
-        tunings.add_row(name, tuning.tune, tuning.benchmark, models, end_section=True)
-    datasets = folded("dataset", "access", "licence", "files", "what it is", title="datasets")
-    for name, dataset in registry.items():
-        files = str(len(dataset.files)) if dataset.files else "local"
-        row = (name, dataset.access, dataset.licence, files, dataset.title)
-        datasets.add_row(*map(Text, row))
-    for table in (benchmarks, tests, segmenting, tunings, datasets):
-        table.columns[0].no_wrap = True  # the name that one types
-        if table.row_count or table in (benchmarks, datasets):
+    for title, heads, rows in _tables(params, registry):
+        if rows or title in ("benchmarks", "datasets"):
+            table = folded(*heads.split(", "), title=title)
+            table.columns[0].no_wrap = True  # the name that one types
+            for row in rows:
+                # Names one below the other, so that none is parted.
+                table.add_row(
+                    *(Text(cell if isinstance(cell, str) else "\n".join(cell)) for cell in row),
+                    end_section=title not in ("datasets", _OWN_KINDS),
+                )
             console.print(table)
-    kinds = _user_kinds(params, registry)
-    if kinds.row_count:
-        console.print(kinds)
     console.print(f"metassay run NAME builds a report, {page('NAME')}", highlight=False)
     return 0
 
 
+_OWN_KINDS = "kinds of this project"
+_Rows = list[tuple[str | list[str], ...]]
+
+
+def _tables(params: Params, registry: Mapping[str, Dataset]) -> Iterator[tuple[str, str, _Rows]]:
+    """Title, heads and rows of each table of `metassay list`."""
+    rows: _Rows = []
+    for name, of in params.benchmarks.items():
+        metrics = [*(metric for _, metric in of.measured_by), *of.combinations]
+        rows.append((name, of.dataset, of.judges, metrics, _built(name)))
+    yield "benchmarks", "benchmark, dataset, judges, metrics, report", rows
+    rows = [
+        (name, of.test, of.dataset, of.judges, _built(name))
+        for name, of in params.judge_tests.items()
+    ]
+    yield "tests of judges", "judge test, test, dataset, judges, report", rows
+    rows = [
+        (name, of.dataset, of.segmentations, _built(name))
+        for name, of in params.segment_tests.items()
+    ]
+    yield "tests of segmentations", "test, dataset, segmentations, report", rows
+    rows = [(name, of.tune, of.benchmark, of.models) for name, of in params.tunings.items()]
+    yield "tunings of models", "tuning, tune, benchmark, models", rows
+    rows = [
+        (name, of.access, of.licence, str(len(of.files)) if of.files else "local", of.title)
+        for name, of in registry.items()
+    ]
+    yield "datasets", "dataset, access, licence, files, what it is", rows
+    named = [(block, name, of) for block in KINDS for name, of in getattr(params, block).items()]
+    rows = [(block, name, of["kind"]) for block, name, of in named if is_path(str(of.get("kind")))]
+    readers = [("datasets", name, of.reader or "") for name, of in registry.items()]
+    yield _OWN_KINDS, "block, name, kind", [*rows, *(one for one in readers if is_path(one[2]))]
+
+
 def _built(name: str) -> str:
     return "built" if page(name).exists() else "not yet"
-
-
-def _user_kinds(params: Params, registry: Mapping[str, Dataset]) -> Table:
-    kinds = folded("block", "name", "kind", title="kinds of this project")
-    for block in KINDS:
-        for name, options in getattr(params, block).items():
-            if is_path(str(options.get("kind"))):
-                kinds.add_row(block, name, options["kind"])
-    for name, dataset in registry.items():
-        if is_path(dataset.reader or ""):
-            kinds.add_row("datasets", name, dataset.reader)
-    return kinds
 
 
 def fetch_all(names: list[str], mirror: Path | None) -> int:

@@ -13,16 +13,15 @@ import pandas as pd
 from rich.console import Console
 from rich.text import Text
 
+from metassay.cli.show import table_of
 from metassay.cli.terminal import page, say
-from metassay.cli.views import table_of
 from metassay.core.exit_codes import DONE, INCOMPLETE
 from metassay.core.params import Params
 from metassay.core.stages import TABLES, files_in
 from metassay.format.frames import records
 from metassay.format.numbers import counted
 from metassay.format.terms import DECISIONS
-from metassay.reporting.advice import advice
-from metassay.reporting.certificates import best_of, limits_of, too_small
+from metassay.reporting.certificates import advice, best_of, limits_of, too_small
 from metassay.reporting.headline import answers_of, notes_of
 from metassay.reporting.names import ShownAs
 from metassay.tables.certificates import CERTIFICATES

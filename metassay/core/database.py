@@ -8,7 +8,6 @@ import contextlib
 import fcntl
 import functools
 import itertools
-import logging
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,8 +29,6 @@ _ELSEWHERE = frozenset({
     *(sqlite3.SQLITE_NOLFS, sqlite3.SQLITE_AUTH),
 })  # fmt: skip
 
-log = logging.getLogger("metassay.core.database")
-
 
 @dataclass(frozen=True)
 class Form:
@@ -39,7 +36,7 @@ class Form:
 
     `steps` are SQL, each adding to the one before, so that an older file is brought up to date;
     `noun` and `remedy` lead and end the messages. `sound` has a condition by table that holds of
-    every row. What a file of `spare` holds can be made again: a damaged one makes place.
+    every row.
     """
 
     application_id: int
@@ -47,7 +44,6 @@ class Form:
     noun: str
     remedy: str
     sound: Mapping[str, str] = field(default_factory=dict)
-    spare: bool = False
 
 
 class Database:
@@ -62,14 +58,7 @@ class Database:
         self._open = contextlib.ExitStack()
         _check_place(path)
         with self._open as opened, locked(path, "opening", fcntl.LOCK_EX), _explained(path, form):
-            try:
-                _inspect(path, form)
-            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-                if not form.spare or _elsewhere(error):
-                    raise
-                _make_place(path, error)
-            if form.spare:
-                opened.enter_context(locked(path, "in-use", fcntl.LOCK_SH))
+            _inspect(path, form)
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -143,7 +132,7 @@ def locked(path: Path, name: str, how: int) -> Iterator[None]:
     """Hold a lock of this name beside the file; BlockingIOError if it must not be waited for.
 
     `opening`: nobody else opens the file meanwhile, since SQLite does not wait while another turns
-    it to WAL. `in-use`: a process has it open, which many may.
+    it to WAL.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -185,35 +174,10 @@ def _words(error: Exception) -> str:
     return "".join(one if one.isascii() and one.isprintable() else "?" for one in said)
 
 
-def _make_place(path: Path, error: Exception) -> None:
-    """Keep the damaged file under another name, where it takes the place of one from before."""
-    aside = path.with_name(f"{path.name}-damaged")
-    try:
-        # Who has it open would take the new file's log for its own, and delete it.
-        with locked(path, "in-use", fcntl.LOCK_EX | fcntl.LOCK_NB):
-            for end in ("", "-wal", "-shm"):
-                with contextlib.suppress(FileNotFoundError):
-                    Path(f"{path}{end}").replace(f"{aside}{end}")
-    except BlockingIOError:
-        raise BadInput(
-            f"{path}: damaged ({_words(error)}), and another process has it open; run again when"
-            " that is done: its content is computed again"
-        ) from None
-    except OSError as problem:
-        raise BadInput(f"{path}: {problem.strerror}; make its folder writable") from None
-    log.warning(
-        "%s was damaged (%s) and is now %s: its content is computed again",
-        path,
-        _words(error),
-        aside,
-    )
-
-
 def _inspect(path: Path, form: Form) -> None:
     """Judge a file without writing to it.
 
-    Only SQLite may open it: on POSIX, closing a file drops the locks that any other connection of
-    this process holds on it, and then another process believes itself alone and drops the log.
+    Only SQLite may open it: on POSIX, closing a file drops the locks of this process's connections.
     """
     if not path.exists() or path.stat().st_size == 0:
         return
@@ -244,7 +208,7 @@ def _version(path: Path, form: Form, connection: sqlite3.Connection) -> int:
     try:
         identity = connection.execute("PRAGMA application_id").fetchone()[0]
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorname != "SQLITE_NOTADB" or form.spare:
+        if error.sqlite_errorname != "SQLITE_NOTADB":
             raise
         raise BadInput(f"{path}: {foreign} (it is no SQLite database)") from None
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]

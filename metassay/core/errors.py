@@ -15,10 +15,8 @@ _WORDS = 4
 class BadInput(Exception):  # noqa: N818 - reads as what it is: the input is bad, not the program
     """Input or configuration that cannot be used as it is; trying again cannot help.
 
-    `problems` holds one line per problem. A line names the file or table, the row or key, and what
-    to do about it; it never holds the text of a document. What a name may hold by mistake, such as
-    a line's end or a terminal's commands, stands there as an escape, and of a word of more than 300
-    characters only the beginning.
+    `problems` holds one line per problem: the file or table, the row or key, and what to do about
+    it, never the text of a document. What does not print is escaped, a word of 300 characters cut.
     """
 
     def __init__(self, problems: str | Iterable[str]) -> None:
@@ -77,12 +75,7 @@ def _plain(name: str) -> str:
 
 
 def shown(key: object) -> str:
-    """A key as messages show it: quoted, or as length and hash where it may be somebody's text.
-
-    A column of texts is easily taken for one of keys, and what messages say is printed, logged and
-    sent on. A key without blanks is shown up to 80 characters of ASCII; another one up to 40 bytes
-    and 4 words. Characters that do not print are escaped.
-    """
+    """A key as messages show it: quoted, or as length and hash where it may be somebody's text."""
     text = str(key)
     written = text.encode("utf-8", "surrogatepass")
     short = len(written) <= _BYTES and len(text.split()) <= _WORDS

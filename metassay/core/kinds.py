@@ -1,11 +1,9 @@
 """A named block of params.yaml, and the record of its `kind`.
 
-Each kind of thing (metric, judge, system, ...) is one frozen record, exported as `KIND` by its own
-module, or by the name behind a colon. Each folder of kinds has an index, a literal table from kind
-to module, so that a stage loads only what it uses. A kind that no index has may be the dotted path
-of a user's record, `mylab.metrics` or `mylab.metrics:NEGATIONS`: a module in the project's folder,
-which is the current one, or of an installed package. Only what a project's own params name is
-imported.
+Each kind is one frozen record, exported as `KIND` by its own module, or by the name behind a colon;
+each folder of kinds has an index, a literal table from kind to module. A kind that no index has may
+be the dotted path of a user's record, `mylab.metrics` or `mylab.metrics:NEGATIONS`, in the
+project's folder or installed.
 """
 
 import importlib

@@ -5,6 +5,7 @@ cell of tables. The rule is what all of them take.
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 
 from metassay.core.strict_yaml import is_text
@@ -57,3 +58,13 @@ def words_problem(words: str) -> str:
 def prefect_key(name: str) -> str:
     """The name as Prefect's keys are written; no two names of a block have the same."""
     return name.casefold().replace("_", "-")
+
+
+def folded(name: str) -> str:
+    """What names that look alike share: no case, Unicode form, blanks, width, or kind of dash."""
+    if name.isascii():
+        return "".join(name.lower().split())
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    drawn = [one for one in plain if unicodedata.category(one) != "Cf"]
+    dash = {one for one in drawn if one == "\u2212" or unicodedata.category(one) == "Pd"}
+    return "".join("".join("-" if one in dash else one for one in drawn).split())

@@ -1,22 +1,20 @@
 """Strict typed view of the params files: an unknown key or name, or a wrong type, is an error.
 
-params.yaml holds what benchmarks share by name, benchmarks/<name>/params.yaml what makes one
-benchmark. A block with a `kind` (a judge, a metric, ...) is checked against the options class of
-that kind by `metassay.core.kinds.choose`, so that this file imports none of them.
+params.yaml holds what benchmarks share by name, benchmarks/<name>/params.yaml what makes one. A
+block with a `kind` is checked by `metassay.core.kinds.choose`.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from metassay.core import strict_yaml
-from metassay.core.confusables import folded
 from metassay.core.errors import BadInput, collect_problems, meant
-from metassay.core.naming import FORM, name_problems, words_problem
+from metassay.core.naming import FORM, folded, name_problems, words_problem
 from metassay.core.options import (
     BENCHMARKS,
     CHEAP,
@@ -27,6 +25,7 @@ from metassay.core.options import (
     Criterion,
     Design,
     Options,
+    Words,
     parse,
     without,
 )
@@ -116,11 +115,7 @@ class Benchmark(Options):
 
 
 class JudgeTest(Options):
-    """Items with a gold label and the judges tried on them: the whole of its params.yaml.
-
-    What tells it from a benchmark's is its key `test`. `judges` may be empty where the data bring
-    verdicts of their own.
-    """
+    """Items with a gold label and the judges tried on them: a params.yaml with a key `test`."""
 
     name: str  # that of the folder
     test: str  # a name in metassay/labelled/types.py
@@ -133,10 +128,7 @@ class JudgeTest(Options):
 
 
 class SegmentTest(Options):
-    """Texts with labelled sentences, and the segmentations tried on them: all of its params.yaml.
-
-    What tells it from a test of judges is that its `test` is `segmentation`.
-    """
+    """Texts with labelled sentences, and the segmentations tried on them."""
 
     name: str  # that of the folder
     test: Literal["segmentation"]
@@ -150,8 +142,7 @@ class SegmentTest(Options):
 class Tuning(Options):
     """Models that are trained on texts of a benchmark: the whole of its params.yaml.
 
-    What tells it from a benchmark's is its key `tune`. The options of blocks are in
-    metassay/tuning/options.py.
+    Its key `tune` tells it from a benchmark's; metassay/tuning/options.py has the blocks' options.
     """
 
     name: str  # that of the folder
@@ -221,6 +212,29 @@ class MaxCost(Options):
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
 
 
+class ExecutorOptions(Options):
+    """Who works on the pieces of stages: this machine (`local`), or a Dask cluster's workers.
+
+    `address` is the scheduler's. `storage`: a folder that client and workers see at the same path,
+    or what fsspec reads (`s3://bucket/prefix`), for shards and their answers. `sends` names the
+    access classes beyond `public` whose texts may go there. A shard that a worker has for more than
+    `limit_s` seconds is tried elsewhere; for `patience_s` a scheduler or workers are waited for.
+    """
+
+    kind: Literal["local", "dask"] = "local"
+    address: Annotated[str, Field(pattern=r"^(tcp|tls|ucx|ws|wss)://[^\s/]+$")] | None = None
+    storage: Words = ".work/shards"
+    sends: list[Literal["credentialed", "private"]] = Field(default_factory=list)
+    limit_s: Annotated[float, Field(gt=0, le=1_000_000)] = 3600.0
+    patience_s: Annotated[float, Field(ge=0, le=1_000_000)] = 300.0
+
+    @model_validator(mode="after")
+    def _addressed(self) -> Self:
+        if self.kind == "dask" and self.address is None:
+            raise ValueError("dask needs the address of a scheduler; add it, or write kind: local")
+        return self
+
+
 class Shared(Options):
     """The whole of the root's params.yaml: what benchmarks share by name."""
 
@@ -239,6 +253,7 @@ class Shared(Options):
     max_cost: MaxCost | None
     # DVC's remotes -> the access classes beyond `public` whose texts may be pushed there
     remotes: dict[str, list[Literal["credentialed", "private"]]] = Field(default_factory=dict)
+    executor: ExecutorOptions = ExecutorOptions()
     max_missing: Annotated[float, Field(ge=0, le=1)]  # share of a stage's answers, at most
     aggregation: Block
     meta_evaluation: Block

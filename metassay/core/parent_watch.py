@@ -1,8 +1,7 @@
 """A process that was started for a run ends with who started it, however that one went.
 
-Who starts it gives it a pipe as stdin, keeps the other end open for as long as it lives, and says
-so in the environment: `HELD`. Even after SIGKILL the system closes that end, on any POSIX system.
-What the process starts with the same stdin, as DVC does with a stage, hangs on the same line.
+Who starts it holds the other end of its stdin, and says so in the environment: `HELD`. The system
+closes that end even after SIGKILL. What the process starts hangs on the same line.
 """
 
 import os

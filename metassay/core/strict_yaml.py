@@ -1,15 +1,13 @@
 """YAML as every reader takes it, and the lines of its keys.
 
-PyYAML reads YAML 1.1, DVC 1.2: `yes`, 1e3, 010 and dates are one thing here and another there. What
-they differ about is refused, and so are a key that is there twice, a key that is not text, tags and
-blocks that are too deep or too many for any reader.
+PyYAML reads YAML 1.1, DVC 1.2: what they differ about is refused, and so are double keys, keys that
+are not text, tags, and blocks that are too deep or too many for any reader.
 """
 
 import functools
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +45,8 @@ _CONFLICT = re.compile(r"<{7}( |$)|>{7}( |$)")  # as git marks the sides of a co
 def load(path: Path) -> object:
     """The value of a file of one YAML document, as `yaml.safe_load` gives it.
 
-    Raises BadInput with all that the module says is refused, and if there is no such file, if it is
-    not UTF-8, or if it is no YAML. Messages name keys as `<path> > <key> > <key>`; `located` adds
-    their lines.
+    Raises BadInput with all that is refused. Messages name keys as `<path> > <key> > <key>`;
+    `located` adds their lines.
     """
     text = _text(path)
     try:
@@ -114,61 +111,39 @@ def _text(path: Path) -> str:
 # ---- shape -----------------------------------------------------------------------------------
 
 
-@dataclass
-class _Block:
-    """A block, with those of its aliases: how many values it has in all, and how deep it is."""
-
-    anchor: str | None = None
-    values: int = 1
-    depth: int = 0
-
-
 def _check_shape(path: Path, text: str) -> None:
     """BadInput for what a reader would not come to an end with; builds nothing."""
-    anchors: dict[str, _Block] = {}
-    around = [_Block()]
+    around: list[tuple[str | None, int]] = [(None, 0)]  # blocks: anchor, and values before
+    depths = [0]  # how deep blocks are within each of these
+    sizes: dict[str | None, tuple[int, int]] = {}  # of what has an anchor: values, and its depth
+    values = 0
     for event in yaml.parse(text, Loader=LOADER):
-        problem = _taken(event, around, anchors)
+        problem = ""
+        values += 1
+        if getattr(event, "tag", None) or getattr(event, "version", None):
+            problem = "tags (`!`) and directives (`%`) are not read; remove it"
+        elif isinstance(event, yaml.CollectionStartEvent):
+            around.append((event.anchor, values))
+            depths.append(0)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            (anchor, before), depth = around.pop(), 1 + depths.pop()
+            sizes[anchor] = values - before, depth
+            depths[-1] = max(depths[-1], depth)
+        elif isinstance(event, yaml.AliasEvent):
+            more, depth = sizes.get(event.anchor, (0, 0))
+            values, depths[-1] = values + more, max(depths[-1], depth)
+            if event.anchor in (anchor for anchor, _ in around):
+                problem = f"*{event.anchor} is within its own block; remove it"
+        if len(around) + depths[-1] > _DEEPEST:
+            problem = f"blocks within blocks, more than {_DEEPEST}; take some away"
+        elif values > _MOST:
+            problem = f"more than {_MOST:,} values, anchors' counted each time; take some away"
         if problem:
             raise BadInput(f"{path}: line {_number(event)}: {problem}")
 
 
-def _taken(event: yaml.Event, around: list[_Block], anchors: dict[str, _Block]) -> str:
-    """Take the event to the blocks around it; what is wrong with it, or nothing."""
-    if getattr(event, "tag", None) or getattr(event, "version", None):
-        return "tags (`!`) and directives (`%`) are not read; remove it"
-    if isinstance(event, yaml.CollectionStartEvent):
-        around.append(_Block(event.anchor, depth=1))
-    elif isinstance(event, yaml.CollectionEndEvent):
-        return _put(around.pop(), around, anchors)
-    elif isinstance(event, yaml.ScalarEvent):
-        return _put(_Block(event.anchor), around, anchors)
-    elif isinstance(event, yaml.AliasEvent):
-        if event.anchor in (block.anchor for block in around):
-            return f"*{event.anchor} is within its own block; remove it"
-        named = anchors.get(str(event.anchor), _Block())
-        return _put(_Block(None, named.values, named.depth), around, anchors)
-    return _too_much(around, 0)
-
-
 def _number(of: yaml.Event | yaml.Node) -> int:
     return of.start_mark.line + 1 if of.start_mark else 0
-
-
-def _put(block: _Block, around: list[_Block], anchors: dict[str, _Block]) -> str:
-    if block.anchor is not None:
-        anchors[block.anchor] = block
-    around[-1].values += block.values
-    around[-1].depth = max(around[-1].depth, 1 + block.depth)
-    return _too_much(around, block.depth)
-
-
-def _too_much(around: list[_Block], below: int) -> str:
-    if len(around) + below > _DEEPEST:
-        return f"blocks within blocks, more than {_DEEPEST}; take some away"
-    if around[-1].values > _MOST:
-        return f"more than {_MOST:,} values, anchors' blocks counted each time; take some away"
-    return ""
 
 
 # ---- keys and words --------------------------------------------------------------------------

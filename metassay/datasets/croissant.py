@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from metassay.core import strict_yaml
 from metassay.core.atomic import whole_folder
 from metassay.datasets.registry import Dataset, place
 
 REQUIRED = ("name", "description", "license", "url", "creator", "datePublished")
-_CONTEXT = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_CONTEXT: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
 _FORMATS = {".jsonl": "application/jsonlines", ".md": "text/markdown"}
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 

@@ -10,8 +10,14 @@ import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.generation.decoding import DecodingOptions, Input, Way, Writer, write_locally
-from metassay.generation.few_shot import Example, read_examples
-from metassay.generation.prompted import Style, example_datasets, orders, prompt_files
+from metassay.generation.prompted import (
+    Example,
+    Style,
+    example_datasets,
+    orders,
+    prompt_files,
+    read_examples,
+)
 from metassay.generation.record import Generated, System
 from metassay.llm.needs import Resources
 from metassay.llm.prompts import PROMPTS

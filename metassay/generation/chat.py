@@ -5,16 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.generation.few_shot import Example, read_examples
-from metassay.generation.prompted import (
-    Order,
-    Style,
-    Written,
-    example_datasets,
-    orders,
-    prompt_files,
-    texts_of,
-)
+from metassay.generation import prompted
 from metassay.generation.record import Generated, System
 from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask, ChatRequest, Reply, replies_to
@@ -22,7 +13,7 @@ from metassay.llm.needs import Requests, Resources, Use
 from metassay.llm.prompts import PROMPTS, Decoding
 
 
-class ChatOptions(Style):
+class ChatOptions(prompted.Style):
     """A chat model that writes; `max_tokens` null: as long as params.yaml > models says."""
 
     model: str
@@ -35,7 +26,7 @@ def write_chat(
     options: ChatOptions,
     ask: Ask,
     decoding: Decoding,
-    examples: Sequence[Example] = (),
+    examples: Sequence[prompted.Example] = (),
     *,
     prompts: Path = PROMPTS,
 ) -> pd.DataFrame:
@@ -45,36 +36,38 @@ def write_chat(
     refused, truncated or error, as its reply says, and unparsed if the reply is blank or no text. A
     model that declines in plain words has written a text. Raises BadInput as `orders`.
     """
-    ordered = orders(sources, options, examples, prompts=prompts)
+    ordered = prompted.orders(sources, options, examples, prompts=prompts)
     answers = iter(replies_to(ask, chat_requests(ordered, decoding)))
-    written = [_read(next(answers)) if o.messages else Written("error", None) for o in ordered]
-    return texts_of(ordered, written, name, f"chat|{decoding.signature}")
+    written = [
+        _read(next(answers)) if o.messages else prompted.Written("error", None) for o in ordered
+    ]
+    return prompted.texts_of(ordered, written, name, f"chat|{decoding.signature}")
 
 
-def chat_requests(ordered: Sequence[Order], decoding: Decoding) -> list[ChatRequest]:
+def chat_requests(ordered: Sequence[prompted.Order], decoding: Decoding) -> list[ChatRequest]:
     """The requests behind orders, which is all that a run sends."""
     return [decoding.request(order.messages) for order in ordered if order.messages]
 
 
-def _read(reply: Reply) -> Written:
+def _read(reply: Reply) -> prompted.Written:
     if reply.status != "ok":
-        return Written(reply.status, None)
+        return prompted.Written(reply.status, None)
     text = (reply.text or "").strip()
-    return Written("ok", text) if text else Written("unparsed", None)
+    return prompted.Written("ok", text) if text else prompted.Written("unparsed", None)
 
 
 def _write(
     sources: pd.DataFrame, name: str, options: ChatOptions, resources: Resources
 ) -> Generated:
     ask, decoding = resources.require_model()
-    examples = read_examples(options.examples, resources.raw)
+    examples = prompted.read_examples(options.examples, resources.raw)
     return Generated(write_chat(sources, name, options, ask, decoding, examples))
 
 
 def _requests(
     sources: pd.DataFrame, options: ChatOptions, decoding: Decoding, raw: Path
 ) -> Requests:
-    ordered = orders(sources, options, read_examples(options.examples, raw))
+    ordered = prompted.orders(sources, options, prompted.read_examples(options.examples, raw))
     requests = chat_requests(ordered, decoding)
     return Requests(requests, [1] * len(requests))
 
@@ -84,6 +77,6 @@ KIND = System(
     write=_write,
     requests=_requests,
     model=lambda options: Use(options.model, options.max_tokens),
-    files=prompt_files,
-    datasets=example_datasets,
+    files=prompted.prompt_files,
+    datasets=prompted.example_datasets,
 )

@@ -25,14 +25,12 @@ from metassay.generation.prompted import Order, Written, texts_of
 from metassay.generation.record import Generated
 from metassay.models import extra
 from metassay.models.batches import padded
-from metassay.models.loading import NetworkOptions, identify, load
+from metassay.models.loading import NetworkOptions, identify, load, places, told_limit
 from metassay.models.outputs import Task, outputs
+from metassay.models.rows import computed
 
 METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
 
-# Where configurations say how many positions their model knows, by kind of model.
-_POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
-_NO_LIMIT = 10**6  # tokenizers that know no limit say 10**30
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")
 _BEAMS_ONLY = ("early_stopping", "length_penalty")
 _PACKAGES = ("transformers", "torch")
@@ -98,15 +96,14 @@ def write_locally(
     settings |= {setting: getattr(options, setting) for setting in _SETTINGS if setting != "device"}
     task = Task(way.name, identify(options), options.device, settings, _PACKAGES)
     loaded = functools.cache(lambda: _load(way.network, options))
+
+    def scores(inputs: Sequence[tuple[str]], _: int) -> Iterator[Mapping[int, Output]]:
+        return _decoded(loaded(), [way.read(loaded(), text) for (text,) in inputs], options)
+
     limits = replace(task, name=f"{way.name}: longest input")
     limit: int | None = outputs(limits, [()], lambda _: iter([{0: loaded().limit}]), store=store)[0]
     readable = [text for _, text in asked if text]
-
-    def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Output]]:
-        inputs = {place: way.read(loaded(), readable[place]) for place in missing}
-        return _decoded(loaded(), inputs, options)
-
-    found = outputs(task, [(text,) for text in readable], compute, store=store)
+    found = computed(task, [(text,) for text in readable], lambda: scores, 1, store=store)
     values = iter(Output(*value) for value in found)
     written = [next(values) if text else None for _, text in asked]
     orders = [order for order, _ in asked]
@@ -122,24 +119,24 @@ def _load(network: str, options: DecodingOptions) -> Writer:
     tokenizer, weights = load(network, options)
     # What is passed to `generate` would be filled up with the model's own settings again.
     weights.generation_config = _decoding(tokenizer, weights, options)
-    return Writer(tokenizer, weights, _limit(tokenizer, weights.config, options))
+    return Writer(tokenizer, weights, _limit(tokenizer, weights, options))
 
 
 def _decoded(
-    writer: Writer, inputs: Mapping[int, Input], options: DecodingOptions
+    writer: Writer, inputs: Sequence[Input], options: DecodingOptions
 ) -> Iterator[dict[int, Output]]:
     fitting = []
-    for place, read in inputs.items():
+    for place, read in enumerate(inputs):
         if writer.limit is None or len(read.tokens) <= writer.limit:
             fitting.append(place)
         else:
             yield {place: Output(None, False, read.length)}
     for start in range(0, len(fitting), options.batch_size):
-        places = fitting[start : start + options.batch_size]
-        texts = _batch(writer, [inputs[place].tokens for place in places], options)
+        batch = fitting[start : start + options.batch_size]
+        texts = _batch(writer, [inputs[place].tokens for place in batch], options)
         yield {
             place: Output(text, ended, inputs[place].length)
-            for place, (text, ended) in zip(places, texts, strict=True)
+            for place, (text, ended) in zip(batch, texts, strict=True)
         }
 
 
@@ -209,12 +206,8 @@ def _decoding(tokenizer: Any, weights: Any, options: DecodingOptions) -> Any:
     return decoding
 
 
-def _limit(tokenizer: Any, config: Any, options: DecodingOptions) -> int | None:
-    reserved = 0 if config.is_encoder_decoder else options.max_new_tokens
-    known = [getattr(config, name, None) for name in _POSITIONS]
-    limits = [places - reserved for places in known if places is not None][:1]
-    if options.max_input is not None:
-        limits.append(options.max_input)
-    elif tokenizer.model_max_length < _NO_LIMIT:
-        limits.append(tokenizer.model_max_length - reserved)
-    return min(limits) if limits else None
+def _limit(tokenizer: Any, weights: Any, options: DecodingOptions) -> int | None:
+    reserved = 0 if weights.config.is_encoder_decoder else options.max_new_tokens
+    wanted = options.max_input
+    told = [n - reserved for n in told_limit(tokenizer)] if wanted is None else [wanted]
+    return min([*(most - reserved for most in places(weights)), *told], default=None)

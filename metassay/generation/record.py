@@ -1,15 +1,23 @@
 """What a system is: one frozen record per module of this folder; and how one writes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
+from pydantic import Field
 
+from metassay import __version__
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
-from metassay.llm.needs import Needs, Requests, Resources
+from metassay.executor.documents import by_document, on_frames
+from metassay.executor.record import LOCAL, Executor
+from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
+from metassay.tables.documents import TEXTS
+from metassay.tables.names import FULL
+from metassay.text.citations import parse
+from metassay.text.sentences import sentences
 
 if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding
@@ -38,11 +46,62 @@ class System(Needs):
 
 
 def write_texts(
-    sources: pd.DataFrame, name: str, system: Chosen, resources: Resources
+    sources: pd.DataFrame,
+    name: str,
+    system: Chosen,
+    resources: Resources,
+    executor: Executor = LOCAL,
 ) -> Generated:
     """Write a text for every source: SOURCES to TEXTS, with `name` as the author.
 
     A source from which nothing could be written has a row that says why, with no text.
     """
-    written: Generated = system.record.write(sources, name, system.options, resources)
-    return written
+    write, rest = system.record.write, (name, system.options, resources)
+    over = executor_for(system, executor)
+    if not over.remote:
+        return Generated(*write(sources, *rest))
+    pieces, forms = by_document(sources)
+    shards = over.map(on_frames, pieces, forms, write, *rest, files=files_of(system))
+    texts = pd.concat([shard.texts for shard in shards], ignore_index=True)
+    return Generated(texts, tuple(warning for shard in shards for warning in shard.warnings))
+
+
+Rule = Callable[[Sequence[str], Sequence[str], Any], str]
+Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]
+
+
+def by_rule(kind: str, rule: Rule) -> Write:
+    """The `write` of a system that calls `rule(passages, speakers, options)` for each source.
+
+    The rule returns the text, with `[n]` citing `passages[n]`; an empty one is a row with status
+    error and no text. The recipe states kind, settings and version.
+    """
+
+    def write(sources: pd.DataFrame, name: str, options: Options, _: Resources) -> Generated:
+        settings = [f"{key}:{value}" for key, value in sorted(options.model_dump().items())]
+        recipe = "|".join([kind, *settings, f"metassay:{__version__}"])
+        rows = []
+        columns: Any = (sources[column] for column in ("doc_id", "passages", "speaker"))
+        for doc_id, passages, speakers in zip(*columns, strict=True):
+            text = rule(passages, speakers, options)
+            rows.append((doc_id, name, FULL, text or None, "ok" if text else "error", recipe))
+        return Generated(pd.DataFrame(rows, columns=list(TEXTS.columns)))
+
+    return write
+
+
+class CopyOptions(Options):
+    """How many passages are copied."""
+
+    passages: int = Field(ge=1)
+
+
+def copied(passages: Sequence[str], chosen: Iterable[int]) -> str:
+    """The chosen passages, a line each, their own citations replaced by ` [n]` per sentence."""
+    lines = []
+    for at in chosen:
+        passage = " ".join(passages[at].split())
+        said = [parse(passage[start:end]).text for start, end in sentences(passage)]
+        if said:
+            lines.append(" ".join(f"{sentence} [{at}]" for sentence in said))
+    return "\n".join(lines)

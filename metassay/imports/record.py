@@ -1,10 +1,13 @@
-"""What readers hand over: an item per text, with what judges and people said of it."""
+"""What readers hand over, an item per text; and fields of records as names, texts and numbers."""
 
+import hashlib
+import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.imports.values import field, key, number, scalars
+from metassay.tabular.decoding import finite_number
 from metassay.tabular.numbers import absent
 from metassay.tabular.rows import Findings, Place
 
@@ -25,20 +28,23 @@ class Judgment(NamedTuple):
 
 
 class Item(NamedTuple):
-    """One text of one system about one document; `text` is None where it is not known.
+    """One text of one system about one document, by the values of a record as the tool has them.
 
-    `failed`: the system brought none. `corrected`: a person's value stood in the judge's own place.
+    Texts may be chats or any JSON. `failed`: the system brought none. `corrected`: a person's value
+    stood in the judge's own place.
     """
 
     at: Place
-    doc: str
-    system: str
-    judgments: tuple[Judgment, ...]
-    text: str | None = None
-    passages: tuple[str, ...] = ()  # of the source
-    reference: str | None = None
+    record: object
+    judgments: Iterable[Judgment]
+    doc: object
+    system: object
+    text: object = None
+    source: Iterable[object] = ()  # passages, or lists of them
+    reference: object = None
     failed: bool = False
     corrected: bool = False
+    epoch: object = 1
 
 
 class Task(NamedTuple):
@@ -50,14 +56,17 @@ class Task(NamedTuple):
     problems: Findings
     notes: Findings
 
-    def doc(self, record: object, usual: object) -> str:
-        """The document's name: by the field that was asked for, or the usual one."""
-        return key(field(record, self.doc_field) if self.doc_field else usual)
+    def names(self, item: Item) -> tuple[str, str]:
+        """Its document and system: by the fields that were asked for, or the tool's own.
 
-    def system(self, record: object, usual: object) -> str:
-        """The system's name, likewise; where the tool has none, the file is called after it."""
-        asked = self.system_field
-        return key(field(record, asked)) if asked else key(usual) or key(self.path.stem)
+        Where the tool has no system, the file is called after it.
+        """
+        doc = field(item.record, self.doc_field) if self.doc_field else item.doc
+        if self.system_field:
+            system = key(field(item.record, self.system_field))
+        else:
+            system = key(item.system) or key(self.path.stem)
+        return key(doc), f"{system}#{item.epoch}" if system and item.epoch != 1 else system
 
     def note(self, count: int, what: str, remedy: str) -> None:
         """Say of how many things of the file something is to be known, if of any."""
@@ -66,14 +75,14 @@ class Task(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A tool: what its files are, which of a folder to read, how, and by which names to know them.
+    """A tool: what its files are, which of a folder to read, how to know them, and how to read.
 
-    `marks`: names of fields with blanks between; a file is of this kind if it has all of one text.
+    `marks`: sets of names of fields; a file is of this kind if it has all of one.
     """
 
     what: str
-    patterns: tuple[str, ...]
-    marks: tuple[str, ...]
+    patterns: list[str]
+    marks: list[list[str]]
     read: Callable[[Task], Iterator[Item]]
 
 
@@ -81,10 +90,14 @@ def judged(
     name: object, value: object, by: object = "", *, person: bool = False, label: object = ""
 ) -> Iterator[Judgment]:
     """What was said: a judgment per number or word in the value; of null and NaN an empty one."""
-    rater = key(by) or ("person" if person else "")
-    for called, one in scalars(key(name) or "score", value):
-        word = key(one) if isinstance(one, str) and number(one) is None and not absent(one) else ""
-        yield Judgment(called, number(one), key(label) or word, rater, person)
+    called, rater = key(name) or "score", key(by) or ("person" if person else "")
+    if isinstance(value, Mapping | list | tuple) and value:
+        each = value.items() if isinstance(value, Mapping) else enumerate(value, start=1)
+        for step, inner in each:
+            yield from judged(f"{called}_{step}", inner, rater, person=person, label=label)
+        return
+    word = value if isinstance(value, str) and number(value) is None and not absent(value) else ""
+    yield Judgment(called, number(value), key(label) or key(word), rater, person)
 
 
 def rated(name: object, value: object, by: object = "", label: object = "") -> Iterator[Judgment]:
@@ -93,6 +106,67 @@ def rated(name: object, value: object, by: object = "", label: object = "") -> I
         yield from judged(name, value, by, person=True, label=label)
 
 
-def several(judgments: Iterable[Iterable[Judgment]]) -> tuple[Judgment, ...]:
-    """All of these, in one."""
-    return tuple(one for some in judgments for one in some)
+def unpacked(value: object) -> Any:
+    """A value that a table holds as JSON; what is no JSON stays a text."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def field(record: object, path: str) -> Any:
+    """What a record has under `metadata.model`; None where it has nothing there."""
+    if isinstance(record, Mapping) and path in record:
+        return record[path]
+    for step in path.split("."):
+        record = unpacked(record)
+        record = record.get(step) if isinstance(record, Mapping) else None
+    return record
+
+
+def first(record: object, *names: str) -> Any:
+    """The first of these fields that holds anything."""
+    return next((v for v in (field(record, name) for name in names) if v not in (None, "")), None)
+
+
+def objects(value: object) -> list[Object]:
+    """The objects of a list; none of what is no list."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def key(value: object) -> str:
+    """A name in one line, without blanks around it; "" for nothing and for what is no name."""
+    if isinstance(value, Mapping | list) or _is_nothing(value):
+        return ""
+    return " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
+
+
+def _is_nothing(value: object) -> bool:
+    return value in (None, "", []) or (isinstance(value, float) and math.isnan(value))
+
+
+def digest(value: object) -> str:
+    """A name for what has none: equal values have equal ones."""
+    told = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+
+def text(value: object) -> str | None:
+    """A text, of a text, of chat messages or their parts, or of any JSON; None for nothing."""
+    if isinstance(value, list) and value and len(objects(value)) == len(value):
+        value = "\n".join(filter(None, (text(first(one, "text", "content")) for one in value)))
+    if _is_nothing(value) or isinstance(value, str):
+        return value if isinstance(value, str) and value else None
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def number(value: object) -> float | None:
+    """The number that a value is, true being 1; None for anything else, NaN and infinities."""
+    if isinstance(value, str):
+        return finite_number(value.strip())
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+
+
+def verdict(passed: object) -> str:
+    """`pass` or `fail`, of what is true or false; "" of anything else."""
+    return ("pass" if passed else "fail") if isinstance(passed, bool) else ""

@@ -5,17 +5,19 @@ write, is read as a number that is none.
 """
 
 import json
-from collections.abc import Callable, Iterator
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from metassay.core.errors import BadInput
-from metassay.imports.values import unpacked
+from metassay.imports.record import unpacked
 from metassay.tables.parquet_file import load
 from metassay.tabular.decoding import is_readable
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import Sheet, as_keys, read_sheet
+from metassay.tabular.sheet import read_sheet
 
 Steps = tuple[str, ...]  # names of fields that lead to a value
 Wanted = Callable[[Steps], bool]
@@ -23,17 +25,15 @@ Record = tuple[Place, dict[str, Any]]
 
 LINES = (".jsonl", ".ndjson")
 SHEETS = (".csv", ".tsv", ".xlsx", ".xlsm")
-PARQUET = ".parquet"
+TABLES = (*SHEETS, ".parquet")
 FIX = "write it again, or correct it"
 _PIECE = 1 << 16  # characters
 _BATCH = 1 << 10  # rows
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n"
 # Where tools have their records: the root's own list, or one below these names.
-_LISTS = (
-    *((), ("data",), ("samples",), ("scores",), ("traces",)),
-    *(("results",), ("results", "results")),
-)
+_LISTS = ((), ("data",), ("samples",), ("scores",), ("traces",), ("results",), ("results",) * 2)
+_HEAD = 2000  # values of a JSON file that tell what it is
 _CUT = 16  # characters from the end, within which an error may come of what is not read yet
 
 
@@ -136,9 +136,10 @@ def _sound(at: Place, problems: Findings) -> Iterator[None]:
         yield
     except json.JSONDecodeError as error:
         problems.add(at, "is not valid JSON", FIX, error.msg.lower())
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
-        told = isinstance(error, UnicodeDecodeError)
-        problems.add(at, "is not UTF-8" if told else "is not readable as JSON", FIX)
+    except UnicodeDecodeError:
+        problems.add(at, "is not UTF-8", FIX)
+    except (RecursionError, ValueError):
+        problems.add(at, "is not readable as JSON", FIX)
 
 
 def listed(steps: Steps) -> bool:
@@ -153,17 +154,17 @@ def records(path: Path, problems: Findings, wanted: Wanted = listed) -> Iterator
     """
     ending = path.suffix.lower()
     if ending in SHEETS:
-        yield from rows_of(read_sheet(path, problems, header_alone=True))
+        sheet = read_sheet(path, problems, header_alone=True)
+        yield from sheet.rows if sheet else ()
         return
     if not is_readable(path, problems, remedy=FIX):
         return
-    if ending == PARQUET:
+    if ending in TABLES:
         found = _parquet(path, problems)
     elif ending in LINES or _is_lines(path):
         found = _lines(path, problems)
     else:
-        each = (one.value for one in parts(path, wanted, problems) if one.listed)
-        found = ((Place(path.name, n, "record"), one) for n, one in enumerate(each, start=1))
+        found = _placed(path, (one.value for one in parts(path, wanted, problems) if one.listed))
     for at, one in found:
         if isinstance(one, dict):
             yield at, one
@@ -171,12 +172,20 @@ def records(path: Path, problems: Findings, wanted: Wanted = listed) -> Iterator
             problems.add(at, "is no object with named values", FIX)
 
 
-def rows_of(sheet: Sheet | None) -> Iterator[Record]:
-    """Each row of a table and its place, its cells as they are written."""
-    if sheet is not None:
-        cells = zip(*(as_keys(sheet.frame[name]) for name in sheet.columns), strict=True)
-        for row, held in enumerate(cells):
-            yield sheet.at(row), dict(zip(sheet.columns, held, strict=True))
+def names_in(path: Path) -> list[str]:
+    """Names of fields, columns or members at a file's beginning; none where it cannot be read."""
+    if path.suffix.lower() in TABLES:
+        return [name for _, row in islice(records(path, Findings()), 1) for name in row]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        head = islice(parts(path, lambda _: False, Findings()), _HEAD)
+        return list(dict.fromkeys(step for part in head for step in part.steps))
+
+
+def _placed(path: Path, each: Iterable[object]) -> Iterator[tuple[Place, object]]:
+    yield from ((Place(path.name, n, "record"), one) for n, one in enumerate(each, start=1))
 
 
 def _parquet(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:
@@ -184,9 +193,8 @@ def _parquet(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:
         batches = load(path).to_batches(_BATCH)
     except BadInput:
         problems.add(Place(path.name), "is damaged or no Parquet file", FIX)
-        return
-    rows = (row for batch in batches for row in batch.to_pylist())
-    yield from ((Place(path.name, n, "record"), row) for n, row in enumerate(rows, start=1))
+        return iter(())
+    return _placed(path, (row for batch in batches for row in batch.to_pylist()))
 
 
 def _lines(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:

@@ -7,19 +7,19 @@ import csv
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain, count, groupby
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, count, groupby, repeat
 from pathlib import Path
 
 from metassay.core.errors import shown
 from metassay.core.naming import LONGEST, name_problem
 from metassay.format.numbers import counted
-from metassay.imports.record import Item
+from metassay.imports.record import Item, Task, text
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.names import REFERENCE
 from metassay.tabular.numbers import numbers_of
-from metassay.tabular.rows import Findings
+from metassay.tabular.rows import Findings, Place
 from metassay.tabular.scales import guessed_direction
 
 _TABLES = """
@@ -28,7 +28,7 @@ PRAGMA synchronous = OFF;
 CREATE TABLE documents (number INTEGER PRIMARY KEY, doc TEXT UNIQUE, source TEXT, reference TEXT);
 CREATE TABLE items (number INTEGER PRIMARY KEY, doc TEXT, system TEXT, text TEXT, failed INTEGER,
                     corrected INTEGER, UNIQUE (doc, system));
-CREATE TABLE judgments (item INTEGER, name TEXT, person INTEGER, rater TEXT, value REAL, label TEXT,
+CREATE TABLE judgments (item INTEGER, name TEXT, value REAL, label TEXT, rater TEXT, person INTEGER,
                         PRIMARY KEY (item, name, person, rater));
 BEGIN;
 """
@@ -41,8 +41,10 @@ _COLUMNS = """SELECT name, person, rater FROM judgments GROUP BY name, person, r
     ORDER BY person, MIN(item), MIN(rowid)"""
 _WORDS = """SELECT DISTINCT name, label FROM judgments WHERE value IS NULL AND label != ''
     ORDER BY name"""
+_READ = "UPDATE judgments SET value = ? WHERE name = ? AND label = ? AND value IS NULL"
 _JUDGMENTS = """SELECT item, doc, system, name, person, rater, value, label FROM judgments
-    JOIN items ON number = item ORDER BY item, person, name, rater"""
+    JOIN items ON number = item {} ORDER BY item, person, name, rater"""
+_NUMBERS = _JUDGMENTS.format("WHERE person = ? AND (value IS NOT NULL OR label = '')")
 _TEXTS = """SELECT doc, system, text, source, reference FROM items JOIN documents USING (doc)
     ORDER BY items.number"""
 _OTHER = "import these files one by one, or tell them apart by --columns doc=FIELD or system=FIELD"
@@ -61,55 +63,54 @@ class Collected:
         self.run = self.connection.execute
         self.records = self.replaced = 0
 
-    def add(self, item: Item, problems: Findings) -> None:
+    def add(self, item: Item, task: Task) -> None:
         """Add an item; a problem where nothing names it, or what was read before says otherwise."""
         self.records += 1
-        keys = {"doc": item.doc, "system": item.system}
-        for column, named in keys.items():
+        doc, system = task.names(item)
+        for column, what, named in (("doc", "document", doc), ("system", "system", system)):
             if not named:
-                what = f"has nothing that names its {column.replace('doc', 'document')}"
-                problems.add(item.at, what, f"say --columns {column}=FIELD, which every record has")
-        if item.doc and item.system:
-            passages = json.dumps(item.passages, ensure_ascii=False) if item.passages else None
-            said = {"source": passages, "reference": item.reference}
-            self._put("documents", {"doc": item.doc}, said, item, problems)
+                fix = f"say --columns {column}=FIELD, which every record has"
+                task.problems.add(item.at, f"has nothing that names its {what}", fix)
+        if doc and system:
+            each = [e for some in item.source for e in (some if isinstance(some, list) else [some])]
+            passages = [one for one in map(text, each) if one and one.strip()]
+            source = json.dumps(passages, ensure_ascii=False) if passages else None
+            about = {"source": source, "reference": text(item.reference)}
+            self._put("documents", {"doc": doc}, about, item.at, task.problems)
             flags = {"failed": item.failed or None, "corrected": item.corrected or None}
-            number = self._put("items", keys, {"text": item.text, **flags}, item, problems)
+            said, keys = {"text": text(item.text), **flags}, {"doc": doc, "system": system}
+            number = self._put("items", keys, said, item.at, task.problems)
             for one in item.judgments:
-                row = _storable((number, one.name, one.person, one.by, one.value, one.label))
+                row = [*map(_storable, (number, *one))]
                 add = "INTO judgments VALUES (?, ?, ?, ?, ?, ?)"
                 if not self.run(f"INSERT OR IGNORE {add}", row).rowcount:
                     self.replaced += 1
                     self.run(f"REPLACE {add}", row)
 
-    def _put(self, table: str, keys: _Row, said: _Row, item: Item, problems: Findings) -> int:
+    def _put(self, table: str, keys: _Row, said: _Row, at: Place, problems: Findings) -> int:
         """Add a row, or what the one with these keys lacks; its number."""
-        named, values = _storable(keys.values()), _storable(said.values())
-        where = " AND ".join(f"{column} = ?" for column in keys)
+        row = {name: _storable(value) for name, value in {**keys, **said}.items()}
+        where = " AND ".join(f"{name} = :{name}" for name in keys)
+        values = ", ".join(f":{name}" for name in row)
+        fills = ", ".join(f"{name} = COALESCE({name}, :{name})" for name in said)
+        self.run(f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({values})", row)
+        self.run(f"UPDATE {table} SET {fills} WHERE {where}", row)
         query = f"SELECT number, {', '.join(said)} FROM {table} WHERE {where}"
-        number, *former = self.run(query, named).fetchone() or (None,)
-        if number is None:
-            into = f"{table} ({', '.join((*keys, *said))})"
-            marks = ", ".join("?" * (len(keys) + len(said)))
-            return self.run(f"INSERT INTO {into} VALUES ({marks})", named + values).lastrowid or 0
-        for column, value, before in zip(said, values, former, strict=True):
-            if before is None and value is not None:
-                self.run(f"UPDATE {table} SET {column} = ? WHERE number = ?", (value, number))
-            elif value not in (None, before):
-                example = ", ".join(f"{key} {shown(name)}" for key, name in keys.items())
-                problems.add(item.at, f"has another {column} than before", _OTHER, example)
+        number, *held = self.run(query, row).fetchone()
+        for name, before in zip(said, held, strict=True):
+            if row[name] not in (None, before):
+                example = ", ".join(f"{key} {shown(row[key])}" for key in keys)
+                problems.add(at, f"has another {name} than before", _OTHER, example)
         return int(number)
 
-    def summary(self) -> list[str]:
+    def summary(self) -> Iterator[str]:
         """How much there is, how much of it people corrected, and what is missing."""
         texts, scorers, corrected, failed, rated, missing = self.run(_COUNTS).fetchone()
         more = f"; {self.replaced:,} replaced by later ones of the same" if self.replaced else ""
-        return [
-            f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')},"
-            f" {corrected:,} corrected by people, {failed:,} failed",
-            f"{counted(texts, 'text')}, of which people rated {rated:,}; judges' values that are"
-            f" missing: {missing:,}{more}",
-        ]
+        each = f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')}"
+        yield f"{each}, {corrected:,} corrected by people, {failed:,} failed"
+        of_texts = f"{counted(texts, 'text')}, of which people rated {rated:,}"
+        yield f"{of_texts}; judges' values that are missing: {missing:,}{more}"
 
     def columns(self) -> dict[Column, str]:
         """What each scorer, and what each person says of it, is called in verdicts.csv."""
@@ -120,20 +121,22 @@ class Collected:
             more = f"_human_{rater}".removesuffix("_person") if person else f"_judge_{rater}"
             wanted = name if not person and judges.count(name) == 1 else name + more
             taken = {"item", "document", "system", *named.values()}
-            named[name, person, rater] = _free(wanted, taken, lambda one, taken: one not in taken)
+            named[name, person, rater] = next(n for n in _numbered(wanted) if n not in taken)
         return named
 
-    def words(self) -> dict[str, dict[str, float | None]]:
-        """Of each scorer whose verdicts are words, the numbers that these are read as everywhere
-        here; none where one of them is read as no number."""
-        found: dict[str, dict[str, float | None]] = {}
+    def read_words(self) -> list[str]:
+        """Give verdicts in words the numbers that these are read as everywhere here; the scorers
+        one of whose words is read as no number, which have none then."""
+        unread = []
         for name, rows in groupby(self.run(_WORDS).fetchall(), lambda row: str(row[0])):
             labels = [label for _, label in rows]
             read_as = numbers_of(labels, semicolons=False)
-            numbers = {label: read_as.number(label) for label in labels}
-            known = not read_as.fault and None not in numbers.values()
-            found[name] = numbers if known else {}
-        return found
+            numbers = [read_as.number(label) for label in labels]
+            if read_as.fault or None in numbers:
+                unread.append(name)
+            else:
+                self.connection.executemany(_READ, zip(numbers, repeat(name), labels))
+        return unread
 
 
 def write(of: Collected, folder: Path, study: str) -> list[str]:
@@ -142,32 +145,26 @@ def write(of: Collected, folder: Path, study: str) -> list[str]:
     texts.csv, sources.jsonl and texts.jsonl are there where any text is known, scores.csv where a
     judge gave a number, ratings.csv where a person did, verdicts.csv where anybody said anything.
     """
-    data, columns, words = folder / "data", of.columns(), of.words()
+    data, columns, unread = folder / "data", of.columns(), of.read_words()
     data.mkdir()
     metrics = _metrics([name for (_, person, _), name in columns.items() if not person])
     better = {name: guessed_direction(name) or "higher" for name in metrics.values()}
     header = ["item", "document", "system", *columns.values()]
     _csv(folder / "verdicts.csv", header, _verdicts(of, columns))
-
-    def numbers(people: bool) -> Iterator[tuple[str, Column, str, str]]:
-        for _, doc, system, name, person, rater, value, label in of.run(_JUDGMENTS):
-            if person == people and (value is not None or not label or words[name]):
-                number = words.get(name, {}).get(label) if value is None else value
-                yield _written(number), (name, person, rater), doc, system
-
     scores = (
-        (doc, system, metrics[columns[column]], value, better[metrics[columns[column]]])
-        for value, column, doc, system in numbers(people=False)
+        (doc, system, metric, _written(value), better[metric])
+        for _, doc, system, *column, value, _ in of.run(_NUMBERS, (0,))
+        for metric in [metrics[columns[tuple(column)]]]
     )
     _csv(data / "scores.csv", ("doc_id", "author", "metric", "value", "better"), scores)
     ratings = (
-        (study, doc, system, rater, name, value, "text")
-        for value, (name, _, rater), doc, system in numbers(people=True)
+        (study, doc, system, rater, name, _written(value), "text")
+        for _, doc, system, name, _, rater, value, _ in of.run(_NUMBERS, (1,))
     )
     header = ["study", "doc_id", "author", "rater", "criterion", "value", "unit"]
     _csv(data / "ratings.csv", header, ratings)
     told = {
-        "words that are no numbers, in verdicts.csv alone": [n for n in words if not words[n]],
+        "words that are no numbers, in verdicts.csv alone": unread,
         "called otherwise in scores.csv": [f"{n} for {o}" for o, n in metrics.items() if o != n],
         "less is better, by the name": [n for n in better if better[n] == "lower"],
     }
@@ -179,7 +176,7 @@ def write(of: Collected, folder: Path, study: str) -> list[str]:
 
 
 def _verdicts(of: Collected, columns: Mapping[Column, str]) -> Iterator[list[object]]:
-    for named, rows in groupby(of.run(_JUDGMENTS), key=lambda row: row[:3]):
+    for named, rows in groupby(of.run(_JUDGMENTS.format("")), key=lambda row: row[:3]):
         cells = {tuple(row[3:6]): row[7] or _written(row[6]) for row in rows}
         yield [*named, *(cells.get(column, "") for column in columns)]
 
@@ -192,20 +189,18 @@ def _metrics(names: Iterable[str]) -> dict[str, str]:
         plain = _LETTERS.sub("_", name).strip("_-")[: LONGEST - 10]
         if plain.casefold() in ours or name_problem(plain):
             plain = f"own_{plain}".rstrip("_")
-        found[name] = _free(plain, found.values(), lambda one, taken: not name_problem(one, taken))
+        found[name] = next(n for n in _numbered(plain) if not name_problem(n, found.values()))
     return found
 
 
-def _free(name: str, taken: Collection[str], right: Callable[[str, Collection[str]], bool]) -> str:
-    """The name, or the first with a number behind it that is right beside those taken."""
-    forms = chain([name], (f"{name}_{number}" for number in count(2)))
-    return next(form for form in forms if right(form, taken))
+def _numbered(name: str) -> Iterator[str]:
+    return chain([name], (f"{name}_{number}" for number in count(2)))
 
 
 def _write_texts(of: Collected, sheet: Path, data: Path) -> None:
     rows = (
-        (doc, system, text, "\n".join(json.loads(source or "[]")), reference)
-        for doc, system, text, source, reference in of.run(_TEXTS)
+        (*text, "\n".join(json.loads(source or "[]")), reference)
+        for *text, source, reference in of.run(_TEXTS)
     )
     _csv(sheet, ("doc_id", "author", "text", "source", "reference"), rows)
     sources = (
@@ -222,7 +217,7 @@ def _write_texts(of: Collected, sheet: Path, data: Path) -> None:
 
 
 def _text(row: tuple[str, str, str | None]) -> dict[str, object]:
-    known = {"text": row[2]} if row[2] is not None and row[2].strip() else {"status": "error"}
+    known = {"text": row[2]} if row[2] and row[2].strip() else {"status": "error"}
     return {"doc_id": row[0], "author": row[1], **known}
 
 
@@ -240,8 +235,6 @@ def _written(value: float | None) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def _storable(values: Iterable[object]) -> tuple[object, ...]:
-    """Values with what no file can hold, half of a surrogate pair, as a question mark."""
-    return tuple(
-        one.encode("utf-8", "replace").decode() if isinstance(one, str) else one for one in values
-    )
+def _storable(value: object) -> object:
+    """A value with what no file can hold, half of a surrogate pair, as a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
-from metassay.judges.composite import Member, chosen_members, own_notes, paid
 from metassay.judges.lazy_citations import question_of
-from metassay.judges.make import instruments_of
-from metassay.judges.protocol import Judge, Judgment, Pair
-from metassay.judges.record import Band, JudgeKind
+from metassay.judges.make import Member, chosen_members, instruments_of, own_notes, paid
+from metassay.judges.protocol import Band, Judge, JudgeKind, Judgment, Pair
 from metassay.llm.needs import everyone
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels, Level
 

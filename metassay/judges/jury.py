@@ -11,10 +11,9 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.naming import name_problems
 from metassay.core.options import Block, Options
-from metassay.judges.composite import Member, chosen_members, own_notes, paid
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.protocol import Judge, Judgment, Pair, Status
-from metassay.judges.record import JudgeKind
+from metassay.judges.make import Member, chosen_members, own_notes, paid
+from metassay.judges.protocol import Judge, JudgeKind, Judgment, Pair, Status
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 
 _GRAVITY: tuple[Status, ...] = get_args(Status)  # from ok to error

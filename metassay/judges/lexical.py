@@ -15,7 +15,7 @@ from pydantic import Field
 from metassay.core.options import Options
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.protocol import Judgment, Pair
+from metassay.judges.protocol import TWO_WAY, JudgeKind, Judgment, Pair
 from metassay.judges.reading import (
     AXES,
     NEGATIONS,
@@ -26,7 +26,6 @@ from metassay.judges.reading import (
     read,
     read_plainly,
 )
-from metassay.judges.record import TWO_WAY, JudgeKind
 from metassay.scoring.pairing.instruments import SUPPORT, SUPPORT_GRADE
 
 _ASIDE = NEGATIONS | SUBJECTS
@@ -78,6 +77,7 @@ class LexicalJudge:
 
     def __init__(self, options: LexicalOptions) -> None:
         self._options = options
+        self.counts = Counter[str]()  # there is nothing to note
 
     @property
     def signature(self) -> str:

@@ -19,9 +19,9 @@ from pydantic import Field, ValidationError, model_validator
 
 from metassay.core.errors import raise_problems
 from metassay.core.options import Options
-from metassay.judges import llm_criteria
 from metassay.judges.criteria import RUBRIC
 from metassay.judges.llm_calls import (
+    CRITERIA_FORMS,
     FORMS,
     JSON_STYLES,
     Call,
@@ -31,13 +31,17 @@ from metassay.judges.llm_calls import (
     answer_model,
     attributed,
     calls_of,
+    criterion_entries,
+    criterion_model,
+    criterion_sample,
     entries_of,
+    graded,
     is_whole,
     numbered_passages,
     sample,
+    solved,
     written,
 )
-from metassay.judges.llm_criteria import CRITERIA_FORMS
 from metassay.judges.llm_probability import (
     NOT_FOUND,
     Probability,
@@ -48,8 +52,7 @@ from metassay.judges.llm_probability import (
     decided,
     starts_of,
 )
-from metassay.judges.protocol import Judgment, Pair, Status
-from metassay.judges.record import JudgeKind
+from metassay.judges.protocol import JudgeKind, Judgment, Pair, Status
 from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask, ChatRequest, Message
 from metassay.llm.needs import PromptFile, Requests, Use
@@ -152,8 +155,7 @@ class Wording:
             for example in criterion.examples[: self._shots]:
                 texts = {"against": example.against or None, "text": example.text}
                 shown.append(self._render(call.form, texts, [Item(1, content)])[-1])
-                solved = llm_criteria.solved(criterion, example, self._style)
-                shown.append(Message("assistant", solved))
+                shown.append(Message("assistant", solved(criterion, example, self._style)))
         system, user = self._render(call.form, call.material, items)
         return (system, *shown, user)
 
@@ -165,7 +167,7 @@ class Wording:
 
     def _sample(self, form: Form) -> str:
         if form in CRITERIA_FORMS:
-            return llm_criteria.sample(form.instruments[0], self._style)
+            return criterion_sample(form.instruments[0], self._style)
         return sample(form, self._style)
 
     def _examples(self, form: Form, single: bool) -> Iterator[Message]:
@@ -390,7 +392,7 @@ class LlmJudge:
         counts = _counts([result])
         if result.value is None:
             return Judgment(result.status, **counts)
-        said = llm_criteria.graded(call.criteria[place], result.value.model_dump())
+        said = graded(call.criteria[place], result.value.model_dump())
         quotes, starts = self._found.located(said.quotes, str(call.material["text"]))
         counts |= {"quotes": quotes, "quote_starts": starts}
         return Judgment("ok", grade=said.grade, explanation=said.explanation, **counts)
@@ -434,9 +436,9 @@ def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Deco
 def _group(call: Call, options: LlmOptions, decoding: Decoding, wording: Wording) -> Group[Answer]:
     """A call as it is asked; each criterion has a model of its answer, which no schema mixes up."""
     style = options.style
-    answer, entries = Answer, llm_criteria.entries_of(style)
+    answer, entries = Answer, criterion_entries(style)
     own = {
-        number: llm_criteria.answer_model(criterion, number, style)
+        number: criterion_model(criterion, number, style)
         for number, criterion in enumerate(call.criteria, start=1)
     }
     if not own:

@@ -6,6 +6,7 @@ docs/judges.md has the blocks of well-known ones.
 
 import functools
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,32 +15,37 @@ from pydantic import Field, model_validator
 
 from metassay.core.errors import BadInput
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability, by_threshold
-from metassay.models import extra
-from metassay.models.classes import (
-    CONTRADICTED,
-    ENTAILED,
-    NEUTRAL,
-    NOT_ENTAILED,
-    THREE,
-    Shares,
-    labels_of,
-    shares,
+from metassay.judges.protocol import (
+    TWO_WAY,
+    Band,
+    JudgeKind,
+    Judgment,
+    Pair,
+    Probability,
+    by_threshold,
 )
+from metassay.models import extra
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, identify
 from metassay.models.outputs import Task, device_kind, outputs
 from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Wording
 from metassay.models.pair_scores import (
+    CONTRADICTED,
+    ENTAILED,
     METHOD,
-    PACKAGES,
+    NEUTRAL,
+    NOT_ENTAILED,
+    THREE,
     Output,
     Scorer,
+    Shares,
+    labels_of,
     load_causal,
     load_classifier,
     load_encoder_decoder,
+    shares,
 )
+from metassay.models.rows import PACKAGES, computed
 from metassay.models.store import STORE
 from metassay.scoring.pairing.instruments import THREE_WAY
 from metassay.text.sentences import sentences
@@ -242,7 +248,7 @@ class NliJudge:
         self._loaded = functools.cache(lambda: _load(options))
         self._words = _words(options)
         self._digits = PROBABILITY[options.dtype]
-        self._judged = self._premises_cut = self._hypotheses_cut = self._hanging = 0
+        self.counts = Counter[str]()
 
     @property
     def signature(self) -> str:
@@ -259,8 +265,10 @@ class NliJudge:
     @property
     def notes(self) -> list[str]:
         """How many questions were not read whole, and how many labels hang on last digits."""
-        premises, hypotheses, options = self._premises_cut, self._hypotheses_cut, self._options
-        asked = f"{identify(options).name}: of {self._judged:,} questions"
+        counts, options = self.counts, self._options
+        premises, hypotheses = counts["premises cut"], counts["hypotheses cut"]
+        judged, hanging = counts["judged"], counts["hanging"]
+        asked = f"{identify(options).name}: of {judged:,} questions"
         found = []
         if premises + hypotheses:
             found.append(
@@ -268,13 +276,13 @@ class NliJudge:
                 " not read, since the model reads no more at once; set a smaller `window` (or a"
                 " larger `max_tokens`, if the model can read more)"
             )
-        if self._hanging:
+        if hanging:
             found.append(
-                f"{asked} {self._hanging:,} have a label that another processor may give otherwise:"
+                f"{asked} {hanging:,} have a label that another processor may give otherwise:"
                 f" in {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
                 " `dtype`, or count with as many that differ"
             )
-        if options.read == "generated" and self._judged:
+        if options.read == "generated" and judged:
             found.append(
                 f"{asked} how many have a label that another processor may give otherwise is not"
                 " known, since the answers were written; with `read: probability` they are counted"
@@ -306,9 +314,9 @@ class NliJudge:
         answers: dict[str, Judgment] = {}
         for pair in said:
             here = [next(found) for _ in read[pair.premise]]
-            self._judged += 1
-            self._premises_cut += any(output.premise_cut for output in here)
-            self._hypotheses_cut += any(output.hypothesis_cut for output in here)
+            self.counts["judged"] += 1
+            self.counts["premises cut"] += any(output.premise_cut for output in here)
+            self.counts["hypotheses cut"] += any(output.hypothesis_cut for output in here)
             answers[pair.pair_id] = self._answer(pair.instrument, here, labels)
         return [answers.get(pair.pair_id, blank) for pair in pairs]
 
@@ -330,7 +338,7 @@ class NliJudge:
                 return three_way(parts, self._options.abstain)
             return two_way(parts, self._options.threshold, self._options.abstain)
 
-        self._hanging += hangs(parts, self._digits.off, decide)
+        self.counts["hanging"] += hangs(parts, self._digits.off, decide)
         return decide(parts)
 
     def _labels(self) -> tuple[str, ...]:
@@ -341,7 +349,7 @@ class NliJudge:
         if options.labels is not None:
             return labels_of(options.labels)
         task = self._task("nli: classes", {"head": options.head})
-        found = outputs(task, [()], lambda _: iter([{0: self._loaded()[1]}]), store=self._store)
+        found = outputs(task, [()], lambda _: [{0: self._loaded().classes}], store=self._store)
         return labels_of(found[0])
 
     def _windows(self, premises: Sequence[str]) -> dict[str, list[str]]:
@@ -364,7 +372,7 @@ class NliJudge:
         """Tokens of each text by itself."""
 
         def compute(missing: Sequence[int]) -> Iterator[Mapping[int, int]]:
-            reader = self._loaded()[0].reader
+            reader = self._loaded().reader
             yield {place: reader.count(texts[place]) for place in missing}
 
         task = self._task("nli: tokens", {})
@@ -372,17 +380,18 @@ class NliJudge:
 
     def _outputs(self, asked: Sequence[tuple[str, str]]) -> list[Output]:
         options = self._options
-
-        def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-            here = [asked[place] for place in missing]
-            for batch in self._loaded()[0].scores(here, options.batch_tokens):
-                yield {missing[at]: output for at, output in batch.items()}
-
         names = ("form", "template", "head", "read", "chat", "system", "max_tokens", "dtype")
         settings = {name: getattr(options, name) for name in names}
         settings["words"] = [word for _, word in self._words]
         task = self._task("nli", settings)
-        return [Output(*found) for found in outputs(task, asked, compute, store=self._store)]
+        every = computed(
+            task,
+            asked,
+            lambda: self._loaded().runner.scores,
+            options.batch_tokens,
+            store=self._store,
+        )
+        return [Output(*each) for each in every]
 
     def _task(self, name: str, settings: Mapping[str, Any]) -> Task:
         known = {"method": METHOD, **settings}
@@ -398,8 +407,7 @@ def _words(options: NliOptions) -> list[tuple[str, str]]:
     ]
 
 
-def _load(options: NliOptions) -> tuple[Scorer, list[str]]:
-    """The model, and what its classes are called if it has any."""
+def _load(options: NliOptions) -> Scorer:
     wording = Wording(options.template, options.chat, options.system)
     words = [word for _, word in _words(options)]
     if options.form == "classification":
@@ -407,9 +415,8 @@ def _load(options: NliOptions) -> tuple[Scorer, list[str]]:
         return load_classifier(options, wording, options.max_tokens, first_token=first)
     if options.form == "seq2seq":
         generated, most = options.read == "generated", options.max_tokens
-        made = load_encoder_decoder(options, wording, most, words, written=generated)
-        return made, []
-    return load_causal(options, wording, options.max_tokens, words), []
+        return load_encoder_decoder(options, wording, most, words, written=generated)
+    return load_causal(options, wording, options.max_tokens, words)
 
 
 _ANSWERED = (*TWO_WAY, THREE_WAY.name)

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from metassay.core.errors import raise_problems, shown
 from metassay.judges.criteria import RUBRIC, allows, criterion_of
-from metassay.judges.protocol import Judge, Judgment, Pair
-from metassay.judges.record import BATCH
+from metassay.judges.protocol import BATCH, Judge, Judgment, Pair
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Answers
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.parquet import empty

@@ -1,33 +1,179 @@
 """Judges beside right answers: their verdicts on items, and a card for each subset and kind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from metassay.labelled.records import CRITERION, ENTAILED, NOT_ENTAILED, Names, names_of
-from metassay.labelled.verdicts import (
-    ABSTAINED,
-    OK,
-    Beside,
-    beside,
-    entailed,
-    in_three,
-    items_of,
-    slices,
-    verdicts,
-)
+from metassay.core.errors import BadInput, shown
+from metassay.labelled import records
 from metassay.meta_evaluation.judge_cards import Judged, Numbers, Row, card
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import frame_of, generator
 from metassay.statistics.classification import three_way
+from metassay.statistics.exact_sums import Array
 from metassay.statistics.shares import share
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import VERDICTS
-from metassay.tables.names import FULL, MEAN_OF_SUBSETS, VERDICT
+from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS, VERDICT
 from metassay.tables.parquet import empty
+
+OK, ABSTAINED = "ok", "abstained"
+
+
+def verdicts(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Table `verdicts`: one row per item and judge of `judgments`.
+
+    An item is entailed if one of its premises is judged to entail it, whatever came of the others.
+    Else, while one judgment is missing, nobody knows: the item has no label, and its status is that
+    of the first premise that failed, or `abstained` if the judge abstained of all that are missing.
+    Else it is contradicted if one premise contradicts it; else it is not entailed (of three labels:
+    neutral). Its probability is the largest over its premises, and null if one has none. For
+    premises that are read by themselves this is how WiCE (Kamoi et al. 2023) reads its chunks.
+
+    Raises BadInput if a judge has no judgment for one of the pairs.
+    """
+    asked = pairs[["doc_id", "position", "pair_id", "instrument"]]
+    by_judge = judgments.groupby("judge", sort=True)
+    made = [_of_judge(asked, theirs, str(judge)) for judge, theirs in by_judge]
+    return pd.concat(made, ignore_index=True) if made else empty(VERDICTS)
+
+
+def _of_judge(asked: pd.DataFrame, judgments: pd.DataFrame, judge: str) -> pd.DataFrame:
+    rows = asked.merge(judgments, on="pair_id", how="left").sort_values(["doc_id", "position"])
+    absent = rows["status"].isna()
+    if absent.any():
+        first = rows.loc[absent, "doc_id"].iloc[0]
+        raise BadInput(
+            f"judgments: {judge} has none for {int(absent.sum())} pair(s), the first of item"
+            f" {shown(first)}; run the judge again"
+        )
+    label = rows["label"].astype("object")
+    rows = rows.assign(
+        entailed=label == records.ENTAILED,
+        contradicted=label == records.CONTRADICTED,
+        known=rows["status"] == OK,
+        three=rows["instrument"] == "three_way",
+        certain=rows["probability"].notna(),
+        failed=rows["status"].where(~rows["status"].isin([OK, ABSTAINED])),
+    )
+    items = rows.groupby("doc_id", sort=True).agg(
+        entailed=("entailed", "any"),
+        contradicted=("contradicted", "any"),
+        known=("known", "all"),
+        three=("three", "any"),
+        certain=("certain", "all"),
+        failed=("failed", "first"),
+        probability=("probability", "max"),
+        n_premises=("known", "size"),
+        n_judged=("known", "sum"),
+        recipe=("recipe", "first"),
+    )
+    made = pd.Series(
+        np.select(
+            [items["entailed"], ~items["known"], items["contradicted"], items["three"]],
+            [records.ENTAILED, "", records.CONTRADICTED, records.NEUTRAL],
+            records.NOT_ENTAILED,
+        ),
+        index=items.index,
+    )
+    unknown = made == ""
+    label = made.where(~unknown, None)
+    found = items.assign(
+        item=items.index.astype("str"),
+        judge=judge,
+        status=items["failed"].fillna(ABSTAINED).where(unknown, OK),
+        label=label,
+        probability=items["probability"].where(items["certain"]),
+        position=_deciding(rows, label),
+        recipe="verdict|" + items["recipe"] + "|over premises: any entailed",
+    )
+    return found[list(VERDICTS.columns)].reset_index(drop=True)
+
+
+def _deciding(rows: pd.DataFrame, label: "pd.Series[str]") -> "pd.Series[int]":
+    """The position of the premise that decides, by item; items without a label have none.
+
+    It is the most probable one of those with the item's label, the first of equals.
+    """
+    same = rows[rows["label"].astype("object") == rows["doc_id"].map(label)]
+    best = same.sort_values(
+        ["doc_id", "probability", "position"], ascending=[True, False, True], na_position="last"
+    ).drop_duplicates("doc_id")
+    return best.set_index("doc_id")["position"].astype("Int64")
+
+
+class Beside(NamedTuple):
+    """What one judge, or rater, said of the items that it was asked about, a row each.
+
+    `thresholded`: whether labels were made of probabilities by a threshold. `rows` has gold's
+    columns, of which `label` is the right one and `cluster` a number, and the verdict's:
+    `label_said`, `probability`, `status`.
+    """
+
+    judge: str
+    recipe: str
+    thresholded: bool
+    rows: pd.DataFrame
+
+    def notes(self) -> Iterator[str]:
+        """How many items have no verdict, and why."""
+        for name, count in self.rows["status"].astype("object").value_counts().sort_index().items():
+            if name != OK:
+                yield (
+                    f"{self.judge}: {count:,} of {len(self.rows):,} items have no verdict (status"
+                    f" {name}): accuracy is given without them, and in bounds with them"
+                )
+
+
+def beside(
+    gold: pd.DataFrame, verdicts: pd.DataFrame, *, thresholded: Collection[str] = ()
+) -> Iterator[Beside]:
+    """Each judge of `verdicts` beside the rows of `gold` that it has verdicts on, by name."""
+    known = gold.assign(cluster=pd.factorize(gold["cluster"])[0])
+    for judge, theirs in verdicts.groupby("judge", sort=True):
+        rows = known.merge(theirs, on="item", suffixes=("", "_said")).sort_values("item")
+        yield Beside(str(judge), str(rows["recipe"].iloc[0]), judge in thresholded, rows)
+
+
+def entailed(labels: "pd.Series[str]") -> Array:
+    """1 where a label is entailed, 0 where it is another one, NaN where there is none."""
+    return np.where(labels.notna(), labels == records.ENTAILED, np.nan)
+
+
+def in_three(labels: "pd.Series[str]") -> Array | None:
+    """0, 1, 2 for entailed, neutral, contradicted, NaN for none; None if there is another one."""
+    places = labels.astype("object").map({name: n for n, name in enumerate(records.THREE)})
+    if (places.isna() & labels.notna()).any():
+        return None
+    return np.asarray(places, dtype=np.float64)
+
+
+class Slice(NamedTuple):
+    """Items that have a card together: of one subset, or several, and of one kind, or all."""
+
+    study: str
+    part: str
+    rows: pd.DataFrame
+    is_subset: bool = False  # one whole test set
+
+
+def slices(one: Beside, common: Sequence[tuple[str, frozenset[str]]]) -> list[Slice]:
+    """The slices of one judge's items that have a right answer; `common` are items by study."""
+    rows = one.rows
+    subsets, kinds = (sorted(set(rows[name])) for name in ("subset", "kind"))
+    studies = [(name, rows[rows["subset"] == name]) for name in subsets]
+    studies += [(ALL_SUBSETS, rows)] if len(subsets) > 1 else []
+    studies += [(name, rows[rows["item"].isin(items)]) for name, items in common]
+    return [
+        Slice(study, part, its, study in subsets and part == FULL)
+        for study, there in studies
+        for part in (FULL, *(kind for kind in kinds if kind != FULL))
+        for its in [there if part == FULL else there[there["kind"] == part]]
+        if its["label"].notna().any()
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +216,7 @@ def examine(evidence: Evidence, options: MetaOptions) -> Results:
     ]
     every = set(evidence.gold["item"])
     common = [
-        (items_of(str(judge)), frozenset(rows["item"]))
+        (records.items_of(str(judge)), frozenset(rows["item"]))
         for judge, rows in given.groupby("judge", sort=True)
         if set(rows["item"]) < every
     ]
@@ -104,19 +250,20 @@ def _of_one(
     cards: list[Row] = []
     bins: list[Row] = []
     by_subset: list[list[Row]] = []
-    key: Row = {"criterion": CRITERION, "metric": VERDICT, "judge": one.judge}
+    key: Row = {"criterion": records.CRITERION, "metric": VERDICT, "judge": one.judge}
     last: Row = {"recipe": one.recipe}
     for part in slices(one, common):
         key |= {"study": part.study, "part": part.part}
         seed = [str(key[name]) for name in ("study", "criterion", "part", "metric", "judge")]
-        theirs = one.take(part.rows)
+        theirs = part.rows
+        probability = theirs["probability"].to_numpy(dtype=np.float64)
         judged = Judged(
-            entailed(theirs.said),
-            entailed(theirs.right),
-            theirs.cluster,
-            int(np.count_nonzero(theirs.split)),
-            theirs.probability if np.isfinite(theirs.probability).any() else None,
-            theirs.thresholded,
+            entailed(theirs["label_said"]),
+            entailed(theirs["label"]),
+            theirs["cluster"].to_numpy(dtype=np.intp),
+            int((theirs["unlabelled"] == "split").sum()),
+            probability if np.isfinite(probability).any() else None,
+            one.thresholded,
         )
         made, reliability = card(judged, options, seed, _more(theirs, options, seed))
         cards += [{**key, **row, **last} for row in made]
@@ -129,27 +276,26 @@ def _of_one(
     return cards, bins
 
 
-def _more(one: Beside, options: MetaOptions, seed: Sequence[str]) -> Numbers:
+def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Numbers:
     """What verdicts that are missing leave open; and in three labels, where both sides use them."""
-    asked = one.take(entailed(one.right) >= 0)
-    said, right = entailed(asked.said), entailed(asked.right)
+    asked = rows[rows["label"].notna()]
+    said, right = entailed(asked["label_said"]), entailed(asked["label"])
     unknown, hits = np.isnan(said), said == right
+    status, cluster = asked["status"].to_numpy(), asked["cluster"].to_numpy(dtype=np.intp)
     counted = {
-        "abstained": asked.status == ABSTAINED,
-        "failed": (asked.status != ABSTAINED) & (asked.status != OK),
+        "abstained": status == ABSTAINED,
+        "failed": (status != ABSTAINED) & (status != OK),
         "agreement_at_least": hits,
         "agreement_at_most": hits | unknown,
     }
     made = {
-        name: share(values, asked.cluster, confidence=options.confidence)
+        name: share(values, cluster, confidence=options.confidence)
         for name, values in counted.items()
     }
-    judge, gold = in_three(asked.said), in_three(asked.right)
+    judge, gold = in_three(asked["label_said"]), in_three(asked["label"])
     if judge is not None and gold is not None and np.isfinite(judge).any():
         rng = generator(options.seed, "three_way", *seed)
-        made |= three_way(
-            judge, gold, confidence=options.confidence, rng=rng, cluster=asked.cluster
-        )
+        made |= three_way(judge, gold, confidence=options.confidence, rng=rng, cluster=cluster)
     return made
 
 
@@ -233,6 +379,6 @@ def raters_beside(gold: pd.DataFrame, ratings: pd.DataFrame) -> Iterator[Beside]
 def _labels(
     yes: "pd.Series[bool]",
     known: "pd.Series[bool]",
-    names: tuple[str, str] = (ENTAILED, NOT_ENTAILED),
-) -> Names:
-    return names_of(pd.Series(np.where(yes, *names), yes.index).where(known))
+    names: tuple[str, str] = (records.ENTAILED, records.NOT_ENTAILED),
+) -> records.Names:
+    return records.names_of(pd.Series(np.where(yes, *names), yes.index).where(known))

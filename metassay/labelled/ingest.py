@@ -7,23 +7,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.core.confusables import finder, spelt
 from metassay.core.errors import raise_problems, shown
+from metassay.core.naming import folded
 from metassay.datasets.readers import ITEM_READERS, READERS, reader_of, returned
-from metassay.labelled.records import (
-    CRITERION,
-    DATASET,
-    ENTAILED,
-    NOT_ENTAILED,
-    THREE,
-    ItemRow,
-    Items,
-    LabelRow,
-    VerdictRow,
-    is_clean,
-)
+from metassay.labelled import records
 from metassay.labelled.types import Test
-from metassay.labelled.verdicts import ALL_KINDS, items_of
 from metassay.scoring.pairing.pairs import pair_id
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.names import (
@@ -41,7 +29,7 @@ from metassay.tables.ratings import RATINGS
 from metassay.tabular.rows import Findings, Rows
 
 INSTRUMENTS = {2: "entailment", 3: "three_way"}  # by how many labels judges choose from
-EVERY = (*THREE, NOT_ENTAILED)
+EVERY = (*records.THREE, records.NOT_ENTAILED)
 RESERVED = (ALL_SUBSETS, MEAN_OF_SUBSETS)
 _CLAIM = "claim:0"  # ratings.unit: an item is one claim
 
@@ -65,7 +53,7 @@ def ingest_items(
     repeat; `judges` are the names that given verdicts and raters may not have. Raises BadInput with
     every problem in one go, each naming file, row and remedy.
     """
-    index, wanted = (ITEM_READERS, Items) if test.kind.reads == "items" else (READERS, Rows)
+    index, wanted = (ITEM_READERS, records.Items) if test.kind.reads == "items" else (READERS, Rows)
     read = returned(reader_of(reader, index)(raw), wanted, reader)
     items = test.kind.make(read, test.options)
     ways = test.kind.ways(test.options)
@@ -90,7 +78,7 @@ def ingest_items(
     ratings = [
         {
             **{"study": dataset, "doc_id": row.item, "author": ITEM, "part": FULL, "unit": _CLAIM},
-            **{"rater": row.rater, "criterion": CRITERION},
+            **{"rater": row.rater, "criterion": records.CRITERION},
             "value": None if row.entailed is None else float(row.entailed),
         }
         for row in items.labels
@@ -110,10 +98,10 @@ def majority(said: Sequence[bool]) -> bool | None:
     return None if 2 * sum(said) == len(said) else 2 * sum(said) > len(said)
 
 
-def _gold(one: ItemRow, said: Sequence[bool]) -> dict[str, str | None]:
+def _gold(one: records.ItemRow, said: Sequence[bool]) -> dict[str, str | None]:
     label: str | None = one.label
     if label is None and (most := majority(said)) is not None:
-        label = ENTAILED if most else NOT_ENTAILED
+        label = records.ENTAILED if most else records.NOT_ENTAILED
     why = None if label is not None else "split" if said else "no_label"
     key = {"item": one.item, "subset": one.subset, "kind": one.kind}
     return key | {"cluster": one.cluster or one.item, "label": label, "unlabelled": why}
@@ -135,7 +123,7 @@ def _frame(table: Table, rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
     return pd.DataFrame({name: [row[name] for row in rows] for name in table.columns})
 
 
-def check(items: Items, ways: int, judges: Collection[str]) -> None:
+def check(items: records.Items, ways: int, judges: Collection[str]) -> None:
     """Record in `items.problems`: what no table could hold, or no number could rest on.
 
     A key that is there twice or does not print; an item without a premise, or with a blank text,
@@ -146,7 +134,7 @@ def check(items: Items, ways: int, judges: Collection[str]) -> None:
     """
     found = items.problems
     if not items.items and not found:
-        found.add(DATASET, "has no items for this test", "choose other options")
+        found.add(records.DATASET, "has no items for this test", "choose other options")
     for one in items.items:
         _check_item(one, ways, found)
         _check_texts(one, bool(judges), found)
@@ -157,34 +145,34 @@ def check(items: Items, ways: int, judges: Collection[str]) -> None:
     ):
         _check_unique(rows, names, found)
     known = {one.item for one in items.items}
-    alike = finder(known)
-    about: list[VerdictRow | LabelRow] = [*items.verdicts, *items.labels]
+    alike = {folded(item): item for item in known}
+    about: list[records.VerdictRow | records.LabelRow] = [*items.verdicts, *items.labels]
     for row in about if known else ():
         if row.item not in known:
-            fix, like = "correct the item's key, or add the item", alike(row.item)
-            meant = f", which looks like {spelt(like)}" if like is not None else ""
+            fix, like = "correct the item's key, or add the item", alike.get(folded(row.item))
+            meant = f", which looks like {shown(like)}" if like is not None else ""
             found.add(row.at, "the item is not there", fix, f"item {shown(row.item)}{meant}")
     for verdict in items.verdicts:
         _check_verdict(verdict, found)
     _check_names(items, judges)
 
 
-def _check_item(one: ItemRow, ways: int, found: Findings) -> None:
+def _check_item(one: records.ItemRow, ways: int, found: Findings) -> None:
     where = f"item {shown(one.item)}"
     for name in ("item", "subset", "kind", *(["cluster"] if one.cluster else [])):
-        if not is_clean(getattr(one, name)):
+        if not records.is_clean(getattr(one, name)):
             what = f"{name!r} is empty, has blanks at an end, or characters that do not print"
             found.add(one.at, what, "clean it", where)
-    if one.subset in RESERVED or one.subset.startswith(items_of("")):
+    if one.subset in RESERVED or one.subset.startswith(records.items_of("")):
         found.add(one.at, "the subset's name is taken", "choose another", shown(one.subset))
-    if one.kind == ALL_KINDS:
+    if one.kind == records.ALL_KINDS:
         found.add(one.at, "the kind's name is taken", "choose another", shown(one.kind))
-    if one.label is not None and one.label not in (THREE if ways == 3 else EVERY):
+    if one.label is not None and one.label not in (records.THREE if ways == 3 else EVERY):
         what = f"the gold label {one.label!r} does not fit judges that give one of three"
         found.add(one.at, what, "set options > ways to 2", where)
 
 
-def _check_texts(one: ItemRow, judged: bool, found: Findings) -> None:
+def _check_texts(one: records.ItemRow, judged: bool, found: Findings) -> None:
     where = f"item {shown(one.item)}"
     if not all(premise.strip() for premise in one.premises):
         found.add(one.at, "a premise is blank", "fill it in, or remove it", where)
@@ -195,7 +183,7 @@ def _check_texts(one: ItemRow, judged: bool, found: Findings) -> None:
         found.add(one.at, "has no hypothesis for judges to read", fix, where)
 
 
-def _check_verdict(row: VerdictRow, found: Findings) -> None:
+def _check_verdict(row: records.VerdictRow, found: Findings) -> None:
     where = f"item {shown(row.item)}, judge {shown(row.judge)}"
     p = row.probability
     if p is not None and not (math.isfinite(p) and 0 <= p <= 1):
@@ -210,7 +198,9 @@ def _check_verdict(row: VerdictRow, found: Findings) -> None:
 
 
 def _check_unique(
-    rows: Iterable[ItemRow | VerdictRow | LabelRow], names: Sequence[str], found: Findings
+    rows: Iterable[records.ItemRow | records.VerdictRow | records.LabelRow],
+    names: Sequence[str],
+    found: Findings,
 ) -> None:
     seen = set()
     for row in rows:
@@ -222,7 +212,7 @@ def _check_unique(
         seen.add(key)
 
 
-def _check_names(items: Items, judges: Collection[str]) -> None:
+def _check_names(items: records.Items, judges: Collection[str]) -> None:
     """Cards go by name: a judge of params.yaml, a given one and a rater have three."""
     owners = {name: "a judge in params.yaml" for name in (*judges, NO_JUDGE)}
     for whose, places in (
@@ -230,7 +220,7 @@ def _check_names(items: Items, judges: Collection[str]) -> None:
         ("a rater", {row.rater: row.at for row in reversed(items.labels)}),
     ):
         for name, first in sorted(places.items()):
-            if not is_clean(name):
+            if not records.is_clean(name):
                 what = f"the name of {whose} is empty, has blanks at an end or does not print"
                 items.problems.add(first, what, "clean it", shown(name))
             elif name in owners:

@@ -29,6 +29,7 @@ NEUTRAL: Final = "neutral"
 CONTRADICTED: Final = "contradicted"
 THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
 CRITERION = ENTAILED  # what people said of items, and what judges' cards are about
+ALL_KINDS = "all kinds"  # items of every kind together, where each has one
 NONE = "none"  # the label of a sentence that no facet has
 Label = Literal["entailed", "not_entailed", "neutral", "contradicted"]
 DATASET = Place("the dataset")  # where what is wrong has no file
@@ -129,6 +130,11 @@ def of_sentences(
         text = f"{text} {words}" if text else words
         sentences.append(Sentence(Span(start, len(text)), label, confidence))
     return DocumentRow(at, doc_id, text, sentences)
+
+
+def items_of(judge: str) -> str:
+    """The study of the items that a judge has verdicts on, where those are not all of them."""
+    return f"items of {judge}"
 
 
 def hash_of(*parts: object) -> str:

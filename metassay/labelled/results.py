@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from metassay.format.frames import records, rows
-from metassay.labelled.verdicts import ALL_KINDS
+from metassay.labelled.records import ALL_KINDS
 from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
 from metassay.tables.summaries import SUMMARIES
 

@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.core.errors import BadInput
-from metassay.labelled.records import NONE, names_of
+from metassay.labelled import records
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
 from metassay.statistics import classification, shares
@@ -73,8 +73,8 @@ def _beside(name: str, sentences: pd.DataFrame, theirs: pd.DataFrame) -> _Beside
             f"segmented: {name} says nothing of {len(sentences) - len(rows):,} sentences; run it"
             " again"
         )
-    right, given = names_of(rows["label"]), names_of(rows["label_given"])
-    labels = [*sorted({*right, *given} - {None, NONE}), NONE]
+    right, given = records.names_of(rows["label"]), records.names_of(rows["label_given"])
+    labels = [*sorted({*right, *given} - {None, records.NONE}), records.NONE]
     code = {label: place for place, label in enumerate(labels)}
     # What several authors wrote of one document is alike, too.
     document, documents = pd.factorize(rows["doc_id"], sort=True)

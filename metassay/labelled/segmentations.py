@@ -1,22 +1,102 @@
-"""A segmentation tried on texts with given sentences: which facet does it say each one is of?"""
+"""Tests of segmentations: texts with labelled sentences, and which facet one says each is of."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
+from metassay.core.errors import raise_problems, shown
 from metassay.core.kinds import Chosen
+from metassay.core.naming import name_problem
 from metassay.core.options import printed
-from metassay.labelled.records import NONE, DocumentRow, Documents, Sentence
+from metassay.datasets.readers import READERS, SENTENCE_READERS, reader_of, returned
+from metassay.labelled import records
+from metassay.labelled.types import SegmentTestOptions
 from metassay.llm.needs import Resources
+from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
-from metassay.tables.sentences import SEGMENTED
-from metassay.tabular.rows import Rows
+from metassay.tables.sentences import SEGMENTED, SENTENCES
+from metassay.tabular.rows import Place, Rows
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 from metassay.units.locate import find_all
 from metassay.units.record import OK, Divided, Part, Text
+
+
+class IngestedSentences(NamedTuple):
+    """Tables `texts` and `sentences` of a test, and what its owner should know."""
+
+    texts: pd.DataFrame
+    sentences: pd.DataFrame
+    warnings: tuple[str, ...]
+
+
+def ingest_sentences(reader: str, raw: Path, options: SegmentTestOptions) -> IngestedSentences:
+    """Read raw files, take the texts that the test asks for, and check what they hold.
+
+    A reader of a benchmark's rows will do where its dataset brings facets. A sample has the texts
+    whose key, hashed with the seed, comes first. Raises BadInput with every problem in one go, each
+    naming file, row and remedy.
+    """
+    read = reader_of(reader, READERS if reader in READERS else SENTENCE_READERS)(raw)
+    found = of_rows(read) if isinstance(read, Rows) else returned(read, records.Documents, reader)
+    _check_documents(found)
+    _check_labels(found, options.labels)
+    raise_problems(found.problems.lines())
+    documents, sample = found.documents, options.sample
+    if sample is not None:
+        documents.sort(key=lambda one: records.hash_of(sample.seed, one.doc_id, one.author))
+        documents = documents[: sample.items]
+    texts = [
+        (one.doc_id, one.author, FULL, one.text, "ok", f"given|reader:{reader}")
+        for one in documents
+    ]
+    rows = [
+        (one.doc_id, one.author, place, *said.span, label, said.confidence)
+        for one in documents
+        for place, said in enumerate(one.sentences)
+        for label in [options.labels.get(said.label, said.label)]
+    ]
+    return IngestedSentences(
+        pd.DataFrame(texts, columns=list(TEXTS.columns)),
+        pd.DataFrame(rows, columns=list(SENTENCES.columns)),
+        (*found.warnings.lines(), *found.notes),
+    )
+
+
+def _check_documents(found: records.Documents) -> None:
+    problems = found.problems
+    if not found.documents and not problems:
+        problems.add(records.DATASET, "has no labelled text", "name another dataset")
+    seen: set[tuple[str, str]] = set()
+    for one in found.documents:
+        where, key = f"document {shown(one.doc_id)}", (one.doc_id, one.author)
+        if not all(map(records.is_clean, key)):
+            what = "a key is empty, has blanks at an end or does not print"
+            problems.add(one.at, what, "clean it", where)
+        if key in seen:
+            problems.add(one.at, "the same document is there twice", "give each its own id", where)
+        seen.add(key)
+        if not one.sentences:
+            problems.add(one.at, "has no sentence", "add its sentences, or remove it", where)
+        for said in one.sentences:
+            if wrong := name_problem(said.label):
+                problems.add(one.at, "a label cannot be a facet's name", wrong, shown(said.label))
+
+
+def _check_labels(found: records.Documents, counted_as: Mapping[str, str]) -> None:
+    there = {said.label for one in found.documents for said in one.sentences}
+    for label in sorted(set(counted_as) - there):
+        if not found.problems:
+            at, known = Place("params.yaml > options > labels"), ", ".join(sorted(there))
+            what = "names a label that the data do not have"
+            found.problems.add(at, what, f"there are: {known}", shown(label))
+    if {counted_as.get(label, label) for label in there} == {records.NONE}:
+        what = "no sentence has a facet: there is nothing to find"
+        found.problems.add(records.DATASET, what, "choose other labels, or another dataset")
+
 
 TASK = "abstract"  # what texts with labelled sentences are
 
@@ -28,7 +108,7 @@ def label_of(sentence: Span, text: str, parts: Sequence[tuple[str, Sequence[Span
     that overlap, the one that covers most of the sentence, and of equals the first.
     """
     inside = [at for at in range(sentence.start, sentence.end) if not text[at].isspace()]
-    label, most = NONE, len(inside) / 2
+    label, most = records.NONE, len(inside) / 2
     for name, pieces in parts:
         near = [(a, b) for a, b in pieces if a < sentence.end and b > sentence.start]
         covered = sum(any(start <= at < end for start, end in near) for at in inside) if near else 0
@@ -37,14 +117,14 @@ def label_of(sentence: Span, text: str, parts: Sequence[tuple[str, Sequence[Span
     return label
 
 
-def of_rows(rows: Rows) -> Documents:
+def of_rows(rows: Rows) -> records.Documents:
     """The texts that have facets, in sentences of our splitter, each with the facet it lies in.
 
     A facet's text is sought in the text; where it is found is where the facet is. A sentence that
     no facet covers by more than half is `none`, also where part of a facet was not found. Notes
     count these, and say how much of the texts all facets cover. Texts without facets are left out.
     """
-    found = Documents(problems=rows.problems, warnings=rows.warnings)
+    found = records.Documents(problems=rows.problems, warnings=rows.warnings)
     facets: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for row in rows.segments:
         facets[row.doc_id, row.author].append((row.part, row.text))
@@ -59,8 +139,12 @@ def of_rows(rows: Rows) -> Documents:
             located.append((facet, [place.span for place in where.located]))
             every[facet] += 1
             absent[facet] += bool(where.made_up)
-        labelled = [Sentence(s, label_of(s, text.text, located)) for s in sentences(text.text)]
-        found.documents.append(DocumentRow(text.at, text.doc_id, text.text, labelled, text.author))
+        labelled = [
+            records.Sentence(s, label_of(s, text.text, located)) for s in sentences(text.text)
+        ]
+        found.documents.append(
+            records.DocumentRow(text.at, text.doc_id, text.text, labelled, text.author)
+        )
     lost = [f"{facet} {n:,} of {every[facet]:,}" for facet, n in absent.items() if n]
     if lost:
         what = "facets of the dataset that are not, or not wholly, in their texts"
@@ -68,10 +152,10 @@ def of_rows(rows: Rows) -> Documents:
     return _with_coverage(found)
 
 
-def _with_coverage(found: Documents) -> Documents:
+def _with_coverage(found: records.Documents) -> records.Documents:
     labels = [[said.label for said in one.sentences] for one in found.documents]
-    none, sentences_ = sum(one.count(NONE) for one in labels), sum(map(len, labels))
-    whole = sum(NONE not in one for one in labels)
+    none, sentences_ = sum(one.count(records.NONE) for one in labels), sum(map(len, labels))
+    whole = sum(records.NONE not in one for one in labels)
     if none:
         found.notes.append(
             f"{none:,} of {sentences_:,} sentences are in no facet of the dataset; of {whole:,} of"
@@ -134,13 +218,13 @@ def _labels(text: Text, parts: Sequence[Part]) -> list[tuple[str, str | None]]:
     whole, failed = text.full.text or "", next((p.status for p in parts if p.status != OK), None)
     known = [(part.name, part.pieces) for part in parts if part.status == OK]
     found = [label_of(sentence, whole, known) for sentence in text.sentences or ()]
-    return [(failed, None) if failed and label == NONE else (OK, label) for label in found]
+    return [(failed, None) if failed and label == records.NONE else (OK, label) for label in found]
 
 
 def label_notes(segmentation: Chosen, right: Collection[str]) -> list[str]:
     """Where the facets that a segmentation may find are not the labels of the data."""
     facets = set(segmentation.record.facets(segmentation.options))
-    unknown, never = sorted(facets - set(right)), sorted(set(right) - facets - {NONE})
+    unknown, never = sorted(facets - set(right)), sorted(set(right) - facets - {records.NONE})
     notes = []
     if unknown:
         notes.append(

@@ -1,8 +1,5 @@
 """Reading an answer: as one JSON value or one list of lines, or not at all. Nothing is guessed.
 
-Lines are `1: entailed`. What a value says is for a caller to read; what is no value of its kind
-validates as nothing. Blank lines and the marks of a code block (```) do not count as lines.
-
 Lenient reading takes for the same what is marked up otherwise: bullets, `1.`, `1)` or `**1**`,
 other case, quotation marks, a full stop. `repair` puts nearly the right form into the right one
 (`"2"` for 2, `Not entailed.` for not_entailed) where it can mean one thing only.
@@ -62,10 +59,8 @@ def only_json(text: str, *, lenient: bool = False) -> Any:
     """The one JSON object, or list that begins with one, in a reply; prose may stand around it.
 
     None if there is none, if there are two, if it stands in quotation marks, or if the brackets
-    before or after it do not match by themselves: so JSON that a reply quotes is not taken for its
-    answer, nor the sound part of a broken answer for the whole. An object in which a key is there
-    twice, NaN and infinities come as values that validate as nothing. `lenient`: a comma may stand
-    before a closing bracket, and the value there more than once.
+    around it do not match by themselves. Double keys, NaN and infinities validate as nothing.
+    `lenient`: a comma may stand before a closing bracket, and the value there more than once.
     """
     if lenient:
         text = _COMMA.sub(lambda match: match[1] or "", text)
@@ -141,10 +136,8 @@ def last_lines(text: str, read: Read, *, lenient: bool = False) -> list[dict[str
 def lines_below(text: str, read: Read, *, lenient: bool = False) -> list[dict[str, Any]]:
     """The answers below the one line ANSWERS, each with the `reason` that stands above it, or None.
 
-    A reason is the paragraph that begins with the answer's number, `1: ...`; where there is but one
-    answer, it is all that was thought. No answers if there is another such line, as in a text that
-    the reply quotes, or if anything else stands below. Lenient: as in `last_lines`, and the mark
-    may be written otherwise.
+    A reason is the paragraph that begins with the answer's number, `1: ...`; of one answer alone,
+    all that was thought. None if there is another such line, or anything else stands below.
     """
     lines = _lines(text, lenient=lenient)
     marks = [place for place, line in enumerate(lines) if _is_mark(line.said, lenient=lenient)]

@@ -39,15 +39,13 @@ class Trouble(Exception):  # noqa: N818 - it may pass
 
 
 class State(NamedTuple):
-    """A batch as its endpoint tells of it: its id there, requests `done` (failed ones, too) of all.
+    """A batch as its endpoint tells of it, by its id there.
 
     `lacking` is what came of a request of which no line of the `files` tells.
     """
 
     number: str
     status: str
-    done: int
-    total: int
     files: tuple[str, ...]
     lacking: Outcome
 
@@ -184,8 +182,7 @@ def _page(page: Any) -> tuple[list[tuple[str, str | None, float]], bool]:
 
 
 def _state(batch: Any) -> State:
-    status, counts, errors = str(batch.status), batch.request_counts, batch.errors
-    done, total = (counts.completed + counts.failed, counts.total) if counts else (0, 0)
+    status, errors = str(batch.status), batch.errors
     files = tuple(file for file in (batch.output_file_id, batch.error_file_id) if file)
     lacking = Outcome(error="batch_lacks_it", again=True, billed="perhaps")
     if status == "failed":  # as a whole, before any was asked
@@ -193,7 +190,7 @@ def _state(batch: Any) -> State:
         lacking = Outcome(error=f"batch_{codes[0] if codes else status}", again=True)
     elif status in ("expired", "cancelled"):
         lacking = Outcome(error=f"batch_{status}", again=status == "expired")
-    return State(_id(batch), status, done, total, files, lacking)
+    return State(_id(batch), status, files, lacking)
 
 
 def _word(code: object) -> str | None:

@@ -1,16 +1,14 @@
 """What is asked by batches: sent once, looked at until they end, collected and booked.
 
-At most one process sends at a time, which a lock of the system says: it is free when its holder is
-dead, and whoever has it then looks for what that one may have sent. Where the endpoint knows no
-batch of that name, none was made, and its questions go into a new one.
+At most one process sends at a time, by a lock of the system: whoever has it next looks for what a
+dead one may have sent. Where the endpoint knows no batch of that name, none was made.
 """
 
 import asyncio
 import fcntl
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -18,39 +16,25 @@ from typing import TypeVar
 
 import numpy as np
 import openai
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from metassay.core.database import locked
 from metassay.core.errors import BadInput
 from metassay.llm import batch_http, http, journal
 from metassay.llm.batch_http import State, Trouble
 from metassay.llm.budget import Budget
-from metassay.llm.client import IN_A_ROW, IN_BATCH, dead_end, failure
 from metassay.llm.egress import Cleared, Secrets
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.http import Outcome
+from metassay.llm.http import Outcome, dead_end
 from metassay.llm.journal import Batch
 from metassay.llm.ledger import Failure, Ledger
-from metassay.llm.limits import Policy
-from metassay.llm.messages import ChatRequest, Reply, read_request
+from metassay.llm.limits import IN_A_ROW, Policy
+from metassay.llm.messages import IN_BATCH, ChatRequest, Reply, failure, read_request
 
 WHOLE_TRIES = 2  # of a batch that fails as a whole
 _NEVER_SENT = Outcome(error="not_sent")
 _UNKNOWN = Outcome(error="batch_unknown", again=True, billed="perhaps")
 
 Result = TypeVar("Result")
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
-    """Shows how many of how many requests are done, if stderr is a terminal."""
-    console = Console(stderr=True)
-    columns = (TextColumn("batches"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    off = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=off) as bars:
-        task = bars.add_task("batches", total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total or None)
 
 
 @dataclass(eq=False)
@@ -82,8 +66,7 @@ class BatchRun:
         code, options = str(_NEVER_SENT.error), self.endpoint.options
         async with http.clients(options, secrets, largest=batch_http.LARGEST_FILE) as clients:
             try:
-                with _bar() as show:
-                    await self._go_on(clients[0], show)
+                await self._go_on(clients[0])
             except Trouble as trouble:
                 code = trouble.outcome.code
                 if not trouble.outcome.again:
@@ -94,11 +77,11 @@ class BatchRun:
             key: failure(key, IN_BATCH if key in batched else code) for key in left
         }
 
-    async def _go_on(self, client: openai.AsyncOpenAI, show: Callable[[int, int], None]) -> None:
+    async def _go_on(self, client: openai.AsyncOpenAI) -> None:
         turn = 0
         while self._open():
             sent = await self._send_all(client)
-            if await self._look(client, show) or sent:
+            if await self._look(client) or sent:
                 turn = 0
             elif (left := self.until - time.monotonic()) <= 0:
                 return
@@ -145,10 +128,7 @@ class BatchRun:
             journal.note_sent(self.ledger, batch.name, number)
 
     def _begin(self) -> tuple[str, bytes] | None:
-        """Reserve the cost of as many questions as a batch takes, and note it; its file's content.
-
-        None if there is nothing to send, or no money for it at the moment.
-        """
+        """Reserve what as many questions as a batch takes can cost, and note it; name and file."""
         name, content, lines = uuid.uuid4().hex, bytearray(), 0
         with self.ledger.database.transaction():
             left = self._open()
@@ -195,16 +175,15 @@ class BatchRun:
             return
         journal.note_sent(self.ledger, name, number)
 
-    async def _look(self, client: openai.AsyncOpenAI, show: Callable[[int, int], None]) -> bool:
+    async def _look(self, client: openai.AsyncOpenAI) -> bool:
         """Collect the batches that have ended; whether any had."""
-        ended, counts = False, []
+        ended = False
         for batch in journal.holding(self.ledger, self._open()):
             old = time.time() - batch.started > journal.ABANDONED
             if batch.endpoint == self._url and batch.number is not None:
                 try:
                     retrieve = partial(batch_http.retrieve, client, batch.number)
                     state = await self._patiently(retrieve)
-                    counts.append((state.done, state.total))
                     if state.ended:
                         await self._collect(client, batch.name, state)
                         ended = True
@@ -217,7 +196,6 @@ class BatchRun:
             if old:
                 self._book(batch.name, {}, _UNKNOWN, self.policy.attempts)
                 ended = True
-        show(sum(done for done, _ in counts), sum(total for _, total in counts))
         return ended
 
     async def _collect(self, client: openai.AsyncOpenAI, name: str, state: State) -> None:
@@ -255,10 +233,10 @@ class BatchRun:
     def _book(
         self, name: str, found: Mapping[str, Outcome], default: Outcome, tries: int = 1
     ) -> None:
-        """Keep the answers of a batch, book all its lines and strike it off, all of it or nothing.
+        """Keep the answers of a batch, book its lines and strike it off, all of it or nothing.
 
-        `default` is what came of a question that `found` lacks. What may succeed another time waits
-        for another batch, unless it was sent `tries` times.
+        `default` is what came of a question that `found` lacks; what may pass is sent `tries`
+        times.
         """
         again, kind = [], self.endpoint.options.kind
         with self.ledger.database.transaction():

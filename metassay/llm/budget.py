@@ -1,13 +1,9 @@
 """What it costs, and a cap that holds: no request goes out that could exceed it.
 
 Before each request the most it can cost is reserved: one token per byte of the prompt, and
-max_tokens written. Afterwards what it did cost is booked. A request whose fate is unknown (the
-answer was lost on the way, the process was killed) stays booked at the most it can have cost.
-Accounts are kept in the ledger's file, so that all processes of a run keep to one cap, and a later
-run goes on counting where an earlier one stopped: raising the cap is what continues.
-
-Money is counted in whole 10^-12 units of the currency, up to the 4.6 million of it that SQLite can
-count. What would be more stays there; a cap is always below.
+max_tokens written. Afterwards what it did cost is booked; if its fate is unknown, the most.
+Accounts are kept in the ledger's file, for all processes and later runs. Money is counted in whole
+10^-12 units of the currency, up to the 4.6 million of it that SQLite can count.
 """
 
 import time
@@ -149,9 +145,8 @@ def open_budget(
 ) -> Budget:
     """One model's part in an account, which is made if it is new; `where` is the model's block.
 
-    `max_cost` caps whatever was ever booked on the account, so that runs that are killed and
-    started again keep to one cap. Raises BadInput for a cap without prices, and for a second
-    currency.
+    `max_cost` caps whatever was ever booked on it. BadInput for a cap without prices, and for a
+    second currency.
     """
     prices = model.prices
     if max_cost is not None and prices is None:

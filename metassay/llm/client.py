@@ -1,13 +1,10 @@
 """Asking language models: what the ledger has is taken from it, the rest is asked and kept.
 
-Each question is claimed, its cost reserved, sent, kept, and sent again where that helps. Every
-answer is in the ledger before anything else happens to it, so a run that is killed at any moment
-goes on where it stopped. No text of a request or an answer is in any log or error.
+Each question is claimed, its cost reserved, sent, kept, and sent again where that helps: a run that
+is killed goes on where it stopped. No text of a request or an answer is in any log or error.
 
-A block is all that requests have in common: the endpoint, the model, its parameters, and the kinds
-of what is sent. Its first question goes alone, so that a parameter that a model does not take costs
-one request. A server that refuses three questions in a row, all for the same reason, is taken to
-refuse them all. A prompt that is too long for the model is its document's affair alone.
+A block is all that requests have in common. Its first question goes alone, so that a parameter that
+a model does not take costs one request; IN_A_ROW refusals for one reason stop the run.
 """
 
 import asyncio
@@ -30,9 +27,8 @@ from metassay.llm.budget import Billed, Budget
 from metassay.llm.egress import Cleared, Secrets, secrets_of
 from metassay.llm.endpoints import ModelOptions, sends_schemas
 from metassay.llm.ledger import Entry, Failure, Ledger
-from metassay.llm.limits import Gate, Policy
-from metassay.llm.messages import Ask, ChatRequest, Reply
-from metassay.llm.server_errors import Retired, retired_message
+from metassay.llm.limits import IN_A_ROW, Gate, Policy
+from metassay.llm.messages import IN_BATCH, Ask, ChatRequest, Reply, failure
 
 if TYPE_CHECKING:
     import openai
@@ -41,25 +37,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("metassay.llm")
 
-IN_A_ROW = 3  # refusals of one kind, that stop a run
 POLL_SECONDS = 0.2  # between two looks at what others have under way
 FIRST_ONES = 3  # with a block that never had an answer: given up on, all of it is
 DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
 
-IN_BATCH = "in_batch"  # the question is in a batch that has not ended (module `batch_run`)
 _NOT_THE_BLOCKS = ("context_length", "over_budget")  # errors that say nothing of the parameters
-_REMEDIES = {
-    401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
-    402: "add credit to it",
-    404: "check params.yaml > endpoints > {name} > base_url",
-    429: "wait for its reset or raise it",
-}
-_NO_KEY = "name the variable that holds it under params.yaml > endpoints > {name} > key_env"
-
-
-def failure(key: str, code: str, *, attempts: int = 0) -> Reply:
-    """The reply to a question that has no answer."""
-    return Reply(key, "error", None, None, None, None, attempts, code)
 
 
 def _block(endpoint: Cleared, limit: str, request: ChatRequest) -> str:
@@ -139,10 +121,7 @@ class Asking:
         return self._replies
 
     async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
-        """Ask one question with each block that never had an answer, and more until one has.
-
-        Where nothing comes back, however often a few of them are asked, the rest is not asked.
-        """
+        """Ask one question of each block that never had an answer, and more until one has."""
         for block in sorted(self._untried):
             failed = 0
             for key in [key for key, its in self._blocks.items() if its == block]:
@@ -162,8 +141,8 @@ class Asking:
             async with asyncio.TaskGroup() as group:
                 for number in range(workers):
                     group.create_task(self._work(every[number % len(every)]))
-        except ExceptionGroup as errors:
-            raise _first(errors) from None
+        except ExceptionGroup as errors:  # bad input before bugs: it says what to do
+            raise (errors.subgroup(BadInput) or errors).exceptions[0] from None
 
     async def _work(self, client: "openai.AsyncOpenAI") -> None:
         patience = max(DOWN_AFTER, 2 * self.endpoint.options.concurrency)
@@ -245,8 +224,10 @@ class Asking:
 
     def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
         """Write down what came, the answer before anything else; both or neither are written."""
+        from metassay.llm import http
+
         if outcome.stop:
-            self._stop(dead_end(self.endpoint, self.model, self.ledger, outcome))
+            self._stop(http.dead_end(self.endpoint, self.model, self.ledger, outcome))
         with self.ledger.database.transaction():
             if outcome.entry is None:
                 self.budget.settle(number, outcome.code, outcome.billed)
@@ -274,10 +255,7 @@ class Asking:
         self._gate.abandon()
 
     def _note_refusal(self, key: str, outcome: "Outcome") -> None:
-        """Ask nothing more after a new block's first refusal, or several of one kind in a row.
-
-        The latter are noted: should they be refused again, others being answered, they are no news.
-        """
+        """Ask nothing more after a new block's first refusal, or several of one kind in a row."""
         status = outcome.code.removeprefix("http_")
         what = "the first question that is asked with it"
         if self._blocks[key] not in self._untried:
@@ -337,30 +315,6 @@ class Asking:
             self.ledger.database.checkpoint()
 
 
-def dead_end(
-    endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: "Outcome"
-) -> BadInput:
-    """Why no request can succeed, as an outcome with `stop` says it, and what to do."""
-    name, options = endpoint.name, endpoint.options
-    if outcome.retired:
-        known = ledger.model_answers(model.model)
-        return Retired(retired_message(name, options.base_url, model.model, *known))
-    status = int(outcome.code.removeprefix("http_"))
-    remedy = _REMEDIES.get(status, _REMEDIES[429])
-    if status == 401 and options.key_env is None:
-        remedy = _NO_KEY
-    remedy = remedy.format(name=name, key_env=options.key_env)
-    return BadInput(
-        f"endpoint {name!r} ({options.base_url}): {outcome.stop}; {remedy}; then run again"
-    )
-
-
-def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """One error of a group, bad input before bugs: it says what to do."""
-    error: BaseException = (errors.subgroup(BadInput) or errors).exceptions[0]
-    return _first(error) if isinstance(error, BaseExceptionGroup) else error
-
-
 def asker(
     endpoint: Cleared,
     model: ModelOptions,
@@ -372,16 +326,14 @@ def asker(
 ) -> Ask:
     """A function that asks one model, from any thread and whether or not a loop is running there.
 
-    It returns one reply per request, in order; equal requests are asked once. A question without
-    an answer has status `error` and a code: `over_budget`, `endpoint_down` (too many failures in a
-    row), `connection`, `timeout`, `bad_reply`, `context_length`, `http_500`, ... None of these is
-    kept, so the next run asks again. It raises BadInput, once what was under way is in the ledger,
-    if the endpoint cannot answer anybody: key missing or not accepted (401), path or model unknown
-    (404), quota used up.
+    It returns one reply per request, in order; equal requests are asked once. A question without an
+    answer has status `error` and a code: `over_budget`, `endpoint_down`, `connection`, `timeout`,
+    `bad_reply`, `context_length`, `http_500`, ... None is kept, so the next run asks again. It
+    raises BadInput, once what was under way is in the ledger, if the endpoint can answer nobody.
 
-    With `batches` it asks in batches if the model's mode is that, at their prices; and whatever its
-    mode, what is in a batch is collected, not asked beside it. A question whose batch has not ended
-    after `wait_s` has the code `in_batch`, one that waits for money or another process `not_sent`.
+    With `batches` it asks in batches if the model's mode is that, at their prices, and collects
+    what is in one. A question whose batch has not ended after `wait_s` has the code `in_batch`, one
+    that waits for money or another process `not_sent`.
     """
     reduced = replace(budget, prices=model.prices and model.prices.in_batches)
     by_batch = batches and model.asked_in_batches(endpoint.options)

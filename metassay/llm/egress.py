@@ -2,12 +2,13 @@
 
 import os
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from metassay.core.errors import BadInput, collect_problems, raise_problems
+from metassay.core.errors import raise_problems
+from metassay.core.params import ExecutorOptions
 from metassay.llm.endpoints import PUBLIC, EndpointOptions, variables
 
 REACH_SECONDS = 2.0
@@ -53,22 +54,39 @@ def check(access: str, dataset: str, name: str, endpoint: EndpointOptions) -> Cl
 
     An endpoint on this machine is no exception: what it passes on is not ours to know.
     """
-    if access != PUBLIC and access not in endpoint.sends:
-        raise BadInput(
-            f"dataset {dataset!r} is {access}: its text does not go to endpoint {name!r}"
-            f" ({endpoint.base_url}). If it may, add {access!r} to params.yaml > endpoints >"
-            f" {name} > sends; else choose a model at another endpoint"
-        )
-    return Cleared(name, endpoint, dataset)
+    return check_all({dataset: access}, [dataset], name, endpoint)
 
 
 def check_all(
     access: Mapping[str, str], datasets: Iterable[str], name: str, endpoint: EndpointOptions
 ) -> Cleared:
     """Clear an endpoint for text of all these datasets; BadInput lists those that forbid it."""
+    where = f"endpoint {name!r} ({endpoint.base_url})"
+    remedy = f"params.yaml > endpoints > {name} > sends; else choose a model at another endpoint"
+    first = _check(access, datasets, endpoint.sends, where, remedy)
+    return Cleared(name, endpoint, first)
+
+
+def check_workers(
+    access: Mapping[str, str], datasets: Iterable[str], executor: ExecutorOptions
+) -> None:
+    """Clear a cluster's workers for text of these datasets, by the rule that endpoints have."""
+    where = f"the workers of {executor.address}"
+    remedy = "params.yaml > executor > sends; else run on this machine alone (--dask local)"
+    _check(access, datasets, executor.sends, where, remedy)
+
+
+def _check(
+    access: Mapping[str, str],
+    datasets: Iterable[str],
+    sends: Collection[str],
+    where: str,
+    remedy: str,
+) -> str:
+    """The first of the datasets, if all are public or of a class that is sent."""
     problems: list[str] = []
-    cleared = []
-    for dataset in dict.fromkeys(datasets):
+    every = list(dict.fromkeys(datasets))
+    for dataset in every:
         if dataset not in access:
             known = ", ".join(sorted(access))
             problems.append(
@@ -76,11 +94,13 @@ def check_all(
                 f" may go; known: {known}; add its entry, correct the name, or strike off the"
                 " system whose texts repeat its examples, and run the benchmark again"
             )
-            continue
-        with collect_problems(problems):
-            cleared.append(check(access[dataset], dataset, name, endpoint))
+        elif access[dataset] != PUBLIC and access[dataset] not in sends:
+            problems.append(
+                f"dataset {dataset!r} is {access[dataset]}: its text does not go to {where}. If it"
+                f" may, add {access[dataset]!r} to {remedy}"
+            )
     raise_problems(problems)
-    return cleared[0]
+    return every[0]
 
 
 def can_ask(endpoint: EndpointOptions) -> bool:

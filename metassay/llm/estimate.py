@@ -6,11 +6,15 @@ from typing import NamedTuple
 
 from metassay.llm import tokens
 from metassay.llm.endpoints import ModelOptions
-from metassay.llm.ledger import Ledger, PastAnswer
+from metassay.llm.ledger import Ledger
 from metassay.llm.messages import ChatRequest
 
 SAMPLE = 1000  # requests that are counted; the others go by their length in characters
 PAST, ENOUGH = 200, 20  # past answers that are looked at, and how many it takes to go by them
+
+
+# Questions that were answered, and the tokens that were read and written.
+Past = Sequence[tuple[ChatRequest, int, int | None]]
 
 
 class Estimate(NamedTuple):
@@ -47,10 +51,9 @@ def estimate(
     """Estimate what asking these questions would cost.
 
     `structured`: the endpoint is sent schemas. `completion_tokens` is what an answer is expected to
-    take, unless 20 or more past answers to the same first message and schema say how many it takes
-    for so much material. `most`: how many requests each becomes at most (None: one each), each by
-    `longer` bytes longer at most. Of more than 1,000 requests every n-th is counted, the others go
-    by their length in characters. Raises BadInput if the model names a tokenizer that is not there.
+    take, unless ENOUGH past answers to the same first message and schema say it. `most`: how many
+    requests each becomes at most, each by `longer` bytes longer. Of more than SAMPLE requests every
+    n-th is counted, the others by length. BadInput if the model's tokenizer is not there.
     """
     distinct = {request.key: request for request in requests}
     times = {} if most is None else dict(zip([r.key for r in requests], most, strict=True))
@@ -86,28 +89,25 @@ def estimate(
 
 
 def _counter(
-    past: Sequence[PastAnswer], model: ModelOptions, *, structured: bool
+    past: Past, model: ModelOptions, *, structured: bool
 ) -> tuple[tokens.Count, float, str]:
     if model.tokenizer is not None:
         count = tokens.by_tokenizer(Path(model.tokenizer))
         return count, 1.0, f"the tokenizer of {model.tokenizer}"
     if len(past) < ENOUGH:
         return tokens.by_rule, 1.0, "a rule for English text, which may be 10 % off"
-    counted = sum(tokens.of_request(one.request, structured=structured) for one in past)
-    ratio = sum(one.prompt_tokens for one in past) / counted
+    counted = sum(tokens.of_request(request, structured=structured) for request, *_ in past)
+    ratio = sum(read for _, read, _ in past) / counted
     source = f"from {len(past)} past answers of the model"
     return tokens.by_rule, ratio, f"a rule for English text, times {ratio:.2f} {source}"
 
 
-def _written(
-    past: Sequence[PastAnswer], open_: Sequence[ChatRequest], each: float
-) -> tuple[float, str]:
+def _written(past: Past, open_: Sequence[ChatRequest], each: float) -> tuple[float, str]:
     kinds = {(request.messages[0], request.schema) for request in open_}
     alike = [
-        (_material(one.request), one.completion_tokens)
-        for one in past
-        if (one.request.messages[0], one.request.schema) in kinds
-        and one.completion_tokens is not None
+        (_material(request), written)
+        for request, _, written in past
+        if (request.messages[0], request.schema) in kinds and written is not None
     ]
     if len(alike) < ENOUGH:
         return len(open_) * each, "what they are about makes likely"

@@ -22,15 +22,22 @@ import httpx2
 import openai
 
 from metassay import __version__
+from metassay.core.errors import BadInput
 from metassay.llm import tokens
 from metassay.llm.answers import without_thoughts
 from metassay.llm.budget import Billed
-from metassay.llm.egress import Secrets
-from metassay.llm.endpoints import EndpointOptions
-from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus
+from metassay.llm.egress import Cleared, Secrets
+from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
-from metassay.llm.server_errors import WATCHED, Exchange, is_retired, words
+from metassay.llm.server_errors import (
+    WATCHED,
+    Exchange,
+    Retired,
+    is_retired,
+    words,
+)
 
 # OpenAI's words first; then those of Anthropic, Mistral and Gemini, which gateways pass on.
 _FINISHED: dict[str, EntryStatus] = {
@@ -46,9 +53,9 @@ _LONGEST_REASON = 64  # characters; it is one word of an API's few
 def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
     """Read the body of a response; None if no answer is in it.
 
-    What a model thought (`reasoning_content`, `reasoning`, parts that say so) is no answer. A count
-    of tokens that cannot be true is null. An answer that is not text, or that no file can hold, was
-    paid for all the same: it is kept as ASCII, marked, and nobody reads it.
+    Thoughts are no answer, and a count of tokens that cannot be true is null. What is not text, or
+    what no file can hold, was paid for all the same: it is kept as ASCII, marked, and nobody reads
+    it.
     """
     try:
         # As floats, numbers never have too many digits.
@@ -99,10 +106,7 @@ def _ascii(text: str) -> str:
 
 
 def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, int | None]:
-    """Tokens read and written, null where the endpoint did not count them or cannot have.
-
-    It cannot have counted more than was reserved for the request, nor none in a prompt or a text.
-    """
+    """Tokens read and written; null where they are not counted, or are more than was reserved."""
     known = usage if isinstance(usage, dict) else {}
 
     def count(name: str, least: int, most: int) -> int | None:
@@ -115,13 +119,7 @@ def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, in
 
 
 def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...] | None:
-    """Those of the answer in a choice whose message says `text`; None if it has none to be read.
-
-    OpenAI, vLLM and Ollama give them in one form; others leave the member out or null, though it
-    was asked for. The tokens can hold more than the answer: thoughts before it, which some servers
-    take out of the message alone, and a token that ends it. Where no tokens can be told from those
-    of thoughts, there are none.
-    """
+    """Those of the answer alone, in a choice whose message says `text`; None if there are none."""
     given = choice.get("logprobs")
     found = given.get("content") if isinstance(given, dict) else None
     said = without_thoughts(text)
@@ -171,6 +169,13 @@ STOPPING = {
     402: "the account has no credit left",
     404: "it knows no such path or model",
 }
+_REMEDIES = {
+    401: "check the environment variable {key_env} (params.yaml > endpoints > {name} > key_env)",
+    402: "add credit to it",
+    404: "check params.yaml > endpoints > {name} > base_url",
+    429: "wait for its reset or raise it",
+}
+_NO_KEY = "name the variable that holds it under params.yaml > endpoints > {name} > key_env"
 NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
 # How Anthropic (credit), Gemini and xAI (keys) begin what they say with HTTP 400.
 _SAID = {
@@ -441,6 +446,31 @@ def failed(
         return Outcome(error="context_length")
     said = words(status, error.body, sent, secrets)
     return Outcome(error=code, said=said, kind=str(error.code))
+
+
+def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome) -> BadInput:
+    """Why no request can succeed, as an outcome with `stop` says it, and what to do."""
+    name, options = endpoint.name, endpoint.options
+    where = f"endpoint {name!r} ({options.base_url})"
+    if outcome.retired:
+        answers, last = ledger.model_answers(model.model)
+        here = f"{where} answers, but says that it has no model {model.model!r}"
+        if not answers:
+            return Retired(
+                f"{here}, of which the ledger has no answer: correct params.yaml > models > ... >"
+                " model; if the name is right, the model was retired or the key may not use it"
+            )
+        return Retired(
+            f"{here} any more. Its {answers:,} answers in the ledger, the last of {last}, and all"
+            " tables made of them, stay as they are. To go on, add its successor under params.yaml"
+            " > models, a judge that asks it, and run both judges side by side"
+        )
+    status = int(outcome.code.removeprefix("http_"))
+    remedy = _REMEDIES.get(status, _REMEDIES[429])
+    if status == 401 and options.key_env is None:
+        remedy = _NO_KEY
+    remedy = remedy.format(name=name, key_env=options.key_env)
+    return BadInput(f"{where}: {outcome.stop}; {remedy}; then run again")
 
 
 def _meant(error: openai.APIStatusError) -> int:

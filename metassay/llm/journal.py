@@ -1,8 +1,7 @@
 """The batches that are under way, in the ledger's file: no batch is bought twice.
 
 A batch stands here, with its lines, before any of it is sent; its answers are booked in the
-transaction that strikes it off. So whoever comes after a killed process knows what it may have
-sent, by the batch's own name. A line without a batch waits to be sent again.
+transaction that strikes it off. A line without a batch waits to be sent again.
 """
 
 import datetime

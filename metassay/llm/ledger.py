@@ -19,52 +19,8 @@ from metassay.llm.messages import ChatRequest, Reply, belongs, logprobs_from_jso
 EntryStatus = Literal["ok", "refused", "truncated"]
 UNREADABLE = "unreadable"  # finish_reason of an answer that is not text, kept as ASCII
 
-_FORM_1 = """
-CREATE TABLE answers (
-  key TEXT PRIMARY KEY, endpoint_kind TEXT NOT NULL, model TEXT NOT NULL,
-  status TEXT NOT NULL CHECK (status IN ('ok', 'refused', 'truncated')), finish_reason TEXT,
-  prompt_tokens INTEGER, completion_tokens INTEGER, latency REAL, answered REAL,
-  text TEXT, request TEXT NOT NULL
-);
-CREATE TABLE claims (
-  key TEXT PRIMARY KEY, owner TEXT NOT NULL, expires REAL NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE attempts (
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL, account TEXT NOT NULL, model TEXT NOT NULL,
-  owner TEXT NOT NULL, started REAL NOT NULL, outcome TEXT,
-  prompt_tokens INTEGER, completion_tokens INTEGER, cost INTEGER NOT NULL
-);
-CREATE INDEX open_attempts ON attempts (account) WHERE outcome IS NULL;
-CREATE TABLE accounts (
-  account TEXT PRIMARY KEY, currency TEXT, spent INTEGER NOT NULL DEFAULT 0,
-  uncertain INTEGER NOT NULL DEFAULT 0, reserved INTEGER NOT NULL DEFAULT 0,
-  saved INTEGER NOT NULL DEFAULT 0, calls INTEGER NOT NULL DEFAULT 0,
-  hits INTEGER NOT NULL DEFAULT 0
-);
-"""
-_FORM_2 = """
-CREATE TABLE failures (
-  key TEXT PRIMARY KEY, code TEXT NOT NULL, request TEXT NOT NULL
-);
-"""
-_FORM_3 = """
-CREATE TABLE logprobs (
-  key TEXT PRIMARY KEY, logprobs TEXT NOT NULL
-);
-CREATE TABLE tried (
-  block TEXT PRIMARY KEY
-) WITHOUT ROWID;
-"""
-# Module `journal` says what these are for.
-_FORM_4 = """
-CREATE TABLE batches (
-  name TEXT PRIMARY KEY, endpoint TEXT NOT NULL, started REAL NOT NULL, sent REAL, number TEXT
-);
-CREATE TABLE batch_lines (
-  key TEXT PRIMARY KEY, batch TEXT, attempt INTEGER, tries INTEGER NOT NULL, request TEXT NOT NULL
-);
-CREATE INDEX lines_of_batches ON batch_lines (batch);
-"""
+_SQL = Path(__file__).with_name("ledger.sql").read_text("utf-8")
+_FORMS = tuple(form.partition("\n")[2] for form in _SQL.split("-- form ")[1:])
 _ANSWERS = "answers LEFT JOIN logprobs USING (key)"
 
 _COUNT = "(typeof({0}) IN ('integer', 'null') AND coalesce({0} >= 0, 1))"
@@ -101,7 +57,7 @@ _SOUND = {
 }
 FORM = Form(
     0x4D544C47,  # "MTLG", so that any tool can tell whose file it is
-    (_FORM_1, _FORM_2, _FORM_3, _FORM_4),
+    _FORMS,
     "ledger",
     "import the tables of responses of your finished runs (`metassay ledger import`)",
     _SOUND,
@@ -155,24 +111,6 @@ class Failure(NamedTuple):
     key: str
     code: str
     request: str
-
-
-class PastAnswer(NamedTuple):
-    """A question that was answered, and the tokens that its provider counted."""
-
-    request: ChatRequest
-    prompt_tokens: int
-    completion_tokens: int | None
-
-
-class Holding(NamedTuple):
-    """What the ledger holds of one model: answers by status, and their tokens."""
-
-    model: str
-    status: str
-    answers: int
-    prompt_tokens: int
-    completion_tokens: int
 
 
 class Ledger:
@@ -291,13 +229,13 @@ class Ledger:
             for table in ("answers", "logprobs"):
                 connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
 
-    def holdings(self) -> list[Holding]:
-        """Answers and tokens by model and status."""
+    def holdings(self) -> list[tuple[str, str, int, int, int]]:
+        """By model and status: answers, and the tokens that were read and written."""
         query = (
             "SELECT model, status, count(*), coalesce(sum(prompt_tokens), 0),"
             " coalesce(sum(completion_tokens), 0) FROM answers GROUP BY 1, 2 ORDER BY 1, 2"
         )
-        return [Holding(*row) for row in self.select(query)]
+        return self.select(query)
 
     def attempts(self) -> dict[str, int]:
         """How many attempts ended how (`open`: not yet)."""
@@ -311,8 +249,8 @@ class Ledger:
         day = None if last is None else datetime.datetime.fromtimestamp(last, datetime.UTC).date()
         return answers, day
 
-    def requests(self, model: str, limit: int) -> list[PastAnswer]:
-        """Up to `limit` questions to a model of which its provider counted the tokens."""
+    def requests(self, model: str, limit: int) -> list[tuple[ChatRequest, int, int | None]]:
+        """Up to `limit` questions to a model, with the tokens that its provider counted."""
         query = (
             "SELECT key, request, prompt_tokens, completion_tokens FROM answers"
             " WHERE model = ? AND prompt_tokens > 0 ORDER BY key LIMIT ?"  # 0: nobody counted
@@ -320,7 +258,7 @@ class Ledger:
         rows = self.select(query, model, limit)
         self.check_questions(row[:2] for row in rows)
         read = [(read_request(request, key), *counts) for key, request, *counts in rows]
-        return [PastAnswer(request, *counts) for request, *counts in read if request is not None]
+        return [(request, *counts) for request, *counts in read if request is not None]
 
     def check_questions(self, rows: Iterable[tuple[str, str]]) -> None:
         """BadInput if a question of the ledger (its key, its canonical JSON) was changed."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+IN_A_ROW = 3  # refusals of one kind, that stop a run
 MINUTE = 60.0
 _BURST = 20.0  # a bucket holds this fraction of a minute: three seconds' worth
 
@@ -60,11 +61,7 @@ class Bucket:
 
 
 class Gate:
-    """What every request to one endpoint passes: both buckets, and pauses the server asks for.
-
-    After a "too many requests" only half as many are under way at once, down to one; each round of
-    answers lets one more in again. Those that were sent before count once, not each.
-    """
+    """What every request to one endpoint passes: buckets, pauses, and half as many after a 429."""
 
     def __init__(
         self,

@@ -152,6 +152,14 @@ class Reply(NamedTuple):
     logprobs: tuple[TokenLogprobs, ...] | None = None
 
 
+IN_BATCH = "in_batch"  # the question is in a batch that has not ended (module `batch_run`)
+
+
+def failure(key: str, code: str, *, attempts: int = 0) -> Reply:
+    """The reply to a question that has no answer."""
+    return Reply(key, "error", None, None, None, None, attempts, code)
+
+
 # Puts questions and gets one reply each, in the same order; never raises for a single question.
 Ask = Callable[[Sequence[ChatRequest]], list[Reply]]
 

@@ -3,12 +3,14 @@
 Records say it (`Needs`), so that whoever clears, watches, validates or estimates asks the record.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from metassay.core.kinds import Chosen
+from metassay.core.kinds import Chosen, is_path
+from metassay.executor.record import LOCAL, Executor
 
 # Only for their types: a kind that asks no model does not load what asking takes.
 if TYPE_CHECKING:
@@ -65,17 +67,40 @@ class Requests(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """Base of records: each field says of a kind's options what they make it need.
+    """Base of records: what a kind's options make it need.
 
-    `model`: the model that it asks. `files`: prompts and other files of the project. `datasets`:
-    those whose raw files it reads, beside the benchmark's own; if it asks a model, their text may
-    be sent to it. `members`: others of its kind inside it; BadInput where one of them is not sound.
+    `model`: that it asks. `files`: prompts and others. `datasets`: whose raw files it reads, beside
+    the benchmark's. `members`: others inside it; BadInput where one of them is not sound. `whole`:
+    what it makes of one text hangs on the others, so that no executor cuts them.
     """
 
     model: Callable[[Any], Use | None] = lambda _: None
     files: Callable[[Any], Sequence[PromptFile]] = lambda _: ()
     datasets: Callable[[Any], Sequence[str]] = lambda _: ()
     members: Callable[[Any], Mapping[str, Chosen]] = lambda _: {}
+    whole: Callable[[Any], bool] = lambda _: False
+
+
+def executor_for(chosen: Chosen, executor: Executor) -> Executor:
+    """Who works for a kind: the executor, if its pieces do not need each other, else this process.
+
+    A kind that asks a language model stays here: that is waiting, which one process does for a
+    thousand questions at once, and here are the keys, the ledger, the budget and the limits.
+    """
+    record, options = chosen.record, chosen.options
+    here = record.model(options) or record.datasets(options) or record.whole(options)
+    return LOCAL if here else executor
+
+
+def files_of(chosen: Chosen) -> list[Path]:
+    """The files of the project that a kind reads; of a user's kind its modules there, too."""
+    files = [file.path for file in chosen.record.files(chosen.options)]
+    if is_path(chosen.kind):
+        here, known = Path.cwd(), [getattr(one, "__file__", None) for one in sys.modules.values()]
+        loaded = sorted({Path(file) for file in known if file})
+        own = [file.relative_to(here) for file in loaded if file.is_relative_to(here)]
+        files += [file for file in own if not {"site-packages", "metassay"} & {*file.parts}]
+    return files
 
 
 def members_of(chosen: Chosen) -> list[Chosen]:
@@ -113,11 +138,7 @@ def folder_problems(
     where: str,
     lists: Lists,
 ) -> list[str]:
-    """One line for each name that stands in the wrong list, or beside the wrong folder.
-
-    `reads` has the datasets that each name reads, `folders` the folder of each name in the second
-    list: DVC watches it. `raw` has a folder per dataset; `where` leads every line.
-    """
+    """A line for each name in the wrong list, or beside another folder than DVC should watch."""
     problems = []
     for name, datasets in reads.items():
         needed = [raw / dataset for dataset in dict.fromkeys(datasets)]

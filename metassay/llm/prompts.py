@@ -1,11 +1,8 @@
 """Prompts: one YAML file in prompts/ per instrument and style. The wording is the instrument.
 
-A file says its purpose, version and variables, and has the system's and the user's text with
-`{{variable}}` where a value goes. A judge's has solved examples, too, which it may be shown. A
-variable of kind `data` is material: whatever a document's writer, a system or an annotator wrote.
-It is put in as JSON, and only the user's text may hold it, so no text under evaluation can close
-its quotation or pass for an instruction of ours. A variable of kind `text` is a word or number of
-our own and is put in as it is.
+A file has the system's and the user's text with `{{variable}}` where a value goes. A variable of
+kind `data` is material: it is put in as JSON, and only into the user's text, so that no text under
+evaluation can close its quotation or pass for an instruction. One of kind `text` is ours.
 """
 
 import hashlib
@@ -140,9 +137,8 @@ def join(first: Prompt, then: Prompt) -> Prompt:
 def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
     """The prompt's messages with every variable in its place.
 
-    Data may be anything JSON can say; a variable of kind text is a str or int. What looks like a
-    place within a value stays as it is. BadInput names each variable that is missing, unknown, or
-    not of its kind.
+    Data may be anything JSON can say; a variable of kind text is a str or int. BadInput names each
+    variable that is missing, unknown, or not of its kind.
     """
     known = prompt.variables
     problems = [f"variable {n!r} is missing; give it" for n in known if n not in variables]

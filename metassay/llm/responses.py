@@ -63,9 +63,7 @@ def export(ledger: Ledger, path: Path, keys: Iterable[str] | None = None) -> int
 def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> Imported:
     """Add the answers of tables `responses`; BadInput, changing nothing, if one was changed.
 
-    An answer that is there stays, unless `replace`: then the table's takes its place, so that a
-    colleague's run is repeated to the byte. A failure never takes an answer's place: then the
-    question counts as known.
+    An answer that is there stays, unless `replace`. A failure never takes an answer's place.
     """
     files = list(paths)
     for path in files:  # all of them, before the first is imported
@@ -108,41 +106,28 @@ def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imp
     for start in range(0, len(rows), _BATCH):
         with ledger.database.transaction():
             for row in rows[start : start + _BATCH]:
-                if row["status"] != "error":
-                    kind = _import_answer(ledger, row, known.get(row["key"]), replace=replace)
-                elif row["key"] in known:
+                new = _read_row(row)
+                before = known.get(new.key) if isinstance(new, Entry) else failed.get(new.key)
+                kind = "added" if before is None else "same" if before == new else "different"
+                if isinstance(new, Failure) and new.key in known:
                     kind = "same"
+                elif isinstance(new, Failure):
+                    if kind == "added" or (replace and kind == "different"):
+                        ledger.note_failures([new])
                 else:
-                    kind = _import_failure(ledger, row, failed.get(row["key"]), replace=replace)
+                    if kind == "different" and replace:
+                        ledger.forget(new.key)
+                    model = str(json.loads(row["request"])["model"])
+                    ledger.store(row["request"], new, model=model, endpoint_kind="imported")
                 counts[kind] += 1
     return Imported(len(rows), **counts)
 
 
-def _import_answer(
-    ledger: Ledger, row: dict[Any, Any], before: Entry | None, *, replace: bool
-) -> str:
+def _read_row(row: dict[Any, Any]) -> Entry | Failure:
     plain: dict[str, Any] = {n: None if pd.isna(row[n]) else row[n] for n in Entry._fields}
+    if row["status"] == "error":
+        code = str(plain["finish_reason"])
+        return Failure(row["key"], code if _CODE.fullmatch(code) else "unknown", row["request"])
     for name in ("prompt_tokens", "completion_tokens"):
         plain[name] = None if plain[name] is None else int(plain[name])
-    entry = Entry(**plain)
-    kind = _kind(before, entry)
-    if kind == "different" and replace:
-        ledger.forget(entry.key)
-    model = str(json.loads(row["request"])["model"])
-    ledger.store(row["request"], entry, model=model, endpoint_kind="imported")
-    return kind
-
-
-def _import_failure(
-    ledger: Ledger, row: dict[Any, Any], before: Failure | None, *, replace: bool
-) -> str:
-    code = row["finish_reason"]
-    sound = isinstance(code, str) and _CODE.fullmatch(code)
-    failure = Failure(row["key"], code if sound else "unknown", row["request"])
-    if before is None or (replace and before != failure):
-        ledger.note_failures([failure])
-    return _kind(before, failure)
-
-
-def _kind(before: Entry | Failure | None, after: Entry | Failure) -> str:
-    return "added" if before is None else "same" if before == after else "different"
+    return Entry(**plain)

@@ -1,23 +1,18 @@
 """What a server says of a request that it does not answer, as far as anybody may read it.
 
 A server can quote the prompt. So a word that also occurs in what was sent is shown only if it is
-one of the plain words below, a short number, or a parameter's name or value; if a sentence holds
-any other, none of it is shown.
-
-That a model is retired, providers say with 404, 410 or 400 and an error body of their own: OpenAI
-and vLLM `model_not_found` or "The model `x` does not exist", Azure `DeploymentNotFound`, Groq
-`model_decommissioned`, Mistral `invalid_model`, Gemini, Anthropic and Ollama a sentence that names
-the model, `transformers serve` that it "is pinned to" another one. A wrong URL has no such body:
-there nobody knows what a model is.
+one of plain_words.txt, a short number, or a parameter's name or value; if a sentence holds
+any other, none of it is shown. That a model is retired, providers say with 404, 410 or 400 and an
+error body of their own; a wrong URL has none.
 """
 
-import datetime
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from metassay.core.errors import BadInput
 
@@ -33,29 +28,11 @@ _WORD = re.compile(r"\w+")
 _ESCAPED = re.compile(r"\\|&#|&\w+;|%[0-9a-f]{2}", re.IGNORECASE)
 _SHORT_NUMBER = 3  # digits
 
-# What errors of APIs are made of. Alone, none of these says anything of a document.
 _PLAIN = frozenset(
-    _WORD.findall("""
-    a about above access account additional after all allow allowed already also an and any api are
-    argument array as at available bad be because been before below between body boolean both but by
-    call can cannot change chat check choose code completion completions config configuration
-    content context contact could default defined deployment deprecated did disabled do does doesn
-    don either empty enable enabled encountered endpoint enough equal error errors every exceed
-    exceeded exceeds expected extra fail failed false feature field fields following for forbidden
-    format found from function given got greater had has have header help how http https if in
-    incorrect input instead integer internal invalid is isn it its json key known larger length less
-    level like limit limited list longer malformed match max maximum may message messages min
-    minimum missing mode model models more must name need new no none not null number object of on
-    one only openai option or other our out output parameter parameters parse parsing pass passed
-    permission permitted please positive prompt property provide provided provider range read reason
-    reasoning received recognized refused reject rejected remove request requested requests require
-    required requires response retry returned role same sampling schema see sent server set should
-    smaller some specified specify string strict structured such support supported supports system
-    temperature text than that the their then there these this to token tokens too top true try type
-    unable unexpected unknown unprocessable unrecognized unsupported up use used user using valid
-    validation value values version was we were what when where which while will with within without
-    wrong you your
-    """)
+    word
+    for line in Path(__file__).with_name("plain_words.txt").read_text("utf-8").splitlines()
+    for word in line.split()
+    if not line.startswith("#")
 )
 
 
@@ -140,10 +117,12 @@ class Retired(BadInput):
 
 def is_retired(status: int, body: object, model: str) -> bool:
     """Whether a failed request (its HTTP status and parsed error body) says that of a model."""
-    if not isinstance(body, Mapping | list) or status not in (400, _NOT_FOUND, _GONE):
-        return status == _GONE
+    if status == _GONE:
+        return True
+    if not isinstance(body, Mapping | list) or status not in (400, _NOT_FOUND):
+        return False
     said = [text for _, text in strings(body)]
-    if status == _GONE or any(word.lower() in _CODES for word in said):
+    if any(word.lower() in _CODES for word in said):
         return True
     # Close together: an error may quote a prompt, in which a short name occurs by itself.
     name = rf"(?<![\w.-]){re.escape(model)}(?![\w-])"
@@ -154,28 +133,6 @@ def is_retired(status: int, body: object, model: str) -> bool:
     # A message of another status may quote the prompt, whose words say nothing.
     said_here = (_UNKNOWN.search, _ENDED.search, lambda text: model in text)
     return status == _NOT_FOUND and any(says(text) for text in about for says in said_here)
-
-
-def retired_message(
-    name: str, url: str, model: str, answers: int, last: datetime.date | None
-) -> str:
-    """What is retired, and what to do; `name` is the endpoint's in params.yaml.
-
-    `answers` are the model's in the ledger, the last of them of the day `last`.
-    """
-    here = f"endpoint {name!r} ({url}) answers, but says that it has no model {model!r}"
-    if not answers:
-        return (
-            f"{here}, of which the ledger has no answer: correct params.yaml > models > ... >"
-            " model; if the name is right, the model was retired or the key may not use it"
-        )
-    until = "" if last is None else f", the last of {last}"
-    return (
-        f"{here} any more: it is retired, or the key may not use it now. Its {answers:,}"
-        f" answers in the ledger{until}, and all tables made of them, stay as they are. To go on,"
-        " add its successor under params.yaml > models, a judge that asks it, and run both judges"
-        " side by side before numbers of both are compared"
-    )
 
 
 class Exchange(NamedTuple):
@@ -190,44 +147,26 @@ class Exchange(NamedTuple):
 # Where exchanges are noted while somebody watches, which only `metassay probe` does.
 WATCHED: ContextVar[list[Exchange] | None] = ContextVar("WATCHED", default=None)
 
-_OTHER_LIMIT = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
-_NO_SUCH = re.compile(r"\b(unsupported|unrecognized|unknown|unexpected|extra|not supported)\b")
-_LESS_FORM = {"json_schema": "json_object", "json_object": "none"}
+_INSTEAD = {
+    "max_tokens": "limit: max_completion_tokens, or a smaller max_tokens,",
+    "max_completion_tokens": "limit: max_tokens, or a smaller max_tokens,",
+    "temperature": "temperature: null",
+    "response_format": "structured: json_object, or none,",
+}
 
 
 def refused_parameters(exchange: Exchange, where: str) -> dict[str, str]:
-    """The parameters that a refusal names, each with what to do about it; `where` is the model.
-
-    What counts is the error's member `param` or, if it has none that was sent, all that it says.
-    """
+    """The parameters that a refusal names, each with what to do about it; `where` is the model."""
     if exchange.response.status_code not in (400, 422):
         return {}
-    sent = json.loads(exchange.request.content)
-    said = list(strings(_parsed(exchange.body.decode("utf-8", "replace"))))
-    named = " ".join(text for name, text in said if name in ("param", "loc"))
-    everything = " ".join(text for _, text in said)
-    found = list(_named(sent, named)) or list(_named(sent, everything))
-    return {name: _remedy(name, sent, everything.lower(), where) for name in found}
-
-
-def _named(sent: Mapping[str, Any], said: str) -> Iterator[str]:
-    for name in sent:
-        words = (name, "json_schema", "json_object") if name == "response_format" else (name,)
-        if name not in ("model", "messages") and any(
-            re.search(rf"(?<!\w){re.escape(word)}(?!\w)", said) for word in words
-        ):
-            yield name
-
-
-def _remedy(name: str, sent: Mapping[str, Any], said: str, where: str) -> str:
-    other, form = _OTHER_LIMIT.get(name), sent.get("response_format", {}).get("type")
-    if name in ("logprobs", "top_logprobs"):
-        return "ask this model for no log-probabilities"
-    if other and not (other in said or _NO_SUCH.search(said)):
-        return f"write a smaller max_tokens in {where}"
-    line = {
-        **{name: f"limit: {other}" for name, other in _OTHER_LIMIT.items()},
-        "temperature": "temperature: null",
-        "response_format": f"structured: {_LESS_FORM.get(form)}",
-    }.get(name)
-    return f"write {line} in {where}" if line else f"remove it from {where}"
+    body = _parsed(exchange.body.decode("utf-8", "replace"))
+    said = " ".join(text for _, text in strings(body))
+    found = {}
+    for name in json.loads(exchange.request.content):
+        if name in ("model", "messages") or not re.search(rf"(?<!\w){name}(?!\w)", said):
+            continue
+        line = _INSTEAD.get(name)
+        found[name] = f"write {line} in {where}" if line else f"remove it from {where}"
+        if name in ("logprobs", "top_logprobs"):
+            found[name] = "ask this model for no log-probabilities"
+    return found

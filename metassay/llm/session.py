@@ -18,14 +18,14 @@ from metassay.core.errors import BadInput, Unfinished, collect_problems
 from metassay.core.kinds import Chosen
 from metassay.core.params import MaxCost
 from metassay.llm.budget import Spending, booked, open_budget, spending
-from metassay.llm.client import IN_BATCH, asker, failure, replayer
+from metassay.llm.client import asker, replayer
 from metassay.llm.egress import Cleared, can_ask, check_all
 from metassay.llm.endpoints import EndpointOptions, ModelOptions, Models, find_model, sends_schemas
 from metassay.llm.estimate import Estimate, estimate
 from metassay.llm.journal import in_progress
 from metassay.llm.ledger import Failure, Ledger
 from metassay.llm.limits import Policy
-from metassay.llm.messages import Ask, ChatRequest, Reply
+from metassay.llm.messages import IN_BATCH, Ask, ChatRequest, Reply, failure
 from metassay.llm.missing import mendable, missing, missing_notes, unfinished_message
 from metassay.llm.needs import Model, Requests, Resources, Use
 from metassay.llm.prompts import Decoding, load
@@ -103,9 +103,8 @@ class Session:
     def provide(self, chosen: Chosen) -> Resources:
         """What a kind's record says that it needs: the raw files, and the model that it asks.
 
-        Raises BadInput if there is no such model, or text of the benchmark or of the datasets that
-        the kind reads may not go to its endpoint. Where `max_cost` ends, a run's `ask` raises
-        BadInput.
+        Raises BadInput if there is no such model, or text may not go to its endpoint. Where
+        `max_cost` ends, a run's `ask` raises BadInput.
         """
         use = chosen.record.model(chosen.options)
         if use is None:

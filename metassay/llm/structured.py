@@ -1,14 +1,9 @@
 """Answers to numbered items, validated; whatever goes wrong with one item is that item's status.
 
-A value is only ever read from a validated field of the one JSON value in a reply (or the one list
-of lines), under the number of an item that was asked about. What is not in just the form that was
-asked for is read all the same where it can mean one thing only, and is then marked as repaired.
-What cannot be read is asked again, a bounded number of times, and then has a status. Every item
-gets exactly one result.
-
-The same question at temperature 0 has the same answer. So whoever asks again says what was wrong
-with the form of the last answer: at the end of the user's message, since some models' templates
-take no two messages of one role in a row, and an answer with its thoughts can be long.
+A value is only ever read from a validated field under the number of an item that was asked about.
+What is not in just the form that was asked for is read where it can mean one thing only, marked as
+repaired. What cannot be read is asked again a bounded number of times, with what was wrong, at the
+end of the user's message: at temperature 0 the same question has the same answer.
 """
 
 import functools
@@ -93,36 +88,37 @@ class RoundTally:
 
     def __init__(self, rounds: int) -> None:
         self._rounds = rounds
-        self._asked: Counter[int] = Counter()  # questions, by round
-        self._won: Counter[int] = Counter()
-        self._repaired = self._given_up = 0
+        self._results: Counter[tuple[int, str, bool]] = Counter()  # attempts, status, repaired
 
     def add(self, results: "Iterable[ItemResult[Any]]") -> None:
         """Count results of `ask_groups`."""
-        for result in results:
-            self._asked.update(range(result.attempts))
-            self._won[result.attempts - 1] += result.status == "ok"
-            self._repaired += result.repaired
-            self._given_up += result.status == "unparsed" and result.attempts <= self._rounds
+        self._results.update((one.attempts, one.status, one.repaired) for one in results)
 
     @property
     def notes(self) -> list[str]:
         """What there is to say; nothing if every answer came at once, in just the form."""
+        asked, won = Counter[int](), Counter[int]()
+        given_up = repaired = 0
+        for (attempts, status, was_repaired), number in self._results.items():
+            asked.update(dict.fromkeys(range(attempts), number))
+            won[attempts - 1] += number * (status == "ok")
+            given_up += number * (status == "unparsed" and attempts <= self._rounds)
+            repaired += number * was_repaired
         lines = []
-        if len(self._asked) > 1:
+        if len(asked) > 1:
             each = ", ".join(
-                f"{f'in round {turn}' if turn else 'at first'} {self._won[turn]:,} of {asked:,}"
-                for turn, asked in sorted(self._asked.items())
+                f"{f'in round {turn}' if turn else 'at first'} {won[turn]:,} of {number:,}"
+                for turn, number in sorted(asked.items())
             )
             lines.append(f"questions that were answered: {each}")
-        if self._given_up:
+        if given_up:
             lines.append(
-                f"{self._given_up:,} questions were not asked again in every round, since a round"
+                f"{given_up:,} questions were not asked again in every round, since a round"
                 f" in which {ENOUGH} or more were asked again won none"
             )
-        if self._repaired:
+        if repaired:
             lines.append(
-                f"{self._repaired:,} of {self._won.total():,} answers were not in just the form"
+                f"{repaired:,} of {won.total():,} answers were not in just the form"
                 " that was asked for, and were read all the same (repaired)"
             )
         return lines
@@ -247,11 +243,9 @@ def ask_groups(
 
     Returns one result per item, in the order of groups and items. At first a group is one request.
     Items whose answer is missing, there twice or not valid are asked about again without the
-    others; a reply that gives no item at all (no list, a number nobody asked about, a refusal, cut
-    off) is asked about again in two halves, and told what was wrong (`again`). A single item that
-    was refused or cut off, and every error, stays what it is: the client has tried again where that
-    can help. Once a round has won none of ENOUGH or more items that could not be read, such items
-    are not asked about again.
+    others; a reply that gives no item at all is asked about again in two halves. A single item that
+    was refused or cut off, and every error, stays what it is. Once a round has won none of ENOUGH
+    or more items that could not be read, such items are not asked about again.
 
     Raises ValueError if numbers repeat within a group, RuntimeError if `ask` breaks its contract.
     """
@@ -336,10 +330,7 @@ def _answers(reply: Reply, asked: set[int], group: Group[AnyAnswer]) -> _Read[An
 def _read(
     text: str, asked: set[int], group: Group[AnyAnswer], *, lenient: bool = False
 ) -> _Read[AnyAnswer]:
-    """The valid answers; what a reply says of a number twice is none, unless leniently if equal.
-
-    None at all if a number is there that nobody asked about: no other number can be trusted then.
-    """
+    """The valid answers; none at all if a number is there that nobody asked about."""
     found: dict[int, list[Any]] = {}
     entries = [e for e in group.entries(text, lenient=lenient) if isinstance(e, dict)]
     alone = min(asked) if lenient and len(asked) == len(entries) == 1 else None

@@ -1,10 +1,8 @@
 """How many tokens a text is, without asking anybody.
 
-The rule was fitted to English dialogues, clinical notes, questions, abstracts and JSON as three
-byte-pair vocabularies cut them (OpenAI's cl100k and o200k, DeepSeek's): it comes out within 8 % of
-each of them on each kind of text, and likewise of Claude's published one. Texts in other languages
-can be further off; an estimate then corrects itself by what the ledger knows, or counts with the
-model's own tokenizer.
+The rule was fitted to English dialogues, notes, questions, abstracts and JSON as three byte-pair
+vocabularies cut them (cl100k, o200k, DeepSeek's): within 8 % of each on each kind of text. Other
+languages can be further off; an estimate then corrects itself by what the ledger knows.
 """
 
 import functools
@@ -51,11 +49,9 @@ def by_tokenizer(folder: Path) -> Count:
 def of_request(request: ChatRequest, count: Count = by_rule, *, structured: bool) -> float:
     """Tokens that an endpoint counts in a request: messages, their format, and the schema.
 
-    Only a `structured` endpoint is sent the schema. What it bills for one is unpublished, except
-    for OpenAI's open models, whose prompt holds it as JSON under a heading
-    (https://github.com/openai/openai-cookbook, articles/openai-harmony.md, "Structured output").
-    That is assumed of all, though servers that only constrain the answer (vLLM, Ollama) bill
-    nothing for it.
+    Only a `structured` endpoint is sent the schema. What is billed for one is assumed to be what
+    OpenAI's open models' prompts hold (github.com/openai/openai-cookbook,
+    articles/openai-harmony.md).
     """
     return (
         PER_REQUEST

@@ -30,8 +30,9 @@ from metassay.statistics.agreement import (
 )
 from metassay.statistics.correlation import COEFFICIENTS, WEIGHTED
 from metassay.statistics.correlation import Coefficient as Correlation
-from metassay.statistics.exact_sums import Array
-from metassay.statistics.resampling import draw, expanded_percentiles
+from metassay.statistics.document_means import NO_CLUSTERS, Resampling, means
+from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.layout import numbered
 from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE
 
@@ -47,12 +48,12 @@ AGREEMENT = table(
       fleiss_kappa|krippendorff_alpha_nominal|krippendorff_alpha_ordinal|
       krippendorff_alpha_interval|icc1|icc2|icc3|icc1k|icc2k|icc3k: the coefficient; 1 is
       perfect agreement. spearman_below_others: how far a rater's agreement with the others, the
-      mean correlation with each, lies below theirs among themselves; its intervals draw texts, and
-      hold for all raters at once
+      mean correlation with each, lies below theirs among themselves; its intervals hold for all
+      raters at once
     rater_a text: a rater, or `all`
     rater_b text: another rater, `others` (the mean of the others), or `all`
     value real?: the coefficient; null if undefined
-    low real?: lower end of the bootstrap interval over the things rated
+    low real?: lower end of the interval, from a bootstrap over documents or clusters of them
     high
     n integer: things that both raters rated (`all`: two raters or more; ICC: every rater)
     n_missing integer: things that somebody rated and that are not counted in n
@@ -97,11 +98,15 @@ class _Request(NamedTuple):
     of: coefficients.Coefficient
     used: Array  # (raters, items) that the coefficient takes
     n_missing: int
+    which: Mask  # (things rated,) true for these items
     value: float | None = None  # None: that of `used`, if two items or more are left
 
 
 def agreement(
-    ratings: pd.DataFrame, criteria: Mapping[str, Criterion], options: MetaOptions
+    ratings: pd.DataFrame,
+    criteria: Mapping[str, Criterion],
+    options: MetaOptions,
+    clusters: Mapping[str, str] = NO_CLUSTERS,
 ) -> pd.DataFrame:
     """One row per coefficient, and per pair of raters or rater where it is theirs.
 
@@ -112,14 +117,14 @@ def agreement(
       kappa would count 79 and 80 as plain disagreement);
     - unless it is nominal, of each rater and the mean of the others of the same things:
       `spearman_with_others`, `kendall_with_others`; and of each of three raters or more
-      `spearman_below_others`, whose intervals draw texts with all that was rated of them;
+      `spearman_below_others`;
     - of all: Krippendorff's alpha (counts are an interval scale); Fleiss' kappa on nominal and
       ordinal scales; the six ICC unless the scale is nominal, of the things that all rated.
 
-    Intervals draw the things that the coefficient takes again, the raters stay; things of one text
-    count as independent. Two raters who share fewer than two things have no value. Abstentions
-    count as not rated. A study with one rater has no rows. Raises BadInput for an undeclared
-    criterion.
+    Intervals draw documents again, or whole `clusters` of them (labels by document), with all that
+    was rated of them; the raters stay. Two raters who share fewer than two things have no value.
+    Abstentions count as not rated. A study with one rater has no rows. Raises BadInput for an
+    undeclared criterion.
     """
     check_criteria(ratings, criteria)
     rows: list[dict[str, object]] = []
@@ -131,12 +136,15 @@ def agreement(
         values = even(wide.to_numpy(dtype=np.float64).T)
         raters = [str(rater) for rater in wide.columns]
         scale = criteria[str(criterion)].scale
+        documents = wide.index.get_level_values("doc_id").astype(str)
+        unit = numbered([clusters.get(name) or f"\0{name}" for name in documents])
         for request in _requests(raters, values, scale):
             key = (str(study), str(criterion), *request[:3])
             rng = generator(options.seed, "agreement", *key)
             sure = options.confidence
+            units = unit[request.which]
             ends = agreement_interval(
-                request.used, request.of, n=options.resamples, confidence=sure, rng=rng
+                request.used, request.of, units, n=options.resamples, confidence=sure, rng=rng
             )
             rows.append(
                 {
@@ -150,18 +158,16 @@ def agreement(
                 }
             )
         if scale != "nominal" and len(raters) > 2:
-            texts, _ = pd.factorize(pd.MultiIndex.from_frame(wide.index.to_frame()[_KEY[:3]]))
-            of = str(study), str(criterion)
-            rows += _below_others(of, raters, values, texts.astype(np.intp), options)
+            rows += _below_others((str(study), str(criterion)), raters, values, unit, options)
     return frame_of(rows, AGREEMENT)
 
 
 def _below_others(
-    key: tuple[str, str], raters: Sequence[str], values: Array, texts: Units, options: MetaOptions
+    key: tuple[str, str], raters: Sequence[str], values: Array, unit: Units, options: MetaOptions
 ) -> Iterator[dict[str, object]]:
     rng = generator(options.seed, "agreement", *key, BELOW_OTHERS)
     sure = options.confidence
-    below = below_others(values, texts, n=options.resamples, confidence=sure, rng=rng)
+    below = below_others(values, unit, n=options.resamples, confidence=sure, rng=rng)
     for rater, numbers in zip(raters, below, strict=True):
         named = zip(AGREEMENT.key, (*key, BELOW_OTHERS, rater, OTHERS), strict=True)
         yield {**dict(named), **numbers._asdict()}
@@ -200,11 +206,11 @@ def _requests(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_R
 
 def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
     for rater, name in enumerate(raters):
-        used, missing = rated_items(np.stack((values[rater], mean_of_others(values, rater))))
+        taken = rated_items(np.stack((values[rater], mean_of_others(values, rater))))
         for coefficient in _WITH_OTHERS:
-            value = float(COEFFICIENTS[coefficient](*used))
+            value = float(COEFFICIENTS[coefficient](*taken.ratings))
             of = partial(_weighted_correlation, coefficient=coefficient)
-            yield _Request(f"{coefficient}_with_others", name, OTHERS, of, used, missing, value)
+            yield _Request(f"{coefficient}_with_others", name, OTHERS, of, *taken, value)
 
 
 def _value(request: _Request) -> float:
@@ -239,27 +245,28 @@ _PAIRWISE: dict[Scale, dict[str, coefficients.Coefficient]] = {
 
 
 def rating_summaries(
-    ratings: pd.DataFrame, criteria: Mapping[str, Criterion], options: MetaOptions
+    ratings: pd.DataFrame,
+    criteria: Mapping[str, Criterion],
+    options: MetaOptions,
+    clusters: Mapping[str, str] = NO_CLUSTERS,
 ) -> pd.DataFrame:
     """Means, standard deviations (ddof 0) and counts of ratings as they were given.
 
     Every rating of a text or claim counts once, so a text with three raters counts three times.
     The reference's ratings stand in its own row alone. Abstentions are counted in n_missing and in
-    nothing else. Intervals draw documents again; systems and raters stay. Comparisons are left
-    out. Raises BadInput for an undeclared criterion.
+    nothing else. Intervals draw documents again, or whole `clusters` of them (`means`); systems
+    and raters stay. Comparisons are left out. Raises BadInput for an undeclared criterion.
     """
     check_criteria(ratings, criteria)
     rated = ratings[~ratings["unit"].str.startswith(VERSUS)]
+    how = Resampling(options.resamples, options.confidence, options.seed, clusters)
     rows: list[dict[str, object]] = []
     for key, group in rated.groupby(["study", "criterion", "part"], sort=True):
-        named = [str(name) for name in key]
-        documents = pd.Index(sorted(group.loc[group["value"].notna(), "doc_id"].unique()))
-        rng = generator(options.seed, "rating_summaries", *named)
-        shape = (1, len(documents))
-        drawn = draw(shape, resample="documents", n=options.resamples, rng=rng).documents
+        documents = sorted(group.loc[group["value"].notna(), "doc_id"].unique())
         for of, name, mine in _views(group):
-            summary = _summary(mine, documents, drawn.astype(np.float64), options.confidence)
-            rows.append(dict(zip(RATING_SUMMARIES.key, [*named, of, name], strict=True)) | summary)
+            named = [*map(str, key), of, name]
+            summary = _summary(mine, documents, how)
+            rows.append(dict(zip(RATING_SUMMARIES.key, named, strict=True)) | summary)
     return frame_of(rows, RATING_SUMMARIES)
 
 
@@ -273,22 +280,17 @@ def _views(group: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
         yield "rater", str(name), mine
 
 
-def _summary(
-    mine: pd.DataFrame, documents: pd.Index, drawn: Array, confidence: float
-) -> dict[str, object]:
-    """`drawn` (resamples, documents): of the documents that have a rating with a value."""
+def _summary(mine: pd.DataFrame, documents: Sequence[str], how: Resampling) -> dict[str, object]:
+    """`documents`: those that have a rating with a value, of whichever author and rater."""
     given = mine.dropna(subset="value")
     values = given["value"].to_numpy(dtype=np.float64)
     of_document = given.groupby("doc_id")["value"].agg(["sum", "count"])
-    each = of_document.reindex(documents, fill_value=0).to_numpy(dtype=np.float64)
-    # einsum and not @: BLAS adds up in an order that depends on the processor.
-    sums, counts = np.einsum("rd,dk->kr", drawn, each)
-    means = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-    low, high = expanded_percentiles(means[:, None], len(of_document), confidence)
+    sums, counts = of_document.reindex(list(documents)).to_numpy(dtype=np.float64).T[..., None]
+    found = means(sums, documents, how, counts)
     return {
         "mean": float(np.mean(values)) if values.size else np.nan,
-        "low": float(low[0]),
-        "high": float(high[0]),
+        "low": float(found.low[0]),
+        "high": float(found.high[0]),
         "sd": float(np.std(values)) if values.size else np.nan,
         "n": values.size,
         "n_missing": len(mine) - values.size,
@@ -298,24 +300,27 @@ def _summary(
 
 ANALYSIS = Analysis(
     (AGREEMENT,),
-    lambda of: [agreement(of.ratings, of.criteria, of.options)],
+    lambda of: [agreement(of.ratings, of.criteria, of.options, of.groups.clusters)],
     Page(
         "Agreement between raters",
         """
         1 is perfect agreement. Kappa and alpha are 0 where raters agree no more than by chance.
-        Brackets hold the bootstrap interval over the things rated. n counts the things that both
-        raters rated; for all raters together, those with two ratings or more; for icc, those that
-        everybody rated. Missing counts the other things that somebody rated. spearman_below_others
-        is how far a rater’s agreement with the others lies below theirs with each other: 0 is as
-        good as theirs, and a rater whose whole interval is above 0 is named among the warnings. Of
-        raters who are equal, somebody would be named by about one criterion in 20.
+        Brackets hold the interval for other documents and the same raters. n counts the things that
+        both raters rated; for all raters together, those with two ratings or more; for icc, those
+        that everybody rated. Missing counts the other things that somebody rated.
+        spearman_below_others is how far a rater’s agreement with the others lies below theirs with
+        each other: 0 is as good as theirs, and a rater whose whole interval is above 0 is named
+        among the warnings. Of raters who are equal, somebody would be named by about one criterion
+        in 20.
         """,
     ),
 )
 OF_MEANS = Analysis(
     (RATING_SUMMARIES,),
     lambda of: (
-        [] if of.rubrics is None else [rating_summaries(of.ratings, of.criteria, of.options)]
+        []
+        if of.rubrics is None
+        else [rating_summaries(of.ratings, of.criteria, of.options, of.groups.clusters)]
     ),
     Page(
         "What people gave",

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.core.options import Criterion
+from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.gather import Gathered, gather
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.options import MetaOptions
@@ -27,7 +28,7 @@ class Evaluation:
     alone, as is `statement_scores`; `better`: each metric's direction; `groups`: which documents
     and systems belong together, as far as the user knows. `progress` gets a table's name and
     returns what is called with (done, total) while it is made; `note` gets what was left out.
-    `made`: the tables so far.
+    `made`: the tables so far. `executor`: who draws resamples and permutations.
     """
 
     scores: pd.DataFrame
@@ -41,6 +42,7 @@ class Evaluation:
     progress: Callable[[str], Progress] | None = None
     note: Callable[[str], None] = lambda _: None
     made: dict[str, pd.DataFrame] = field(default_factory=dict)
+    executor: Executor = LOCAL
 
     def watch(self, table: str) -> Progress | None:
         """What is called while the table is made."""
@@ -70,7 +72,8 @@ class Evaluation:
     @cached_property
     def gathered(self) -> list[Gathered]:
         """The same with each metric's correlations, leave-outs and exact tests."""
-        return gather(self.studies, self.options, progress=self.watch("tests"))
+        watched = self.watch("tests")
+        return gather(self.studies, self.options, progress=watched, executor=self.executor)
 
 
 class Page(NamedTuple):

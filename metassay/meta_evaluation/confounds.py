@@ -1,7 +1,7 @@
 """The table `confounds`: is it quality that a metric sees, or copying, length, or the author."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,11 @@ from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.gather import Gathered, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.statements import UNREAD
-from metassay.meta_evaluation.study import Measured, Study, frame_of
+from metassay.meta_evaluation.study import Measured, frame_of
 from metassay.statistics.components import correlate_at, rests_on
-from metassay.statistics.correlation import LEVELS, Level
+from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, in_turn
 from metassay.statistics.ensembles import standardise
-from metassay.statistics.exact_sums import Array
+from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.jackknife import LeftOut, interval, left_out
 from metassay.statistics.layout import Layout
 from metassay.statistics.partials import (
@@ -65,11 +65,13 @@ Less = Callable[[Array], Array]  # what is left of each text's number without th
 
 
 class _Value(NamedTuple):
-    value: float
-    n: int
+    """A statistic of each metric, or of all."""
+
+    value: Any
+    n: Any
     needed: tuple[Array, ...]  # the numbers without which a text takes no part
     left: LeftOut | None = None  # for an interval
-    p: float = np.nan  # adjusted; of what is left
+    p: Any = np.nan  # adjusted; of what is left
 
 
 def confounds(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
@@ -108,30 +110,31 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
     if len(study.systems) > 1 and options.coefficient != "kendall_c":
         controls[SYSTEM] = None
     for name, control in controls.items():
+        places = [place for place, one in directed_places(study) if _behind(name, one)]
+        chosen = [study.metrics[place] for place in places]
         less: Less = less_system
+        rests = None
         if control is not None:
             less = shape_remover(control, options.coefficient, study.layout)
-        rests = {} if control is None else _rests(study, control, less)
+            rests = rests_of_any_shape(study.values(chosen), study.oriented, control, less)
         for level in LEVELS:
-            if control is None and level == SYSTEM:
+            if not chosen or (control is None and level == SYSTEM):
                 continue
-            for measured, statistic, value in _at(
-                found, level, name, control, (less, rests), options
-            ):
-                complete = np.all(np.isfinite(value.needed), axis=0)
-                left = value.left
-                ends = (np.nan,) * 2 if left is None else interval(left, confidence=sure)[:2]
-                yield {
-                    **study.key,
-                    **measured.key,
-                    "confound": name,
-                    "level": level,
-                    "statistic": statistic,
-                    "coefficient": options.coefficient,
-                    **{"value": value.value, "low": ends[0], "high": ends[1]},
-                    **{"p": value.p, "n": value.n},
-                    "n_missing": int(np.count_nonzero(texts & ~complete)),
-                }
+            for statistic, value in _at(found, level, places, (control, less, rests), options):
+                complete = np.all([np.isfinite(side) for side in _alike(value.needed)], axis=0)
+                missing = np.count_nonzero(texts & ~complete, axis=(-2, -1))
+                columns = {"value": value.value, "p": value.p, "n": value.n, "n_missing": missing}
+                if value.left is not None:
+                    low, high = interval(value.left, confidence=sure)[:2]
+                    columns |= {"low": low, "high": high}
+                yield from study.rows(
+                    chosen,
+                    confound=name,
+                    level=level,
+                    statistic=statistic,
+                    coefficient=options.coefficient,
+                    **columns,
+                )
 
 
 def _is_confound(measured: Measured, named: Collection[str]) -> bool:
@@ -149,114 +152,105 @@ def _behind(name: str, metric: Measured) -> bool:
     return set(suffixes[0]) <= set(suffixes[1]) and judge in ("", f"{metric.judge})")
 
 
-def _rests(study: Study, control: Array, less: Less) -> dict[int, Rests]:
-    """What the control leaves, by the metric's place; the same at every level."""
-    places = [place for place, _ in directed_places(study)]
-    each = [study.metrics[place].oriented for place in places]
-    found = rests_of_any_shape(each, study.oriented, control, less)
-    return dict(zip(places, found, strict=True))
-
-
-def _same_texts(metric: Array, human: Array, control: Array) -> bool:
-    """Whether each two of the three have numbers of the same texts."""
-    a, b, c = (np.isfinite(side) for side in (metric, human, control))
-    return bool(np.array_equal(a & b, b & c) and np.array_equal(a & b, a & c))
+def _alike(sides: Sequence[Array]) -> Sequence[Array]:
+    return np.broadcast_arrays(*sides)
 
 
 def _at(
     found: Gathered,
     level: Level,
-    name: str,
-    control: Array | None,
-    removed: tuple[Less, Mapping[int, Rests]],
+    places: Sequence[int],
+    removed: tuple[Array | None, Less, Rests | None],
     options: MetaOptions,
-) -> Iterator[tuple[Measured, str, _Value]]:
-    study, layout, (less, rests) = found.study, found.study.layout, removed
-    human = study.oriented
-    people = None if control is None else _correlated(control, human, level, study, options)
-    left: dict[int, _Value] = {}  # what a verdict may rest on, by the metric's place
-    for place, measured in directed_places(study):
-        if not _behind(name, measured):
-            continue
-        metric = measured.oriented
-        if control is None or people is None:
-            given = partial_given_system(metric, human, level, options.coefficient, layout)
-            left[place] = _Value(given.value, given.n, (metric, human), given.left)
-            needed: tuple[Array, ...] = (metric, human)
-        else:
-            needed = (metric, human, control)
-            of_metric = _correlated(control, metric, level, study, options)
-            yield measured, "metric", of_metric
-            yield measured, "people", people
-            if level == "global":
-                for pooled in _pooled(metric, human, control, options, layout):
-                    yield measured, *pooled
-            rest = rests[place]
-            of_rest = left_out(rest.metric, rest.human, level, options.coefficient, layout)
-            left[place] = _Value(of_rest.value, rest.n, needed, of_rest)
-            if options.coefficient == "kendall_c":
-                continue
-            if of_metric.left is not None and people.left is not None and _same_texts(*needed):
-                known = given_control(found.levels[level].left[place], of_metric.left, people.left)
-            else:
-                known = partial(*needed, level, options.coefficient, layout).left
-            yield measured, "partial", _Value(known.value, rest.n, needed, known)
-        if options.coefficient == "spearman":
-            other_way = residuals_first(metric, human, control, level, layout)
-            yield measured, "partial_residuals_first", _Value(other_way, left[place].n, needed)
-    p = _p_of_rest(found, level, less, left, options)
-    for place, value in left.items():
-        statistic = "partial" if control is None else ANY_SHAPE
-        yield study.metrics[place], statistic, value._replace(p=p.get(place, np.nan))
+) -> Iterator[tuple[str, _Value]]:
+    """Each statistic of the metrics at these places, by name."""
+    study, (control, less, rests) = found.study, removed
+    how = level, options.coefficient, study.layout
+    metrics, human = study.values([study.metrics[i] for i in places]), study.oriented
+    if control is None or rests is None:
+        given = partial_given_system(metrics, human, *how)
+        statistic, left = "partial", _Value(given.value, given.n, (metrics, human), given.left)
+    else:
+        people, of_metric = (_correlated(control, one, *how) for one in (human, metrics))
+        yield "metric", of_metric
+        yield "people", people
+        if level == "global":
+            yield from _pooled(metrics, human, control, options, study.layout)
+        needed = metrics, human, control
+        of_rest = left_out(rests.metric, rests.human, *how)
+        statistic, left = ANY_SHAPE, _Value(of_rest.value, rests.n, needed, of_rest)
+        if options.coefficient != "kendall_c" and of_metric.left and people.left:
+            plain = found.levels[level].left.take(places)
+            known = given_control(plain, of_metric.left, people.left)
+            other = ~_same_texts(*needed)
+            if other.any():
+                of_others = partial(metrics[other], human, control, *how).left
+                for values, known_values in zip(of_others, known, strict=True):
+                    if known_values is not None:
+                        known_values[other] = values
+            yield "partial", _Value(known.value, rests.n, needed, known)
+    if options.coefficient == "spearman":
+        each = [residuals_first(one, human, control, level, study.layout) for one in metrics]
+        yield "partial_residuals_first", _Value(each, left.n, left.needed)
+    yield statistic, left._replace(p=_p_of_rest(found, level, places, less, left.value, options))
+
+
+def _same_texts(metrics: Array, human: Array, control: Array) -> Mask:
+    """(metrics,) whether each two of the three have numbers of the same texts."""
+    a, b, c = (np.isfinite(side) for side in (metrics, human, control))
+    return np.asarray(np.all(((a & b) == (b & c)) & ((a & b) == (a & c)), axis=(1, 2)))
 
 
 def _p_of_rest(
     found: Gathered,
     level: Level,
+    places: Sequence[int],
     less: Less,
-    left: Mapping[int, _Value],
+    left: Array,
     options: MetaOptions,
-) -> dict[int, float]:
-    """Adjusted p of what is left, if for any metric half or more goes; by the metric's place."""
-    study = found.study
-    plain = {place: found.levels[level].left[place].value for place in left}
-    gone = {i for i in left if left[i].value * np.sign(plain[i]) <= VANISHES * abs(plain[i])}
-    if not gone:
-        return {}
-    places = list(left)
-    each = [less(study.metrics[place].oriented) for place in places]
-    tested = run_test(study, each, less(study.oriented), level, options)
+) -> Array:
+    """Adjusted p of what is left, where half or more goes; NaN elsewhere."""
+    study, plain = found.study, found.levels[level].left.value[list(places)]
+    gone = left * np.sign(plain) <= VANISHES * np.abs(plain)
+    tested = None
+    if gone.any():
+        each = np.stack([less(study.metrics[place].oriented) for place in places])
+        tested = run_test(study, each, less(study.oriented), level, options)
     if tested is None:
-        return {}
+        return np.full(len(places), np.nan)
     adjusted = tested.adjusted(np.ones(len(places), dtype=bool))
     # What is left counts only if it goes the way the whole goes.
-    ways = np.array([[np.sign(plain[place])] for place in places])
-    usable = (tested.signs == ways) & ~np.isnan(adjusted)
-    smallest = np.min(np.where(usable, adjusted, np.inf), axis=1).tolist()
-    found_p = dict(zip(places, smallest, strict=True))
-    return {place: p for place, p in found_p.items() if np.isfinite(p) and place in gone}
+    usable = (tested.signs == np.sign(plain)[:, None]) & ~np.isnan(adjusted)
+    smallest = np.min(np.where(usable, adjusted, np.inf), axis=1)
+    return np.where(gone & np.isfinite(smallest), smallest, np.nan)
 
 
 def _correlated(
-    control: Array, side: Array, level: Level, study: Study, options: MetaOptions
+    control: Array, side: Array, level: Level, coefficient: Coefficient, layout: Layout
 ) -> _Value:
-    left = left_out(control, side, level, options.coefficient, study.layout)
-    if level != "document" and study.layout.n_strata == 1:
+    left = left_out(control, side, level, coefficient, layout)
+    if level != "document" and layout.n_strata == 1:
         n = rests_on(np.isfinite(control) & np.isfinite(side), level)
     else:  # a document counts if it has a correlation, a stratum if it has enough
-        n = correlate_at(control, side, level, options.coefficient, study.layout).n
+        n = correlate_at(control, side, level, coefficient, layout).n
     return _Value(left.value, n, (control, side), left)
 
 
 def _pooled(
-    metric: Array, human: Array, control: Array, options: MetaOptions, layout: Layout
+    metrics: Array, human: Array, control: Array, options: MetaOptions, layout: Layout
 ) -> Iterator[tuple[str, _Value]]:
-    trio = metric, human, control
-    there = np.all(np.isfinite(trio), axis=0)
-    both = np.full(human.shape, np.nan)
-    both[there] = np.mean(standardise(np.stack((metric[there], control[there]))), axis=0)
-    found = correlate_at(both, human, "global", options.coefficient, layout)
-    yield "added", _Value(found.value, int(np.count_nonzero(there)), trio)
+    trio = metrics, human, control
+
+    def added(a: Array, b: Array, there: Mask) -> Correlation:
+        both = np.full(a.shape, np.nan)
+        scores = np.ascontiguousarray(a[:, there])  # sums in one order, however many metrics
+        each = standardise(scores), standardise(control[there][None])
+        both[:, there] = np.mean(_alike(each), axis=0)
+        return correlate_at(both, b, "global", options.coefficient, layout)
+
+    found = in_turn(added, metrics, np.where(np.isfinite(control), human, np.nan))
+    n = np.count_nonzero(np.all([np.isfinite(side) for side in _alike(trio)], axis=0), axis=(1, 2))
+    yield "added", _Value(found.value, n, trio)
     for share in SHARES:
         least = most_abstractive(
             *trio, "global", options.coefficient, share=share / 100, layout=layout

@@ -21,9 +21,8 @@ from metassay.statistics.correlation import (
     LEVELS,
     Coefficient,
     correlate,
-    correlate_groups,
 )
-from metassay.statistics.exact_sums import Array
+from metassay.statistics.exact_sums import Array, mean_without_gaps, quotient
 from metassay.statistics.jackknife import Over, interval, left_out, left_out_all
 from metassay.statistics.layout import Index, numbered
 from metassay.statistics.resampling import Draws, draw, percentiles, resampled
@@ -109,41 +108,39 @@ def correlations(
     and documents in turn (`jackknife`), and of grouped rows by bootstrap of documents. p is the
     exact test's, of options.coefficient, for this metric alone. n_missing counts the texts of the
     study's systems and documents that have one of score and rating but not both. `progress(done,
-    total)` is called after each metric of each study.
+    total)` is called after each study.
     """
-    each = [(one, place) for one in found for place in range(len(one.study.metrics))]
     rows: list[dict[str, object]] = []
-    for done, (one, place) in enumerate(each, start=1):
-        rows += _rows(one, place, options)
+    for done, one in enumerate(found, start=1):
+        rows += _rows(one, options)
         if progress is not None:
-            progress(done, len(each))
+            progress(done, len(found))
     for same in _in_parts([one.study for one in found]):
         rows += _grouped(same, options)
     return frame_of(rows, CORRELATIONS)
 
 
-def _rows(found: Gathered, place: int, options: MetaOptions) -> Iterator[dict[str, object]]:
-    study, measured = found.study, found.study.metrics[place]
+def _rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
+    study = found.study
+    sides = study.values(study.metrics, oriented=False), study.human
     for level in LEVELS:
-        sides = measured.values, study.human
-        lefts = left_out_all(*sides, level, study.layout)
         # A side without differences has no coefficient of any kind: all have the same counts.
         counts = correlate_at(*sides, level, options.coefficient, study.layout)
-        for coefficient in get_args(Coefficient):
-            left, sure = lefts[coefficient], options.confidence
+        for coefficient, left in left_out_all(*sides, level, study.layout).items():
+            sure, chosen = options.confidence, coefficient == options.coefficient
             ends, these = (interval(left, confidence=sure, over=over) for over in _OVER)
-            chosen = coefficient == options.coefficient
-            yield {
-                **study.key,
-                **measured.key,
-                "level": level,
-                "coefficient": coefficient,
+            yield from study.rows(
+                study.metrics,
+                level=level,
+                coefficient=coefficient,
                 **counts._replace(value=left.value)._asdict(),
-                **{"low": ends.low, "high": ends.high},
-                **{"low_these_systems": these.low, "high_these_systems": these.high},
-                "p": float(found.levels[level].p[place, 0]) if chosen else np.nan,
-                "recipe": measured.recipe,
-            }
+                low=ends.low,
+                high=ends.high,
+                low_these_systems=these.low,
+                high_these_systems=these.high,
+                p=found.levels[level].p[:, 0] if chosen else np.nan,
+                recipe=[one.recipe for one in study.metrics],
+            )
 
 
 _OVER: tuple[Over, Over] = ("both", "documents")
@@ -163,9 +160,11 @@ def _in_parts(found: Sequence[Study]) -> Iterator[Parts]:
 def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
     """Items grouped by part: the mean of the parts' coefficients, however large the parts are."""
     study, measured = parts[0]
-    metric = np.concatenate([one.values.ravel() for _, one in parts])
-    human = np.concatenate([part.human.ravel() for part, _ in parts])
-    group = np.repeat(np.arange(len(parts)), [one.values.size for _, one in parts])
+    # Each part takes the place of a document, its texts that of the systems.
+    metric, human = np.full((2, max(one.values.size for _, one in parts), len(parts)), np.nan)
+    for place, (part, one) in enumerate(parts):
+        metric[: one.values.size, place] = one.values.ravel()
+        human[: one.values.size, place] = part.human.ravel()
     draws = draw(
         study.shape,
         resample=options.resample,
@@ -174,7 +173,7 @@ def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
         layout=study.layout,
     )
     for coefficient in get_args(Coefficient):
-        value = correlate_groups(metric, human, group, coefficient)
+        value = correlate(metric, human, "document", coefficient)
         means = _mean_of_draws(parts, coefficient, draws)
         ends = percentiles(means[:, None], options.confidence)
         yield {
@@ -204,9 +203,7 @@ def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Arra
     of_parts = np.stack(
         [resampled(one.values, part.human, "global", coefficient, draws) for part, one in parts]
     )
-    defined = np.count_nonzero(~np.isnan(of_parts), axis=0)
-    total = np.nansum(of_parts, axis=0)
-    return np.where(defined > 0, total / np.maximum(defined, 1), np.nan)
+    return mean_without_gaps(of_parts)
 
 
 _Name = tuple[str, str]  # `people` or `metric`, and what it is called
@@ -285,8 +282,7 @@ def _over_strata(
         n = np.count_nonzero(np.isfinite(x[mine]) & np.isfinite(y), axis=1) * ~np.isnan(value)
         total += n * np.nan_to_num(value)
         weight += n
-    mean: Array = np.divide(total, weight, out=np.full(weight.size, np.nan), where=weight > 0)
-    return mean
+    return quotient(total, weight, weight > 0)
 
 
 def components(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
@@ -303,40 +299,34 @@ def components(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
 
 def _component_rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
     study, tested = found.study, found.levels["global"]
+    sides = study.values(study.metrics), study.oriented
+    rated = np.isfinite(study.human)
     people = _shares(study.human)
-    for place, one in enumerate(study.metrics):
-        shares = _shares(np.where(np.isfinite(study.human), one.values, np.nan))
-        for component in PARTS:
-            sides = one.oriented, study.oriented
-            value = correlate_at(*sides, component, options.coefficient, study.layout)
-            low = high = p = np.nan
-            if component in tested.relations:
-                p = float(tested.p[place, tested.relations.index(component)])
-                left = left_out(*sides, component, options.coefficient, study.layout)
-                low, high = interval(left, confidence=options.confidence)[:2]
-            else:
-                value = value._replace(value=np.nan, n=0)
-            yield {
-                **study.key,
-                **one.key,
-                "component": component,
-                "coefficient": options.coefficient,
-                "value": value.value,
-                "low": low,
-                "high": high,
-                "p": p,
-                "n": value.n,
-                "n_missing": value.n_missing,
-                "metric_share": shares[component],
-                "people_share": people[component],
-            }
+    metrics = [_shares(np.where(rated, one.values, np.nan)) for one in study.metrics]
+    for place, component in enumerate(PARTS):
+        value = correlate_at(*sides, component, options.coefficient, study.layout)
+        columns: dict[str, object] = {"value": np.nan, "n": 0, "n_missing": value.n_missing}
+        if component in tested.relations:
+            left = left_out(*sides, component, options.coefficient, study.layout)
+            ends = interval(left, confidence=options.confidence)
+            p = tested.p[:, tested.relations.index(component)]
+            columns |= {"value": value.value, "n": value.n, "p": p}
+            columns |= {"low": ends.low, "high": ends.high}
+        yield from study.rows(
+            study.metrics,
+            component=component,
+            coefficient=options.coefficient,
+            **columns,
+            metric_share=[shares[place] for shares in metrics],
+            people_share=people[place],
+        )
 
 
-def _shares(scores: Array) -> dict[str, float]:
+def _shares(scores: Array) -> Array:
+    """Of the components, in the order of PARTS."""
     found = np.maximum(np.array(variance_components(scores)), 0.0)
     total = float(found.sum())
-    each = found / total if total > 0 else np.full(3, np.nan)
-    return {name: float(share) for name, share in zip(PARTS, each, strict=True)}
+    return found / total if total > 0 else np.full(3, np.nan)
 
 
 def designs(found: Sequence[Study], groups: Groups) -> pd.DataFrame:
@@ -374,23 +364,21 @@ def strata(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
 def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
     if study.layout.n_strata == 1:
         return
-    parts = study.layout.parts(np.isfinite(study.human))
-    for one in study.directed:
-        for part in parts:
-            sides = part.of(one.oriented), part.of(study.oriented)
-            for level in LEVELS:
-                left = left_out(*sides, level, options.coefficient, part.layout)
-                ends = interval(left, confidence=options.confidence)
-                yield {
-                    **study.key,
-                    **one.key,
-                    "level": level,
-                    "stratum": study.found.strata[int(study.layout.stratum[part.columns[0]])],
-                    "coefficient": options.coefficient,
-                    **correlate(*sides, level, options.coefficient)._asdict(),
-                    "low": ends.low,
-                    "high": ends.high,
-                }
+    metrics = study.values(study.directed)
+    for part in study.layout.parts(np.isfinite(study.human)):
+        sides = part.of(metrics), part.of(study.oriented)
+        for level in LEVELS:
+            left = left_out(*sides, level, options.coefficient, part.layout)
+            ends = interval(left, confidence=options.confidence)
+            yield from study.rows(
+                study.directed,
+                level=level,
+                stratum=study.found.strata[int(study.layout.stratum[part.columns[0]])],
+                coefficient=options.coefficient,
+                **correlate(*sides, level, options.coefficient)._asdict(),
+                low=ends.low,
+                high=ends.high,
+            )
 
 
 OF_DESIGN = Analysis((DESIGNS,), lambda of: [designs(of.studies, of.groups)])

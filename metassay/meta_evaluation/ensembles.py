@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
@@ -41,7 +42,11 @@ Rows = Iterator[dict[str, object]]
 
 
 def ensembles(
-    studies: Sequence[Study], options: MetaOptions, *, note: Callable[[str], None] = lambda _: None
+    studies: Sequence[Study],
+    options: MetaOptions,
+    *,
+    note: Callable[[str], None] = lambda _: None,
+    executor: Executor = LOCAL,
 ) -> pd.DataFrame:
     """Every subset of a study's compared metrics, each metric's mean over them, and the best one.
 
@@ -52,13 +57,13 @@ def ensembles(
     fewer than two compared metrics have no rows; of more than `largest_ensemble` the first of
     `options.compared` take part, and `note` is told which do not.
     """
-    rows: list[dict[str, object]] = []
+    combined: list[tuple[Study, list[Measured]]] = []
     for study in studies:
         apart = [one for one in study.compared(options) if one.tells_apart]
         apart.sort(key=lambda one: options.rank(one.metric, one.label))
         taken, left = apart[: options.largest_ensemble], apart[options.largest_ensemble :]
         if len(taken) > 1:
-            rows += _of_study(study, sorted(taken, key=lambda one: one.label), options)
+            combined.append((study, sorted(taken, key=lambda one: one.label)))
         if left:
             note(
                 f"ensembles of study {study.study}: {len(apart)} metrics are compared, and"
@@ -66,7 +71,15 @@ def ensembles(
                 f" {', '.join(one.label for one in left)}. Those that come first in params.yaml >"
                 " meta_evaluation > compared are taken"
             )
-    return frame_of(rows, ENSEMBLES)
+    shards = executor.map(of_studies, combined, options)
+    return frame_of([row for rows in shards for row in rows], ENSEMBLES)
+
+
+def of_studies(
+    shard: Sequence[tuple[Study, Sequence[Measured]]], options: MetaOptions
+) -> list[dict[str, object]]:
+    """The rows of some studies, each with the metrics that it combines."""
+    return [row for study, compared in shard for row in _of_study(study, compared, options)]
 
 
 def _of_study(study: Study, compared: Sequence[Measured], options: MetaOptions) -> Rows:
@@ -141,7 +154,7 @@ def _best(
 
 ANALYSIS = Analysis(
     (ENSEMBLES,),
-    lambda of: [ensembles(of.studies, of.options, note=of.note)],
+    lambda of: [ensembles(of.studies, of.options, note=of.note, executor=of.executor)],
     Page(
         "Several metrics together",
         """

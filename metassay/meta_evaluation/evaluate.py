@@ -1,5 +1,8 @@
 """All numbers that the meta_evaluate stage and `metassay meta-eval` make of scores, ratings."""
 
+import math
+import sys
+
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems, shown
@@ -26,6 +29,7 @@ ANALYSES = (
     *(ensembles.ANALYSIS, orderings.OF_CONFLICTS, confounds.ANALYSIS, judge_cards.OF_SYSTEMS),
     *(judge_cards.ANALYSIS, evidence.ANALYSIS),
 )
+MANY_PAIRS = 1_000  # beyond these somebody waits
 MADE: dict[str, Table] = {table.name: table for one in ANALYSES for table in one.tables}
 
 
@@ -37,6 +41,8 @@ def evaluate(evaluation: Evaluation) -> dict[str, pd.DataFrame]:
     _check_size(evaluation.scores)
     _check_directions(evaluation)
     _check_primary(evaluation)
+    if evaluation.progress is not None:
+        _tell_pairs(evaluation.scores)
     for line in dict.fromkeys(line for study in evaluation.studies for line in rounding(study)):
         evaluation.note(line)
     for analysis in ANALYSES:
@@ -53,6 +59,17 @@ def _check_size(scores: pd.DataFrame) -> None:
             f"scores are of {systems:,} systems on {documents:,} documents; the most are"
             f" {SYSTEMS:,} systems, and {TEXTS:,} texts if each wrote on each document. If the keys"
             " of texts were taken for systems, correct that; else evaluate fewer of them"
+        )
+
+
+def _tell_pairs(scores: pd.DataFrame) -> None:
+    """What alone makes time grow with a square, before it is spent, where somebody watches."""
+    systems, metrics = (math.comb(scores[one].nunique(), 2) for one in ("author", "metric"))
+    if max(systems, metrics) > MANY_PAIRS:
+        print(
+            f"{systems:,} pairs of systems and {metrics:,} pairs of metrics are compared: time"
+            " grows with either",
+            file=sys.stderr,
         )
 
 

@@ -1,7 +1,7 @@
 """The table `evidence`: all numbers that a verdict on a metric rests on, before any verdict."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,12 @@ from metassay.meta_evaluation.gather import AtLevel, Gathered, directed_places
 from metassay.meta_evaluation.options import ANY_SHAPE, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
 from metassay.meta_evaluation.verdicts import OF_NO_OTHERS
-from metassay.statistics.agreement import AgainstRater, Known, against_rater
+from metassay.statistics.agreement import against_rater
 from metassay.statistics.components import correlate_at
 from metassay.statistics.correlation import LEVELS, Level, system_means
-from metassay.statistics.exact_sums import Array
+from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.jackknife import (
-    Moderate,
+    LeftOut,
     Over,
     between_systems,
     corrected_for_choice,
@@ -35,18 +35,6 @@ DEALT_PAIRS = 20_000  # with so many pairs dealt in all, fewer dealings do
 NOTHING_KNOWN = 3.9
 
 Partials = dict[tuple[str, ...], list[dict[str, Any]]]  # rows of `confounds` by names and level
-
-
-class _Together(NamedTuple):
-    """What the metrics of one level have in common."""
-
-    places: list[int]  # of the directed metrics in Study.metrics
-    confidence: float  # that each interval needs so that all hold at once
-    moderate: Moderate  # a variance between systems, by those of all metrics
-    corrected: dict[int, float]  # by place
-    against: dict[int, AgainstRater]  # by place; empty with one rater
-    against_confidence: float
-    against_moderate: Moderate
 
 
 def evidence(
@@ -75,18 +63,15 @@ def evidence(
       of one document and of systems of one stratum (the mean over documents, or strata), not of any
       two texts (n**2 / 2 pairs).
 
-    `progress(done, total)` is called after each metric, level and study.
+    `progress(done, total)` is called after each level of each study.
     """
     partials = _partials(confounds)
-    total = sum(len(one.study.directed) for one in found) * len(LEVELS)
     rows: list[dict[str, object]] = []
-    for one in found:
-        for level in LEVELS:
-            together = _together(one, level, options)
-            for place in together.places:
-                rows.append(_row(one, place, level, together, partials, options))
-                if progress is not None:
-                    progress(len(rows), total)
+    each = [(one, level) for one in found for level in LEVELS]
+    for done, (one, level) in enumerate(each, start=1):
+        rows += _of_level(one, level, partials, options)
+        if progress is not None:
+            progress(done, len(each))
     return frame_of(rows, EVIDENCE)
 
 
@@ -100,114 +85,93 @@ def _partials(confounds: pd.DataFrame) -> Partials:
     return by_key
 
 
-def _together(found: Gathered, level: Level, options: MetaOptions) -> _Together:
-    study, at = found.study, found.levels[level]
+def _of_level(
+    found: Gathered, level: Level, partials: Partials, options: MetaOptions
+) -> Iterator[dict[str, object]]:
+    study, at, layout = found.study, found.levels[level], found.study.layout
     places = [place for place, _ in directed_places(study)]
-    defined = [i for i in places if not np.isnan(at.left[i].value)]
-    known: Known = {}
-    how = level, options.coefficient
-    against = {
-        i: against_rater(
-            study.metrics[i].oriented, study.oriented_raters, *how, layout=study.layout, known=known
-        )
-        for i in (places if len(study.raters) > 1 else ())
-    }
-    rng = generator(options.seed, "together", *study.key.values(), level)
-    lefts = [at.left[i] for i in defined]
-    moves = deviations(lefts)
-    confidence = joint_confidence(moves, confidence=options.confidence, rng=rng)
-    corrected = corrected_for_choice(np.array([one.value for one in lefts]), moves)
-    differences = [against[i].difference for i in defined if i in against]
-    gaps = deviations(differences, difference=True)
-    alone = level == "system"
-    return _Together(
-        places,
-        confidence,
-        moderator(list(map(between_systems, lefts)), moves, alone=alone),
-        dict(zip(defined, map(float, corrected), strict=True)),
-        against,
-        joint_confidence(gaps, confidence=options.confidence, rng=rng),
-        moderator([between_systems(d, difference=True) for d in differences], gaps, alone=alone),
-    )
-
-
-def _row(
-    found: Gathered,
-    place: int,
-    level: Level,
-    together: _Together,
-    partials: Partials,
-    options: MetaOptions,
-) -> dict[str, object]:
-    study, at = found.study, found.levels[level]
-    one = study.metrics[place]
-    key = {**study.key, **one.key, "level": level}
+    chosen, left = study.directed, at.left.take(places)
+    sides = study.values(chosen), study.oriented
     # A metric that was named before anybody looked is not the best of many.
-    primary = options.is_primary(one.metric, one.label)
-    rests = partials.get(tuple(key.values()), [])
-    return {
-        **key,
-        "better": study.better,
-        "coefficient": options.coefficient,
-        "confidence": options.confidence,
-        "primary": primary,
-        **_counts(study, one, level, options),
-        **_intervals(found, place, level, together, options),
-        **_shown(at, place),
-        **_accuracy(study, one, level, options),
-        **_against(together, place, options.confidence if primary else together.against_confidence),
-        **_confound(rests, at.left[place].value),
-        **_within_systems(rests),
-        "recipe": one.recipe,
+    primary = np.array([options.is_primary(one.metric, one.label) for one in chosen], dtype=bool)
+    rng = generator(options.seed, "together", *study.key.values(), level)
+    columns: dict[str, object] = {
+        **correlate_at(*sides, level, options.coefficient, layout)._asdict(),
+        "n_tied": _tied(*sides) if level == "document" else 0,
+        **_sizes(study, sides[0]),
+        **_intervals(study, left, primary, level, options, rng),
+        **_against(study, sides[0], left, primary, level, options, rng),
     }
+    rows = study.rows(
+        chosen,
+        level=level,
+        better=study.better,
+        coefficient=options.coefficient,
+        confidence=options.confidence,
+        primary=primary,
+        **columns,
+        smallest_p=at.smallest_p,
+        recipe=[one.recipe for one in chosen],
+    )
+    for place, row in zip(places, rows, strict=True):
+        rests = partials.get(tuple(str(row[name]) for name in EVIDENCE.key), [])
+        yield {
+            **row,
+            **_shown(at, place),
+            **_accuracy(study, study.metrics[place], level, options),
+            **_confound(rests, at.left.value[place]),
+            **_within_systems(rests),
+        }
 
 
-def _counts(study: Study, one: Measured, level: Level, options: MetaOptions) -> dict[str, object]:
+def _sizes(study: Study, metrics: Array) -> dict[str, object]:
     layout = study.layout
-    counted = correlate_at(one.oriented, study.oriented, level, options.coefficient, layout)
-    present = np.isfinite(one.values) & np.isfinite(study.human)
-    systems, documents = present.any(axis=1), present.any(axis=0)
+    present = np.isfinite(metrics) & np.isfinite(study.human)
+    systems, documents = present.any(axis=2), present.any(axis=1)
     return {
-        "value": counted.value,
-        "n": counted.n,
-        "n_undefined": counted.n_undefined,
-        "n_tied": _tied(one.values, study.human) if level == "document" else 0,
-        "n_missing": counted.n_missing,
-        "n_systems": int(np.count_nonzero(systems)),
-        "n_families": np.unique(layout.family[systems]).size,
-        "n_documents": int(np.count_nonzero(documents)),
-        "n_clusters": np.unique(layout.cluster[documents]).size,
+        "n_systems": np.count_nonzero(systems, axis=1),
+        "n_families": [np.unique(layout.family[there]).size for there in systems],
+        "n_documents": np.count_nonzero(documents, axis=1),
+        "n_clusters": [np.unique(layout.cluster[there]).size for there in documents],
         "n_strata": layout.n_strata,
         "design": study.design,
     }
 
 
-def _tied(metric: Array, human: Array) -> int:
-    """Documents whose texts people tell apart and the metric does not."""
-    present = np.isfinite(metric) & np.isfinite(human)
+def _tied(metrics: Array, human: Array) -> Array:
+    """(metrics,) documents whose texts people tell apart and the metric does not."""
+    present = np.isfinite(metrics) & np.isfinite(human)
     differs = []
-    for side in (metric, human):
-        most = np.where(present, side, -np.inf).max(axis=0)
-        differs.append(most > np.where(present, side, np.inf).min(axis=0))
-    return int(np.count_nonzero(~differs[0] & differs[1]))
+    for side in (metrics, human):
+        most = np.where(present, side, -np.inf).max(axis=1)
+        differs.append(most > np.where(present, side, np.inf).min(axis=1))
+    return np.asarray(np.count_nonzero(~differs[0] & differs[1], axis=1))
 
 
 def _intervals(
-    found: Gathered, place: int, level: Level, together: _Together, options: MetaOptions
+    study: Study,
+    left: LeftOut,
+    primary: Mask,
+    level: Level,
+    options: MetaOptions,
+    rng: np.random.Generator,
 ) -> dict[str, object]:
-    study, left = found.study, found.levels[level].left[place]
-    one = study.metrics[place]
     # Where there are no other systems to speak of, texts are a sample of documents.
     over: Over = "documents" if study.design in OF_NO_OTHERS else "both"
-    sure = options.confidence
-    whole = interval(left, confidence=sure)
-    own = interval(left, confidence=sure, over=over)
-    these = interval(left, confidence=sure, over="documents")
-    corrected = left.value
-    if not options.is_primary(one.metric, one.label):
-        sure = together.confidence
-        corrected = together.corrected.get(place, np.nan)
-    joint = interval(left, confidence=sure, over=over, moderate=together.moderate)
+    whole, own, these = (
+        interval(left, confidence=options.confidence, over=these)
+        for these in ("both", over, "documents")
+    )
+    defined = np.flatnonzero(~np.isnan(left.value))
+    some = left.take(defined)
+    moves = deviations(some)
+    together = joint_confidence(moves, confidence=options.confidence, rng=rng)
+    sure = np.where(primary, options.confidence, together)
+    corrected: Array = np.full(len(primary), np.nan)
+    corrected[defined] = corrected_for_choice(some.value, moves)
+    corrected = np.where(primary, left.value, corrected)
+    moderate = moderator(between_systems(some), moves, alone=level == "system")
+    joint = interval(left, confidence=sure, over=over, moderate=moderate)
     return {
         "low": own.low,
         "high": own.high,
@@ -217,22 +181,21 @@ def _intervals(
         "variance_documents": whole.of_documents,
         "joint_confidence": sure,
         "corrected": corrected,
-        "corrected_low": float(np.minimum(np.minimum(joint.low, own.low), corrected)),
-        "corrected_high": float(np.maximum(np.maximum(joint.high, own.high), corrected)),
+        "corrected_low": np.minimum(np.minimum(joint.low, own.low), corrected),
+        "corrected_high": np.maximum(np.maximum(joint.high, own.high), corrected),
     }
 
 
 def _shown(at: AtLevel, place: int) -> dict[str, object]:
     """The smallest adjusted p of the relations that go the way of the value."""
     p = at.p_adjusted[place]
-    same = at.signs[place] == np.sign(at.left[place].value)
+    same = at.signs[place] == np.sign(at.left.value[place])
     usable = np.where(same & ~np.isnan(p), p, np.inf)
     best = int(np.argmin(usable))
     none = np.isinf(usable[best])
     return {
         "p": np.nan if none else float(usable[best]),
         "shown_by": None if none else at.relations[best],
-        "smallest_p": at.smallest_p,
     }
 
 
@@ -270,19 +233,36 @@ def _pairs(both: Array, level: Level) -> int:
     return int(np.sum(counts * (counts - 1) // 2))
 
 
-def _against(together: _Together, place: int, confidence: float) -> dict[str, object]:
-    found = together.against.get(place)
-    if found is None:
+def _against(
+    study: Study,
+    metrics: Array,
+    left: LeftOut,
+    primary: Mask,
+    level: Level,
+    options: MetaOptions,
+    rng: np.random.Generator,
+) -> dict[str, object]:
+    if len(study.raters) < 2:
         return {"n_raters": 0, "n_against_rater": 0}
-    moderate = together.against_moderate
-    ends = interval(found.difference, confidence=confidence, difference=True, moderate=moderate)
+    raters = study.oriented_raters
+    found = against_rater(metrics, raters, level, options.coefficient, layout=study.layout)
+    some = found.difference.take(~np.isnan(left.value))
+    gaps = deviations(some, difference=True)
+    together = joint_confidence(gaps, confidence=options.confidence, rng=rng)
+    variances = between_systems(some, difference=True)
+    ends = interval(
+        found.difference,
+        confidence=np.where(primary, options.confidence, together),
+        difference=True,
+        moderate=moderator(variances, gaps, alone=level == "system"),
+    )
     known = ends.high - ends.low < NOTHING_KNOWN
     return {
         "with_raters": found.metric.value,
         "rater": found.rater.value,
         "against_rater": found.difference.value,
-        "against_rater_low": ends.low if known else np.nan,
-        "against_rater_high": ends.high if known else np.nan,
+        "against_rater_low": np.where(known, ends.low, np.nan),
+        "against_rater_high": np.where(known, ends.high, np.nan),
         "n_raters": found.n,
         "n_against_rater": found.n_compared,
     }

@@ -5,14 +5,16 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis, Page
+from metassay.meta_evaluation.layouts import Labels
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import frame_of, generator, human_scores
+from metassay.statistics.document_means import NO_CLUSTERS, worth
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
+from metassay.statistics.layout import Index, numbered
 from metassay.statistics.resampling import draw, expanded_percentiles
 from metassay.tables.columns import table
 
@@ -52,7 +54,8 @@ class _Graded(NamedTuple):
 
     overall: Array  # (texts,)
     shares: Array  # (texts, criteria)
-    document: NDArray[np.intp]  # (texts,) each one's place among the documents
+    document: Index  # (texts,) each one's place among the documents
+    cluster: Index  # (texts,) and the number of the document's cluster
     n_rated: int  # texts that have a grade or an overall score
 
 
@@ -61,13 +64,15 @@ def facet_weights(
     criteria: Mapping[str, Criterion],
     rubrics: pd.DataFrame,
     options: MetaOptions,
+    clusters: Labels = NO_CLUSTERS,
 ) -> pd.DataFrame:
     """One row per study, part, rubric, method and criterion of the rubric that has a weight.
 
     `rubrics`: the table `criteria`. A study is taken if people graded texts by every scale of the
     rubric that has a weight, under the same names, and gave the rubric's overall score; what the
     rubric's judges say plays no part. Grades and overall scores are divided by the upper ends of
-    their scales, and are the means of a text's raters.
+    their scales, and are the means of a text's raters. Intervals draw documents again, or whole
+    `clusters` of them (labels by document).
 
     Overall scores that were themselves computed from the grades give back the weights of that
     formula, with an error of 0: this says what the formula was, and not what people would weigh.
@@ -77,7 +82,8 @@ def facet_weights(
         {"study": str(study), "part": str(part), "rubric": str(rubric), **row}
         for rubric, scales in rubrics.groupby("rubric", sort=True)
         for (study, part), mine in people.groupby(["study", "part"], sort=True)
-        for row in _of_study(mine, scales, criteria, options, (str(rubric), str(study), str(part)))
+        for key in [(str(rubric), str(study), str(part))]
+        for row in _of_study(mine, scales, criteria, options, clusters, key)
     ]
     return frame_of(rows, FACET_WEIGHTS)
 
@@ -87,6 +93,7 @@ def _of_study(
     rubric: pd.DataFrame,
     criteria: Mapping[str, Criterion],
     options: MetaOptions,
+    clusters: Labels,
     key: tuple[str, ...],
 ) -> Iterator[dict[str, object]]:
     scales = rubric[(rubric["kind"] == "scale") & rubric["weight"].notna()].sort_values("position")
@@ -97,10 +104,12 @@ def _of_study(
     wide = wide.reindex(columns=[total[0], *names]).dropna(how="all")
     shares = wide / [criteria[name].high for name in wide.columns]
     used = shares[shares[total[0]].notna() & shares[names].notna().any(axis=1)]
+    documents = used.index.get_level_values("doc_id").astype(str)
     graded = _Graded(
         used[total[0]].to_numpy(dtype=np.float64),
         used[names].to_numpy(dtype=np.float64),
-        pd.factorize(used.index.get_level_values("doc_id"), sort=True)[0],
+        pd.factorize(documents, sort=True)[0],
+        numbered([clusters.get(name) or f"\0{name}" for name in documents]),
         len(wide),
     )
     given = scales["weight"].to_numpy(dtype=np.float64)
@@ -126,13 +135,14 @@ def _fitted(
     """What the rows of a method share, and their columns (criteria,)."""
     used = np.isfinite(graded.shares).all(axis=1) | (method != "complete")
     overall, shares = graded.overall[used], graded.shares[used]
-    document = pd.factorize(graded.document[used])[0]
-    n_documents = int(document.max(initial=-1)) + 1
-    drawn = draw((1, n_documents), resample="documents", n=options.resamples, rng=rng).documents
-    once = np.ones((1, len(document)))
+    n_documents, cluster = np.unique(graded.document[used]).size, numbered(graded.cluster[used])
+    size = (1, int(cluster.max(initial=-1)) + 1)
+    drawn = draw(size, resample="documents", n=options.resamples, rng=rng).documents
+    once = np.ones((1, len(cluster)))
     weights = fit(overall, shares, once, method, non_negative=non_negative)[0]
-    again = fit(overall, shares, drawn[:, document], method, non_negative=non_negative)
-    low, high = expanded_percentiles(again, n_documents, options.confidence)
+    again = fit(overall, shares, drawn[:, cluster], method, non_negative=non_negative)
+    (number,) = worth(np.ones((len(cluster), 1), dtype=bool), cluster)
+    low, high = expanded_percentiles(again, float(number), options.confidence)
     free = len(given) - (method != "complete")  # of ratios one is given by the others
     error = mean_squared_error(overall, shares, weights, method)
     shared: dict[str, object] = {
@@ -151,7 +161,7 @@ ANALYSIS = Analysis(
     lambda of: (
         []
         if of.rubrics is None
-        else [facet_weights(of.ratings, of.criteria, of.rubrics, of.options)]
+        else [facet_weights(of.ratings, of.criteria, of.rubrics, of.options, of.groups.clusters)]
     ),
     Page(
         "Weights of the criteria",

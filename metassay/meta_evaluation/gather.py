@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Measured, Study, generator
 from metassay.statistics.components import BETWEEN, PARTS_OF_LEVEL, Relation, rests_on
@@ -29,7 +30,7 @@ class AtLevel(NamedTuple):
     """One level of a study. Arrays have a row per metric of `Study.metrics`, in that order."""
 
     relations: tuple[Relation, ...]  # the level itself first, then what it is made of
-    left: tuple[LeftOut, ...]  # of the level itself, by options.coefficient
+    left: LeftOut  # of the level itself, by options.coefficient
     p: Array  # (metrics, relations) of the one relation alone
     p_adjusted: Array  # (metrics, relations) for all directed metrics; NaN for the others
     signs: Array  # (metrics, relations) 1 or -1: metric and people agree or disagree there
@@ -48,15 +49,30 @@ def gather(
     options: MetaOptions,
     *,
     progress: Callable[[int, int], None] | None = None,
+    executor: Executor = LOCAL,
 ) -> list[Gathered]:
-    """Test and leave out, once for all tables. `progress(done, total)` counts study and level."""
-    gathered = [Gathered(study, {}) for study in found]
-    each = [(one, level) for one in gathered for level in LEVELS]
-    for done, (one, level) in enumerate(each, start=1):
-        one.levels[level] = gather_level(one.study, level, options)
+    """Test and leave out, once for all tables. `progress(done, total)` counts study and level.
+
+    An executor's workers are counted by its own progress.
+    """
+    each = [(study, level) for study in found for level in LEVELS]
+    told = None if executor.remote else progress
+    levels = (one for shard in executor.map(gather_levels, each, options, told) for one in shard)
+    return [Gathered(study, {level: next(levels) for level in LEVELS}) for study in found]
+
+
+def gather_levels(
+    shard: Sequence[tuple[Study, Level]],
+    options: MetaOptions,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[AtLevel]:
+    """Some levels of some studies."""
+    found = []
+    for study, level in shard:
+        found.append(gather_level(study, level, options))
         if progress is not None:
-            progress(done, len(each))
-    return gathered
+            progress(len(found), len(shard))
+    return found
 
 
 def relations_of(study: Study, level: Level) -> tuple[Relation, ...]:
@@ -68,14 +84,14 @@ def relations_of(study: Study, level: Level) -> tuple[Relation, ...]:
 
 
 def run_test(
-    study: Study, metrics: Sequence[Array], human: Array, level: Level, options: MetaOptions
+    study: Study, metrics: Array, human: Array, level: Level, options: MetaOptions
 ) -> Independence | None:
     """The test of a study's design; None where there is nothing to put in another order.
 
     `metrics`, `human`: (systems, documents), turned so that more is better. Strata are tested each
     by its own orders, families by their means.
     """
-    if not metrics:
+    if not len(metrics):
         return None
     layout = study.layout
     parts = layout.parts(np.isfinite(study.human))
@@ -110,7 +126,7 @@ def _weight(present: Mask, relation: Relation) -> float:
 def _test_part(
     study: Study,
     part: Part,
-    scores: tuple[Sequence[Array], Array],
+    scores: tuple[Array, Array],
     level: Level,
     options: MetaOptions,
     rng: np.random.Generator,
@@ -149,10 +165,8 @@ def _test_part(
 def gather_level(study: Study, level: Level, options: MetaOptions) -> AtLevel:
     """One level of one study."""
     relations = relations_of(study, level)
-    each = [one.oriented for one in study.metrics]
-    left = tuple(
-        left_out(one, study.oriented, level, options.coefficient, study.layout) for one in each
-    )
+    each = study.values(study.metrics)
+    left = left_out(each, study.oriented, level, options.coefficient, study.layout)
     tested = run_test(study, each, study.oriented, level, options)
     shape = (len(study.metrics), len(relations))
     if tested is None:

@@ -13,7 +13,7 @@ import pandas as pd
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
+from metassay.meta_evaluation.study import Measured, Study, frame_of, generator, matrix
 from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.shares import (
@@ -158,11 +158,12 @@ def judge_cards(
     """
     cards: list[Row] = []
     bins: list[Row] = []
+    by_metric = _by_metric(scores)
     for study in found:
         if not _pass_or_fail(study, ratings, criteria[study.criterion]):
             continue
         for measured in study.directed:
-            texts = _texts(scores, study, measured)
+            texts = _texts(_of_metric(by_metric, study, measured), study, measured)
             if texts is None:
                 continue
             key: Row = {**study.key, **measured.key}
@@ -182,8 +183,7 @@ def _pass_or_fail(study: Study, ratings: pd.DataFrame, criterion: Criterion) -> 
     return bool(np.isin(study.raters[np.isfinite(study.raters)], (0.0, 1.0)).all())
 
 
-def _texts(scores: pd.DataFrame, study: Study, measured: Measured) -> Judged | None:
-    mine = _of_metric(scores, study, measured)
+def _texts(mine: pd.DataFrame, study: Study, measured: Measured) -> Judged | None:
     mine = mine[mine["author"].isin(study.systems)]
     by = pd.MultiIndex.from_frame(mine[["doc_id", "author"]].astype(str))
     score = pd.Series(mine["value"].to_numpy(dtype=np.float64), index=by).dropna()
@@ -221,11 +221,15 @@ def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions
     neither interval covers.
     """
     rows: list[Row] = []
+    by_metric = _by_metric(scores)
     for study in found:
         for measured in study.compared(options):
-            mine = _of_metric(scores, study, measured)
-            for position, author in enumerate(study.systems):
-                judge, human = _aligned(mine, study, position)
+            mine = _of_metric(by_metric, study, measured)
+            documents = study.documents.union(pd.Index(mine["doc_id"].unique()), sort=True)
+            scored = matrix(mine, study.systems, documents)
+            rated = np.full(scored.shape, np.nan)
+            rated[:, documents.get_indexer(study.documents)] = study.human
+            for author, judge, human in zip(study.systems, scored, rated, strict=True):
                 sign = 1.0 if measured.better == study.better else -1.0
                 for row in _corrections(judge, human, sign, options.confidence):
                     key = {**study.key, **measured.key, "author": author}
@@ -233,22 +237,17 @@ def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions
     return frame_of(rows, CORRECTED)
 
 
-def _of_metric(scores: pd.DataFrame, study: Study, measured: Measured) -> pd.DataFrame:
-    return scores[
-        (scores["part"] == study.part)
-        & (scores["metric"] == measured.metric)
-        & (scores["judge"] == measured.judge)
-        & (scores["recipe"] == measured.recipe)
-    ]
+_ByMetric = dict[tuple[str, ...], pd.DataFrame]
 
 
-def _aligned(scores: pd.DataFrame, study: Study, position: int) -> tuple[Array, Array]:
-    """The metric's and people's values of every text that one system has of either."""
-    own = scores[scores["author"] == study.systems[position]]
-    metric = pd.Series(own["value"].to_numpy(dtype=np.float64), index=own["doc_id"])
-    people = pd.Series(study.human[position], index=study.documents).dropna()
-    documents = metric.index.union(people.index, sort=True)
-    return metric.reindex(documents).to_numpy(), people.reindex(documents).to_numpy()
+def _by_metric(scores: pd.DataFrame) -> _ByMetric:
+    each = scores.groupby(["part", "metric", "judge", "recipe"], observed=True)
+    return {(): scores[:0], **{tuple(map(str, key)): rows for key, rows in each}}
+
+
+def _of_metric(by_metric: _ByMetric, study: Study, measured: Measured) -> pd.DataFrame:
+    key = study.part, *measured.key.values(), measured.recipe
+    return by_metric.get(key, by_metric[()])  # scores of single statements are in no table
 
 
 def _corrections(judge: Array, human: Array, sign: float, confidence: float) -> Iterator[Row]:

@@ -263,6 +263,14 @@ def groups_of(
     return Groups(labels["strata"], labels["cluster"], dict(design.families))
 
 
+def cluster_labels(design: Design, sources: pd.DataFrame, where: str) -> dict[str, str]:
+    """Documents -> the cluster that the user's `design` says they are of; errors as `groups_of`."""
+    problems: list[str] = []
+    found = _attribute(sources, design.cluster, f"{where} > cluster", problems)
+    raise_problems(problems)
+    return found
+
+
 def _attribute(sources: pd.DataFrame, name: str, where: str, problems: list[str]) -> dict[str, str]:
     if not name:
         return {}

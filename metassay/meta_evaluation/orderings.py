@@ -106,12 +106,13 @@ def conflicts(
     disagreements at most `annotate` are drawn per part and pair of metrics, as `draw` says, by
     random numbers of the pair's own, so that another metric changes no draw.
     """
-    counts, samples = [], []
+    counts: dict[str, list[object]] = {name: [] for name in CONFLICTS.columns}
+    samples: dict[str, list[object]] = {name: [] for name in DISAGREEMENTS.columns}
     for pair in _pairs(scores, better, options):
         found = all_disagreements(pair.a.oriented, pair.b.oriented)
         texts = np.isfinite(pair.a.values + pair.b.values).sum(axis=0)
         of_document = {"n_pairs": texts * (texts - 1) // 2, "n_disagreements": found.per_document}
-        counts.append(pd.DataFrame({**pair.key, "doc_id": pair.documents, **of_document}))
+        _add(counts, {**pair.key, "doc_id": pair.documents, **of_document}, texts.size)
         rng = generator(options.seed, "disagreements", *pair.key.values())
         drawn = draw_disagreements(found, n=options.annotate, rng=rng, order=options.draw)
         of_texts = {
@@ -121,10 +122,15 @@ def conflicts(
             "author_b": pair.authors[found.preferred_by_b[drawn]],
             "conflict": found.conflict[drawn],
         }
-        samples.append(pd.DataFrame(of_texts))
-    if not counts:
-        return empty(CONFLICTS), empty(DISAGREEMENTS)
-    return pd.concat(counts, ignore_index=True), pd.concat(samples, ignore_index=True)
+        _add(samples, of_texts, drawn.size)
+    both = (counts, CONFLICTS), (samples, DISAGREEMENTS)
+    made = [pd.DataFrame(each) if any(each.values()) else empty(table) for each, table in both]
+    return made[0], made[1]
+
+
+def _add(columns: dict[str, list[object]], rows: Mapping[str, object], n: int) -> None:
+    for name, values in rows.items():
+        columns[name] += [values] * n if isinstance(values, str) else np.asarray(values).tolist()
 
 
 def _pairs(

@@ -11,6 +11,8 @@ from metassay.core.options import Criterion
 from metassay.format.frames import records
 from metassay.statistics.agreement import cohen_kappa, krippendorff_alpha, share_within
 from metassay.statistics.document_means import Reals, Resampling
+from metassay.statistics.exact_sums import mean_without_gaps
+from metassay.statistics.resampling import percentiles
 from metassay.tables.names import FULL, is_reference
 
 _KEY = ("rubric", "criterion", "judge", "study")
@@ -90,8 +92,9 @@ def _of_study(
     }
     weights = _weights(document, size, how)
     for coefficient, values in _coefficients(own[both], levels[:, both], weights):
-        ends = _ends(values, how.confidence) if size > 1 else (np.nan, np.nan)
-        found = {"value": values[0], "low": ends[0], "high": ends[1]}
+        found = {"value": values[0], "low": np.nan, "high": np.nan}
+        if size > 1 and np.isfinite(values[0]):
+            (found["low"],), (found["high"],) = percentiles(values[1:, None], how.confidence)
         yield {"coefficient": coefficient, **found, **counts}
 
 
@@ -116,26 +119,9 @@ def _coefficients(own: Reals, people: Reals, weights: Reals) -> Iterator[tuple[s
             values = nothing.copy()
             values[drawn] = of(np.stack([own[known], rater[known]]), counted[drawn])
             each.append(values)
-        yield name, _mean_over_raters(np.array(each))
+        yield name, mean_without_gaps(np.array(each))
     everybody = np.vstack([own, people])
     if own.size:
         yield "krippendorff_alpha_ordinal", krippendorff_alpha(everybody, weights, "ordinal")
     else:
         yield "krippendorff_alpha_ordinal", nothing
-
-
-def _mean_over_raters(values: Reals) -> Reals:
-    """Over raters, of the values that there are; NaN of none."""
-    known = np.isfinite(values)
-    count = known.sum(axis=0)
-    total = np.where(known, values, 0.0).sum(axis=0)
-    mean: Reals = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return mean
-
-
-def _ends(values: Reals, confidence: float) -> tuple[float, float]:
-    drawn = values[1:][np.isfinite(values[1:])]
-    if not np.isfinite(values[0]) or not drawn.size or 2 * drawn.size < len(values) - 1:
-        return np.nan, np.nan
-    low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)

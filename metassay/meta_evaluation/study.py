@@ -119,6 +119,17 @@ class Study(NamedTuple):
         """The metrics that say which of two texts is better: not lengths, not coverage."""
         return [one for one in self.metrics if one.better != "neither"]
 
+    def values(self, metrics: Sequence[Measured], *, oriented: bool = True) -> Array:
+        """(metrics, systems, documents): their values, signs turned where less is better."""
+        each = [one.oriented if oriented else one.values for one in metrics]
+        return np.array(each, dtype=np.float64).reshape(len(each), *self.shape)
+
+    def rows(self, metrics: Sequence[Measured], **columns: object) -> Iterator[dict[str, object]]:
+        """A row per metric, of columns (metrics,) or what all rows share."""
+        wide = [np.broadcast_to(np.asarray(one), len(metrics)).tolist() for one in columns.values()]
+        for one, *row in zip(metrics, *wide, strict=True):
+            yield {**self.key, **one.key, **dict(zip(columns, row, strict=True))}
+
     def compared(self, options: MetaOptions) -> list[Measured]:
         """Those of `directed` that are to be compared with each other, if they scored any text."""
         named = [one for one in self.directed if options.compares(one.metric, one.label)]
@@ -149,6 +160,7 @@ def studies(
         )
     of_raters = _rater_scores(ratings, criteria)
     of_part = dict(list(scores.groupby("part", sort=True)))
+    known: dict[tuple[object, ...], tuple[Measured, ...]] = {}  # criteria of the same texts
     found = []
     for names, group in _of_texts(of_raters).groupby(_STUDIED, sort=True):
         key = str(names[0]), str(names[1]), str(names[2])
@@ -156,10 +168,14 @@ def studies(
         systems = pd.Index(sorted(group["author"].unique()))
         documents = pd.Index(sorted(group["doc_id"].unique()))
         mine = of_raters[(of_raters[_STUDIED] == list(names)).all(axis=1)]
-        each = np.stack([_matrix(r, systems, documents) for _, r in mine.groupby("rater")])
-        human = _matrix(group, systems, documents)
+        each = np.stack([matrix(r, systems, documents) for _, r in mine.groupby("rater")])
+        human = matrix(group, systems, documents)
         human = even(human) if group["several"].any() else steady(human)
-        metrics = _measured(of_part.get(part, scores[:0]), part, systems, documents, better)
+        texts = part, *systems, "", *documents
+        if texts not in known:
+            scored = of_part.get(part, scores[:0])
+            known[texts] = _measured(scored, part, systems, documents, better)
+        metrics = known[texts]
         layout = layout_of(
             *(list(systems), list(documents), human, [one.values for one in metrics], groups),
             generator(0, "layout", *key),
@@ -289,15 +305,16 @@ def _measured(
     for (metric, judge), mine in scores.groupby(["metric", "judge"], sort=True):
         rated = mine[mine["author"].isin(systems) & mine["doc_id"].isin(documents)]
         recipe = one_recipe(rated if len(rated) else mine, str(metric), str(judge), part)
-        values = steady(_matrix(rated, systems, documents))
+        values = steady(matrix(rated, systems, documents))
         found.append(Measured(str(metric), str(judge), better[str(metric)], recipe, values))
     return tuple(found)
 
 
-def _matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
-    matrix = np.full((len(systems), len(documents)), np.nan)
+def matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
+    """(systems, documents): the rows' values, NaN where there is none."""
+    found = np.full((len(systems), len(documents)), np.nan)
     system = systems.get_indexer(pd.Index(rows["author"]))
     document = documents.get_indexer(pd.Index(rows["doc_id"]))
     wanted = (system >= 0) & (document >= 0)
-    matrix[system[wanted], document[wanted]] = rows["value"].to_numpy(dtype=np.float64)[wanted]
-    return matrix
+    found[system[wanted], document[wanted]] = rows["value"].to_numpy(dtype=np.float64)[wanted]
+    return found

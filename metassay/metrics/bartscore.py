@@ -5,8 +5,7 @@ from functools import partial
 from math import fsum
 from typing import Literal
 
-from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, Metric
 from metassay.models.likelihood import Likelihoods, likelihoods
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import Limits, recipe_of
@@ -96,7 +95,6 @@ KIND = Metric(
     options=BartscoreOptions,
     measure=measure,
     recipe=lambda options: recipe_of(options, options, "f", "max_tokens"),
-    against="reference",
     descriptions=DESCRIPTIONS,
     costly=True,
 )

@@ -11,29 +11,25 @@ store of model outputs (metassay.models), and a second run loads no model.
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from metassay.core.errors import BadInput
-from metassay.metrics.describe import OVERLAP, Description, Measured
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import OVERLAP, Description, Measured, Metric
 from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify
 from metassay.models.matching import Match, layers_of, matches, weighing, without
-from metassay.models.outputs import Task, device_kind, outputs, text_hash
+from metassay.models.outputs import Task, device_kind, text_hash
+from metassay.models.rows import Scores, computed
 from metassay.models.store import STORE
 
 METHOD = 2  # part of the store's keys; whoever changes what a match is raises it
 _PACKAGES = ("bert-score", "transformers", "torch")
 _Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]
-
-
-# Handed pairs, it yields their matches by place.
-Blocks = Callable[[Sequence[tuple[str, str]]], Iterator[Mapping[int, Match]]]
 
 
 class EncoderOptions(NetworkOptions):
@@ -134,26 +130,42 @@ def measure(
     longer than the encoder reads. There are no statistics: a corpus value is a mean. Raises
     BadInput if the extra `models` is not installed, or the model or the baseline cannot be had.
     """
+    texts = map(str.strip, evidence)
+    references = Counter(reference for reference in texts if reference) if options.idf else None
+    names = [each.name for each in DESCRIPTIONS]
+
+    def match(pairs: Sequence[tuple[str, str]]) -> list[Match]:
+        return _matches(pairs, references, options, store)
+
+    return columns(names, candidates, evidence, match, _baseline(options))
+
+
+def columns(
+    names: Sequence[str],
+    candidates: Sequence[str],
+    evidence: Sequence[str],
+    match: Callable[[Sequence[tuple[str, str]]], Sequence[Match]],
+    baseline: Sequence[float] | None = None,
+) -> dict[str, list[Measured]]:
+    """Precision, recall and F1 under these names; `match` is handed pairs without empty texts."""
     pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
-    baseline = _baseline(options)
     full = [pair for pair in pairs if all(pair)]
-    references = Counter(reference for _, reference in pairs if reference) if options.idf else None
-    matched = iter(_matches(full, references, options, store) if full else ())
-    measured: dict[str, list[Measured]] = {each.name: [] for each in DESCRIPTIONS}
-    for pair in pairs:
-        match = next(matched) if all(pair) else without(*pair)
-        for found, value in zip(measured.values(), values_of(match, baseline), strict=True):
-            found.append(Measured(value, None, match.cut))
-    return measured
+    results = iter(match(full))
+    matches = [next(results) if all(pair) else without(*pair) for pair in pairs]
+    values = [values_of(each, baseline) for each in matches]
+    return {
+        name: [Measured(row[at], None, one.cut) for row, one in zip(values, matches, strict=True)]
+        for at, name in enumerate(names)
+    }
 
 
 KIND = Metric(
     options=BertscoreOptions,
     measure=measure,
     recipe=recipe,
-    against="reference",
     descriptions=DESCRIPTIONS,
     costly=True,
+    whole=lambda options: options.idf,
 )
 
 
@@ -167,10 +179,10 @@ def _matches(
     counted = ((text_hash(text), n) for text, n in (references or {}).items())
     idf = None if references is None else text_hash(repr(sorted(counted)))
 
-    def load() -> Blocks:
+    def load() -> Scores:
         encoder = encoders.load_encoder(options, layers_of(options.model, options.layers))
         weigh = weighing(encoder, references)
-        return lambda here: matches(encoder, here, weigh, options.batch_tokens)
+        return lambda here, most: matches(encoder, here, weigh, most)
 
     return matched("bertscore", pairs, options, load, {"method": METHOD, "idf": idf}, store=store)
 
@@ -179,7 +191,7 @@ def matched(
     name: str,
     pairs: Sequence[tuple[str, str]],
     options: EncoderOptions,
-    load: Callable[[], Blocks],
+    load: Callable[[], Scores],
     settings: Mapping[str, object],
     *,
     store: Path,
@@ -191,13 +203,8 @@ def matched(
     layers = layers_of(options.model, options.layers) or "last"
     known = {"layers": layers, "dtype": options.dtype, **settings}
     task = Task(name, identify(options), options.device, known, _PACKAGES)
-    loaded = cache(load)
-
-    def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-        for block in loaded()([pairs[place] for place in missing]):
-            yield {missing[at]: match for at, match in block.items()}
-
-    return [Match(*match) for match in outputs(task, pairs, compute, store=store)]
+    every = computed(task, pairs, load, options.batch_tokens, store=store)
+    return [Match(*match) for match in every]
 
 
 def values_of(match: Match, baseline: Sequence[float] | None = None) -> tuple[float | None, ...]:

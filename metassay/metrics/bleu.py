@@ -6,8 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from metassay.core.options import Options
-from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, Metric
 
 
 class BleuOptions(Options):
@@ -83,6 +82,5 @@ KIND = Metric(
     options=BleuOptions,
     measure=measure,
     recipe=recipe,
-    against="reference",
     descriptions=_DESCRIPTIONS,
 )

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from metassay.core.errors import BadInput
-from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, Metric
 from metassay.models.loading import NetworkOptions
-from metassay.models.pair_scores import Output
-from metassay.models.rows import Limits, classifier, recipe_of
+from metassay.models.pair_scores import Output, classifier
+from metassay.models.rows import Limits, recipe_of
 
 NAME = "bleurt"
 PLACES = 6  # decimals that are kept of a number
@@ -63,7 +62,6 @@ def regressor(name: str, trained: str, source: str) -> Metric:
         options=BleurtOptions,
         measure=partial(measure, name=name),
         recipe=lambda options: recipe_of(options, options, "max_tokens"),
-        against="reference",
         descriptions=(
             Description(
                 name,

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from metassay.metrics.describe import OVERLAP, Description, Measured
+from metassay.metrics.describe import OVERLAP, Description, Measured, Metric
 from metassay.metrics.faithfulness import ctc_consistency
 from metassay.metrics.faithfulness.ctc_consistency import CtcReading
 from metassay.metrics.faithfulness.record import Case, Scored
-from metassay.metrics.record import Metric
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import recipe_of
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from metassay.core.options import Options
+from metassay.llm.needs import Needs
 
 # Headings that metrics are shown under, in the order of pages. A metric may name another: it is
 # shown after these.
@@ -93,3 +96,25 @@ def page(descriptions: Mapping[str, Description]) -> str:
         cells = (f"`{one.name}`", one.meaning, one.better, span, one.missing, one.source)
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+# Of what is compared with source and reference, evidence is both, in this order.
+Measure = Callable[[Sequence[str], Sequence[Any], Any], Mapping[str, Sequence[Measured]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(Needs):
+    """One metric family that needs no judge: what a kind in params.yaml > metrics stands for.
+
+    `measure(candidates, evidence, options)` gives, by metric name, one Measured per candidate;
+    `evidence` holds at the same index what the candidate is compared with, as `against` says.
+    `recipe(options)` states every setting that can change a value. A `costly` family is a stage of
+    its own, named under params.yaml > costly_metrics; the others share one stage.
+    """
+
+    measure: Measure
+    recipe: Callable[[Any], str]
+    descriptions: tuple[Description, ...]
+    options: type[Options] = Options
+    against: Literal["reference", "source", "source and reference", "nothing"] = "reference"
+    costly: bool = False

@@ -11,8 +11,7 @@ from rapidfuzz import __version__ as rapidfuzz_version
 from rapidfuzz.distance import Levenshtein
 
 from metassay.core.options import Options
-from metassay.metrics.describe import OVERLAP, Description, Measured, ratio
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import OVERLAP, Description, Measured, Metric, ratio
 from metassay.text.tokens import words
 
 _described = partial(
@@ -53,11 +52,9 @@ def _by_words(candidate: str, reference: str) -> Measured:
 
 
 KIND = Metric(
-    options=Options,
     measure=measure,
     # Words are what white space parts, case and punctuation as written.
     recipe=lambda _: f"words:whitespace|case:mixed|normalized:longer|rapidfuzz:{rapidfuzz_version}",
-    against="reference",
     descriptions=(
         _described(
             "edit_distance",

@@ -8,8 +8,15 @@ from collections.abc import Sequence
 from functools import partial
 
 from metassay.core.options import Options
-from metassay.metrics.describe import COPYING, UNDEFINED, Description, Measured, by_text, ratio
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import (
+    COPYING,
+    UNDEFINED,
+    Description,
+    Measured,
+    Metric,
+    by_text,
+    ratio,
+)
 from metassay.text.tokens import alphanumeric
 
 _SECTION = "Grusky et al. 2018, section 4, "
@@ -95,7 +102,6 @@ def _common(source: str, at: int, summary: str, start: int, known: int) -> int:
 
 
 KIND = Metric(
-    options=Options,
     measure=measure,
     # What a token is, and which fragment is taken where several would fit.
     recipe=lambda _: "tokens:alphanumeric-lowercase|speaker-tags:removed|fragments:longest",

@@ -15,8 +15,7 @@ from metassay.concepts.terms import version
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import Options
 from metassay.llm.needs import PromptFile
-from metassay.metrics.describe import OVERLAP, Description, Measured, ratio
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import OVERLAP, Description, Measured, Metric, ratio
 from metassay.tabular.decoding import UNREAD, json_lines
 from metassay.tabular.rows import Findings
 
@@ -159,7 +158,6 @@ KIND = Metric(
     options=RadgraphOptions,
     measure=measure,
     recipe=_recipe,
-    against="reference",
     descriptions=DESCRIPTIONS,
     files=lambda options: [PromptFile(Path(it), None) for it in [options.annotations] if it],
     costly=True,

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from metassay.core.options import Options
-from metassay.metrics.describe import COPYING, Description, Measured
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import COPYING, Description, Measured, Metric
 from metassay.text import tokens
 
 _count = partial(
@@ -29,7 +28,6 @@ def measure(
 
 
 KIND = Metric(
-    options=Options,
     measure=measure,
     recipe=lambda _: "words:whitespace",
     against="nothing",

@@ -2,21 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
 from metassay import __version__
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
-from metassay.metrics.describe import UNDEFINED, Description, Measured
-from metassay.metrics.record import Metric
+from metassay.executor.record import LOCAL, Executor
+from metassay.llm.needs import executor_for, files_of
+from metassay.metrics.describe import UNDEFINED, Measure, Measured, Metric
 from metassay.tables.checks import check_sources, without_further_references
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
 from metassay.tables.parquet import empty, rounded
 from metassay.tables.scores import MEASUREMENTS
 from metassay.text.citations import strip_citations
 
+Value = TypeVar("Value")
 Parts = dict[str, str | None]  # part -> its text, None where it failed
 
 
@@ -38,7 +40,12 @@ class Measurements(NamedTuple):
 
 
 def measure(
-    sources: pd.DataFrame, parts: pd.DataFrame, metrics: Sequence[Chosen], *, segmentation: str
+    sources: pd.DataFrame,
+    parts: pd.DataFrame,
+    metrics: Sequence[Chosen],
+    *,
+    segmentation: str,
+    executor: Executor = LOCAL,
 ) -> Measurements:
     """Measure every text by metric families, each with its options.
 
@@ -60,13 +67,15 @@ def measure(
     by_doc = _by_document(parts)
     rows: list[tuple[Any, ...]] = []
     warnings: list[str] = []
-    for kind, metric, options in metrics:
+    for chosen in metrics:
+        kind, metric, options = chosen
         cases = list(_cases(metric, sources, by_doc))
         complete = [case for case in cases if None not in (case.candidate, case.evidence)]
-        measured = metric.measure(
-            [str(case.candidate) for case in complete],
-            [case.evidence for case in complete],
-            options,
+        pieces = [(str(case.candidate), case.evidence) for case in complete]
+        measured = by_name(
+            executor_for(chosen, executor).map(
+                measure_texts, pieces, metric.measure, options, files=files_of(chosen)
+            )
         )
         _check(kind, metric, measured, len(complete))
         rows += _rows(metric, metric.recipe(options), cases, measured, segmentation)
@@ -74,6 +83,18 @@ def measure(
     frame = pd.DataFrame(rows, columns=list(MEASUREMENTS.columns)) if rows else empty(MEASUREMENTS)
     frame["value"] = frame["value"].astype("float64").map(rounded)
     return Measurements(frame, tuple(warnings))
+
+
+def measure_texts(
+    shard: Sequence[tuple[str, Any]], measured: Measure, options: Any
+) -> Mapping[str, Sequence[Measured]]:
+    """What a metric measures of some texts, each beside its evidence."""
+    return measured([text for text, _ in shard], [evidence for _, evidence in shard], options)
+
+
+def by_name(shards: Sequence[Mapping[str, Sequence[Value]]]) -> dict[str, list[Value]]:
+    """The values of all shards, in order, by the metric's name."""
+    return {name: [value for shard in shards for value in shard[name]] for name in shards[0]}
 
 
 def _check(
@@ -93,17 +114,24 @@ def _rows(
     measured: Mapping[str, Sequence[Measured]],
     segmentation: str,
 ) -> Iterator[tuple[Any, ...]]:
-    """`measured` has, by metric, the complete cases in their order."""
+    """Rows of the table; `measured` has, by metric, the complete cases in their order."""
     settings = (
         f"against:{metric.against}|segmentation:{segmentation}|citations:removed"
         f"|metassay:{__version__}"
     )
-    for description in metric.descriptions:
-        whole = f"{description.name}|{recipe}|{settings}"
-        found = iter(measured[description.name])
+    for one in metric.descriptions:
+        whole = f"{one.name}|{recipe}|{settings}"
+        found = iter(measured[one.name])
         for case in cases:
-            value = None if None in (case.candidate, case.evidence) else next(found)
-            yield _row(case, value, description, whole)
+            known = None not in (case.candidate, case.evidence)
+            value, statistics, _ = next(found) if known else UNDEFINED
+            expected = int(case.evidence is not None)
+            failed = int(bool(expected) and case.candidate is None)
+            ends = [value, value]
+            if failed and one.range[0] is not None and one.range[1] is not None:
+                ends = [float(one.range[0]), float(one.range[1])]
+            key = (case.doc_id, case.author, case.part, one.name, NO_JUDGE)
+            yield (*key, value, expected, expected - failed, failed, *ends, statistics, whole)
 
 
 def _cut(
@@ -155,20 +183,3 @@ def _cases(
                         source = evidence[doc_id]
                         both = None if source is None or right is None else (source, right)
                     yield _Case(doc_id, author, part, own.get(part, left_out), both)
-
-
-def _row(
-    case: _Case, measured: Measured | None, description: Description, recipe: str
-) -> tuple[Any, ...]:
-    """One row of the table, in the order of its columns."""
-    expected, failed = int(case.evidence is not None), 0
-    value, statistics, _ = measured or UNDEFINED
-    low = high = value
-    if expected and case.candidate is None:
-        failed = 1
-        least, most = description.range
-        if least is not None and most is not None:
-            low, high = float(least), float(most)
-    counts = (expected, expected - failed, failed)
-    key = (case.doc_id, case.author, case.part, description.name, NO_JUDGE)
-    return (*key, value, *counts, low, high, statistics, recipe)

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from metassay.concepts import linkers
 from metassay.metrics.bartscore import BartscoreOptions, both_ways, described
-from metassay.metrics.describe import Measured
+from metassay.metrics.describe import Measured, Metric
 from metassay.metrics.med_bertscore import overlaps
-from metassay.metrics.record import Metric
 from metassay.models.likelihood import Likelihoods
 from metassay.models.rows import recipe_of
 
@@ -65,7 +64,6 @@ KIND = Metric(
         f"linker:{linkers.recipe(options.linker)}|"
         + recipe_of(options, options, "alpha", "divisor", "f", "max_tokens")
     ),
-    against="reference",
     descriptions=DESCRIPTIONS,
     files=lambda options: linkers.files(options.linker),
     costly=True,

@@ -14,11 +14,11 @@ from metassay.concepts import linkers
 from metassay.concepts.terms import Link, Mention
 from metassay.core.errors import BadInput
 from metassay.metrics.bertscore import DESCRIPTIONS as BERTSCORE
-from metassay.metrics.bertscore import Blocks, EncoderOptions, matched, recipe_with, values_of
-from metassay.metrics.describe import Description, Measured
-from metassay.metrics.record import Metric
+from metassay.metrics.bertscore import EncoderOptions, columns, matched, recipe_with
+from metassay.metrics.describe import Description, Measured, Metric
 from metassay.models.encoders import Encoder, Tokens, load_encoder
-from metassay.models.matching import Embed, Way, Weigh, layers_of, matches, without
+from metassay.models.matching import Embed, Match, Way, Weigh, layers_of, matches
+from metassay.models.rows import Scores
 from metassay.models.store import STORE
 
 NAME = "med_bertscore"
@@ -69,10 +69,8 @@ def score(
     `embed` gives the vectors of rows of any length; None: the encoder's own, of as much of a text
     as it reads.
     """
-    pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
-    full = [pair for pair in pairs if all(pair)]
 
-    def load() -> Blocks:
+    def load() -> Scores:
         encoder = load_encoder(options, layers_of(options.model, options.layers))
         weigh = weighing(encoder, linkers.load(options.linker), options.alpha, options.model)
         read = encoder._replace(limit=None) if embed else encoder  # tokens past the limit too
@@ -81,16 +79,13 @@ def score(
             bare=options.special == "dropped",
             by_count=options.divisor == "count",
         )
-        return lambda here: matches(read, here, weigh, options.batch_tokens, way)
+        return lambda here, most: matches(read, here, weigh, most, way)
 
-    known = {**_settings(options), "method": METHOD}
-    results = iter(matched(name, full, options, load, known, store=STORE) if full else ())
-    columns: dict[str, list[Measured]] = {each.name: [] for each in described(name, "")}
-    for pair in pairs:
-        match = next(results) if all(pair) else without(*pair)
-        for column, value in zip(columns.values(), values_of(match), strict=True):
-            column.append(Measured(value, None, match.cut))
-    return columns
+    def match(pairs: Sequence[tuple[str, str]]) -> list[Match]:
+        known = {**_settings(options), "method": METHOD}
+        return matched(name, pairs, options, load, known, store=STORE)
+
+    return columns([each.name for each in described(name, "")], candidates, evidence, match)
 
 
 def weighing(encoder: Encoder, link: Link, alpha: float, model: str) -> Weigh:
@@ -147,7 +142,6 @@ KIND = Metric(
     options=MedBertscoreOptions,
     measure=measure,
     recipe=lambda options: recipe_with(options, **_settings(options)),
-    against="reference",
     descriptions=described(NAME, "What is past the encoder's limit is not read"),
     files=lambda options: linkers.files(options.linker),
     costly=True,

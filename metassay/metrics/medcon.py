@@ -7,8 +7,7 @@ from typing import Literal
 from metassay.concepts import linkers
 from metassay.concepts.terms import Mention
 from metassay.core.options import Options
-from metassay.metrics.describe import OVERLAP, Description, Measured, ratio
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import OVERLAP, Description, Measured, Metric, ratio
 
 
 class MedconOptions(Options):
@@ -84,7 +83,6 @@ KIND = Metric(
     options=MedconOptions,
     measure=measure,
     recipe=lambda options: f"linker:{linkers.recipe(options.linker)}|rule:{options.rule}",
-    against="reference",
     descriptions=DESCRIPTIONS,
     files=lambda options: linkers.files(options.linker),
 )

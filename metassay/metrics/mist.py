@@ -13,8 +13,7 @@ import numpy as np
 from metassay.concepts import linkers
 from metassay.concepts.vectors import VectorOptions, load_vectors
 from metassay.core.options import Options
-from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, ratio
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import OVERLAP, UNDEFINED, Description, Measured, Metric, ratio
 
 PLACES = 12  # decimals of a cosine that are kept: the last ones depend on what is computed beside
 
@@ -92,7 +91,6 @@ KIND = Metric(
         f"linker:{linkers.recipe(options.linker)}|rule:{options.rule}"
         f"|vectors:{','.join(map(linkers.known_as, options.vectors.paths))}"
     ),
-    against="reference",
     descriptions=DESCRIPTIONS,
     files=lambda options: linkers.files(options.linker, *options.vectors.paths),
 )

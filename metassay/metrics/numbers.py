@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 
 from metassay.core.options import Options
-from metassay.metrics.describe import COPYING, Description, Measured
-from metassay.metrics.record import Metric
+from metassay.metrics.describe import COPYING, Description, Measured, Metric
 
 # What may be written against its number and leaves it one: 20mg, 5mm, 10:30am, 37.5C.
 _UNITS = (
@@ -41,7 +40,6 @@ def found(text: str) -> list[str]:
 
 
 KIND = Metric(
-    options=Options,
     measure=measure,
     recipe=lambda _: "numbers:digits",
     against="nothing",

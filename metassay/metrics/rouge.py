@@ -13,15 +13,8 @@ from typing import Literal, NamedTuple
 from rapidfuzz.distance import LCSseq
 
 from metassay.core.options import Options
-from metassay.metrics.describe import (
-    OVERLAP,
-    ROUGE_VARIANTS,
-    UNDEFINED,
-    Description,
-    Measured,
-    by_text,
-)
-from metassay.metrics.record import Metric
+from metassay.metrics import describe
+from metassay.metrics.describe import Metric
 
 ROUGE_SCORE = "0.1.2"  # the version whose values these are
 
@@ -46,21 +39,21 @@ class RougeOptions(Options):
     split: Literal["newline"]
 
 
-def _described(name: str, counted: str, order: str, source: str) -> list[Description]:
+def _described(name: str, counted: str, order: str, source: str) -> list[describe.Description]:
     texts = (
         ("precision", f"share of the text's {counted} that the reference has too{order}"),
         ("recall", f"share of the reference's {counted} that the text has too{order}"),
         ("fmeasure", f"harmonic mean of {name}_precision and {name}_recall"),
     )
     return [
-        Description(
+        describe.Description(
             f"{name}_{variant}",
             meaning,
             "higher",
             (0, 1),
             _MISSING[variant],
             f"{source}; values of rouge-score {ROUGE_SCORE}",
-            OVERLAP if variant == "fmeasure" else ROUGE_VARIANTS,
+            describe.OVERLAP if variant == "fmeasure" else describe.ROUGE_VARIANTS,
             headline=variant == "fmeasure" and name in _HEADLINES,
         )
         for variant, meaning in texts
@@ -83,7 +76,7 @@ def recipe(options: RougeOptions) -> str:
 
 def measure(
     candidates: Sequence[str], evidence: Sequence[str], options: RougeOptions
-) -> dict[str, list[Measured]]:
+) -> dict[str, list[describe.Measured]]:
     """ROUGE of each candidate against the reference text at the same index of `evidence`.
 
     Values lie in 0..1, higher is better. A text without tokens leaves its own denominator null
@@ -92,10 +85,10 @@ def measure(
     the matches, both lengths together), so that pooled values are ROUGE over the whole corpus.
     """
     numbers = _Numbers(options.stemmer)
-    measured: dict[str, list[Measured]] = {
-        one.name: [UNDEFINED] * len(candidates) for one in _DESCRIPTIONS
+    measured: dict[str, list[describe.Measured]] = {
+        one.name: [describe.UNDEFINED] * len(candidates) for one in _DESCRIPTIONS
     }
-    for reference_text, indices in by_text(evidence).items():
+    for reference_text, indices in describe.by_text(evidence).items():
         reference = _prepared(reference_text, numbers)
         packed = _packed(reference.lines)
         for index in indices:
@@ -240,18 +233,22 @@ def _walk_back(line: list[int], tokens: list[int], stops: list[int], start: int,
     return found
 
 
-def _variants(counts: _Counts, candidate: _Prepared, reference: _Prepared) -> dict[str, Measured]:
+def _variants(
+    counts: _Counts, candidate: _Prepared, reference: _Prepared
+) -> dict[str, describe.Measured]:
     """rouge-score's arithmetic, operation by operation; null where a text has no tokens."""
     hits, n, m = counts
     precision, recall = hits / max(n, 1), hits / max(m, 1)
     both = precision + recall
     fmeasure = 2 * precision * recall / both if both > 0 else 0.0
     return {
-        "precision": Measured(precision, (hits, n)) if candidate.tokens else UNDEFINED,
-        "recall": Measured(recall, (hits, m)) if reference.tokens else UNDEFINED,
-        "fmeasure": Measured(fmeasure, (2 * hits, n + m))
+        "precision": describe.Measured(precision, (hits, n))
+        if candidate.tokens
+        else describe.UNDEFINED,
+        "recall": describe.Measured(recall, (hits, m)) if reference.tokens else describe.UNDEFINED,
+        "fmeasure": describe.Measured(fmeasure, (2 * hits, n + m))
         if candidate.tokens or reference.tokens
-        else UNDEFINED,
+        else describe.UNDEFINED,
     }
 
 
@@ -259,6 +256,5 @@ KIND = Metric(
     options=RougeOptions,
     measure=measure,
     recipe=recipe,
-    against="reference",
     descriptions=_DESCRIPTIONS,
 )

@@ -1,6 +1,6 @@
 """Batches of texts of about one length, so that little of a batch is padding."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
@@ -17,6 +17,28 @@ def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
         batch.append(place)
     if batch:
         yield batch
+
+
+def by_texts(
+    rows: Sequence[Iterable[str]], order: Iterable[int], weigh: Callable[[str], int], most: int
+) -> Iterator[list[int]]:
+    """Places of rows of texts, in order, in blocks whose distinct texts weigh at most `most`.
+
+    A row that weighs more is a block of its own.
+    """
+    block: list[int] = []
+    held: set[str] = set()
+    size = 0
+    for place in order:
+        more = set(rows[place]) - held
+        if block and size + sum(map(weigh, more)) > most:
+            yield block
+            block, held, size, more = [], set(), 0, set(rows[place])
+        block.append(place)
+        held |= more
+        size += sum(map(weigh, more))
+    if block:
+        yield block
 
 
 def padded(

@@ -1,12 +1,11 @@
 """How likely an encoder-decoder finds each token of a target text, given a source text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from metassay.models import extra, rows
-from metassay.models.loading import NetworkOptions, load
+from metassay.models.loading import Network, NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
-from metassay.models.pair_scores import padding_of
 
 METHOD = 2  # part of the store's keys; whoever changes what is computed of a pair raises it
 
@@ -46,19 +45,13 @@ def likelihoods(
 def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
     network = load("AutoModelForSeq2SeqLM", options)
     weights = network.weights
-    encoder = rows.encoder_of(network, options.model)
-    limit = longest_input(network.tokenizer, weights, max_tokens)
+    encode = both_sides(network, options.model, max_tokens)
     start = weights.generation_config.decoder_start_token_id
     start = weights.config.decoder_start_token_id if start is None else start
 
     def read(source: str, target: str) -> rows.Row:
-        sides = [encoder.encode(t, add_special_tokens=False) for t in (source, target)]
-        whole = [len(side) for side in sides]
-        if limit is not None:
-            for side in sides:
-                side.truncate(limit - encoder.num_special_tokens_to_add(False))
-        told = rows.unread(whole[0], len(sides[0])), len(sides[1]) < whole[1]
-        marked, labels = (encoder.post_process(side) for side in sides)
+        (marked, unread), (labels, lost) = encode(source, target)
+        told = unread, lost > 0
         features = {"input_ids": list(marked.ids), "labels": list(labels.ids)}
         features["decoder_input_ids"] = [start, *labels.ids[:-1]]
         return rows.Row(features, (*_places(labels, target), *told))
@@ -71,7 +64,26 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
         for row, its in zip(batch, values.cpu(), strict=True):
             yield Likelihoods(rows.finite(its[: len(row.features["labels"])]), *row.told)
 
-    return rows.Runner(read, give, padding_of(network, options.model), options.device)
+    return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
+
+
+def both_sides(
+    network: Network, model: str, max_tokens: int | None
+) -> Callable[[str, str], list[tuple[Any, float]]]:
+    """What encodes source and target, each with its marks, and says what share was not read."""
+    encoder = rows.encoder_of(network, model)
+    limit = longest_input(network.tokenizer, network.weights, max_tokens)
+
+    def encode(*texts: str) -> list[tuple[Any, float]]:
+        found = []
+        for side in (encoder.encode(text, add_special_tokens=False) for text in texts):
+            whole = len(side)
+            if limit is not None:
+                side.truncate(limit - encoder.num_special_tokens_to_add(False))
+            found.append((encoder.post_process(side), rows.unread(whole, len(side))))
+        return found
+
+    return encode
 
 
 def _encoded(weights: Any, tensors: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metassay.models import extra
+from metassay.models.batches import by_texts
 from metassay.models.encoders import Encoder, Tokens, tokens, vectors
 
 BLOCK = 16_384  # tokens of the texts whose vectors are in memory at once
@@ -63,7 +64,13 @@ def matches(
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     read = dict(zip(texts, tokens(encoder, texts), strict=True))
     special = _special(encoder)
-    for block in _blocks(pairs, read):
+
+    def length(text: str) -> int:
+        return len(read[text].numbers)
+
+    # Pairs with the same reference stand together, and so do references of about one length.
+    order = sorted(range(len(pairs)), key=lambda at: (length(pairs[at][1]), pairs[at][::-1]))
+    for block in by_texts(pairs, order, length, BLOCK):
         here = [pairs[place] for place in block]
         found = _precisions_and_recalls(encoder, here, read, (weigh, way), batch_tokens)
         said = {text: not special.issuperset(read[text].numbers) for pair in here for text in pair}
@@ -135,30 +142,6 @@ def weighing(encoder: Encoder, references: Mapping[str, int] | None) -> Weigh:
 
 def _special(encoder: Encoder) -> set[int]:
     return {encoder.tokenizer.cls_token_id, encoder.tokenizer.sep_token_id}
-
-
-def _blocks(pairs: Sequence[Pair], read: Mapping[str, Tokens]) -> Iterator[list[int]]:
-    """Places of pairs in blocks of at most BLOCK tokens, or of one pair.
-
-    Pairs with the same reference stand together, and so do references of about one length.
-    """
-
-    def length(text: str) -> int:
-        return len(read[text].numbers)
-
-    block: list[int] = []
-    held: set[str] = set()
-    size = 0
-    for place in sorted(range(len(pairs)), key=lambda at: (length(pairs[at][1]), pairs[at][::-1])):
-        more = set(pairs[place]) - held
-        if block and size + sum(map(length, more)) > BLOCK:
-            yield block
-            block, held, size, more = [], set(), 0, set(pairs[place])
-        block.append(place)
-        held |= more
-        size += sum(map(length, more))
-    if block:
-        yield block
 
 
 def _precisions_and_recalls(

@@ -10,7 +10,7 @@ or if several processes share them.
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ log = logging.getLogger("metassay.models")
 _INPUTS, _CHARACTERS = 256, 2**16
 
 # Handed places of inputs, it yields outputs by place, batch by batch, each place once.
-Compute = Callable[[Sequence[int]], Iterator[Mapping[int, Any]]]
+Compute = Callable[[Sequence[int]], Iterable[Mapping[int, Any]]]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,8 @@ def outputs(
     that another process computes is passed over, and waited for if nothing else is left. Raises
     BadInput if a package is missing or the store is not sound, and what `compute` raises.
     """
+    if not inputs:
+        return []
     keys = _keys(task, inputs)
     places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))  # the first of each
     with Store(store) as kept:

@@ -3,27 +3,27 @@
 Three forms of model: one with a classifier on top, one that writes its answer (an
 encoder-decoder), and one that goes on from a prompt (causal). The last two are not made to write:
 what counts is how they weigh a few words at the place where the answer begins.
-
-Inputs of about one length share a batch, padded and masked, so the numbers are those that each
-input has by itself, but for last digits.
 """
 
+import functools
 import inspect
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from metassay.core.errors import BadInput
 from metassay.models import extra
-from metassay.models.batches import by_length, padded
+from metassay.models.digits import kept
 from metassay.models.loading import Network, NetworkOptions, load
-from metassay.models.pair_inputs import Input, Reader, Wording, longest_input
+from metassay.models.outputs import outputs
+from metassay.models.pair_inputs import Reader, Wording, longest_input
+from metassay.models.rows import Limits, Row, Runner, computed, padding_of, task_of
 
 METHOD = 1  # part of the store's keys; whoever changes what is computed of a pair raises it
-PACKAGES = ("transformers", "tokenizers", "torch")
-
-_BLOCK = 2**20  # characters of the texts whose tokens are in memory at once
 
 
 class Output(NamedTuple):
@@ -40,60 +40,48 @@ class Output(NamedTuple):
     premise_unread: float = 0.0
 
 
-@dataclass(frozen=True)
-class Scorer:
-    """A loaded model: `numbers` gives a row per input of a batch of tokens, masks and types."""
+class Scorer(NamedTuple):
+    """A loaded model, of which `runner` gives an Output for each pair of premise and hypothesis.
 
+    `classes`: what a classifier calls its classes, in order.
+    """
+
+    runner: Runner
     reader: Reader
-    numbers: Callable[[Mapping[str, Any]], list[list[float]]]
-    pad: int
-    device: str
-    goes_on: Sequence[int] | None = None  # tokens at the end of each input, for a causal model
-    types: bool = False
+    classes: Sequence[str] = ()
 
-    def scores(
-        self, pairs: Sequence[tuple[str, str]], batch_tokens: int
-    ) -> Iterator[dict[int, Output]]:
-        """An output for each pair of premise and hypothesis, by its place, batch by batch.
 
-        A batch has at most `batch_tokens` tokens with its padding, or is one input. Raises BadInput
-        if the device's memory does not suffice for one.
-        """
-        for block in _blocks(pairs):
-            inputs = [self.reader.read(*pairs[place]) for place in block]
-            for batch in by_length([len(each.tokens) for each in inputs], batch_tokens):
-                here = [inputs[at] for at in batch]
-                yield {
-                    block[at]: Output(
-                        _finite(row), read.premise_cut, read.hypothesis_cut, read.premise_unread
-                    )
-                    for at, read, row in zip(batch, here, self._batch(here), strict=True)
-                }
+def _scorer(
+    options: NetworkOptions,
+    reader: Reader,
+    numbers: Callable[[Mapping[str, Any]], list[list[float]]],
+    pad: int,
+    *,
+    goes_on: Sequence[int] | None = None,
+    typed: bool = False,
+    classes: Sequence[str] = (),
+) -> Scorer:
+    """`numbers` gives a row per input of a batch; `goes_on`: how inputs end, for a causal model."""
 
-    def _batch(self, inputs: Sequence[Input]) -> list[list[float]]:
-        torch = extra.module("torch")
-        # A causal model goes on from the last place of its input, which must not be padding.
-        left = self.goes_on is not None
-        rows = [[*each.tokens, *(self.goes_on or ())] for each in inputs]
-        filled, masks = padded(rows, self.pad, left=left)
-        given = {"input_ids": filled, "attention_mask": masks}
-        if self.types:
-            given["token_type_ids"] = padded([each.types or [] for each in inputs], 0)[0]
-        tensors = {name: torch.tensor(v, device=self.device) for name, v in given.items()}
-        try:
-            with torch.inference_mode():
-                return self.numbers(tensors)
-        except torch.OutOfMemoryError:
-            raise BadInput(
-                f"{self.device} has too little memory for {len(filled)} inputs of {len(filled[0])}"
-                " tokens; lower `batch_tokens`, `window` or `max_tokens`"
-            ) from None
+    def read(premise: str, hypothesis: str) -> Row:
+        its = reader.read(premise, hypothesis)
+        features = {"input_ids": [*its.tokens, *(goes_on or ())]}
+        return Row(features | ({"token_type_ids": its.types or []} if typed else {}), its)
+
+    def give(tensors: dict[str, Any], batch: Sequence[Row]) -> Iterator[Output]:
+        for row, values in zip(batch, numbers(tensors), strict=True):
+            its = row.told
+            yield Output(_finite(values), its.premise_cut, its.hypothesis_cut, its.premise_unread)
+
+    # A causal model goes on from the last place of its input, which must not be padding.
+    runner = Runner(read, give, pad, options.device, left=goes_on is not None)
+    return Scorer(runner, reader, classes)
 
 
 def load_classifier(
     options: NetworkOptions, wording: Wording, max_tokens: int | None, *, first_token: bool
-) -> tuple[Scorer, list[str]]:
-    """A model with a classifier, and the names of its classes, in order.
+) -> Scorer:
+    """A model with a classifier.
 
     `first_token`: the classifier is one of tokens, and what it says of the first one counts. The
     numbers are logits. Raises BadInput as `loading.load` does.
@@ -115,7 +103,7 @@ def load_classifier(
     if weights.config.pad_token_id is None:
         weights.config.pad_token_id = pad  # some find by it where an input ends
     names = [str(weights.config.id2label[n]) for n in range(weights.config.num_labels)]
-    return Scorer(reader, numbers, pad, options.device, types=typed), names
+    return _scorer(options, reader, numbers, pad, typed=typed, classes=names)
 
 
 def load_encoder_decoder(
@@ -125,8 +113,9 @@ def load_encoder_decoder(
     words: Sequence[str],
     *,
     written: bool,
+    reads: type[Reader] = Reader,
 ) -> Scorer:
-    """An encoder-decoder that answers with one of the words.
+    """An encoder-decoder that answers with one of the words; `reads` makes inputs of pairs.
 
     The numbers are the logits of the words where the decoder begins; see `_begun`. `written`: it
     writes instead, always what it thinks likeliest, and the number is the place of the word.
@@ -134,7 +123,7 @@ def load_encoder_decoder(
     network = load("AutoModelForSeq2SeqLM", options)
     tokenizer, weights = network
     pad = padding_of(network, options.model)
-    reader = reader_of(network, wording, max_tokens)
+    reader = reader_of(network, wording, max_tokens, reads=reads)
     if written:
         most = max(len(_tokens(tokenizer, word)) for word in words) + 1  # and the end mark
         decode_plainly(weights, pad, most)
@@ -153,7 +142,7 @@ def load_encoder_decoder(
             decoded = batch["input_ids"].new_tensor([[start, *begun]] * len(batch["input_ids"]))
             return _listed(weights(**batch, decoder_input_ids=decoded).logits[:, -1, first])
 
-    return Scorer(reader, numbers, pad, options.device)
+    return _scorer(options, reader, numbers, pad)
 
 
 def load_causal(
@@ -174,23 +163,40 @@ def load_causal(
         return _listed(made.logits[0][:, first])
 
     reader = reader_of(network, wording, max_tokens, len(begun))
-    return Scorer(reader, numbers, pad, options.device, goes_on=begun)
+    return _scorer(options, reader, numbers, pad, goes_on=begun)
 
 
-def reader_of(network: Network, wording: Wording, max_tokens: int | None, begun: int = 0) -> Reader:
+def classifier(
+    name: str, options: NetworkOptions, limits: Limits
+) -> tuple[list[str], Callable[[Sequence[tuple[str, str]]], list[Output]]]:
+    """What a classifier (or regressor) of pairs calls its classes, and what gives its outputs.
+
+    A pair is read as the tokenizer joins two texts, of which the longer one loses its end where an
+    input is too long.
+    """
+    most = limits.max_tokens
+    task = task_of(name, options, METHOD, max_tokens=most)
+    load = functools.cache(lambda: load_classifier(options, Wording(None), most, first_token=False))
+
+    def compute(pairs: Sequence[tuple[str, str]]) -> list[Output]:
+        every = computed(task, pairs, lambda: load().runner.scores, limits.batch_tokens)
+        return [Output(*each) for each in every]
+
+    named = replace(task, name=f"{name}: classes")
+    return outputs(named, [()], lambda _: iter([{0: load().classes}]))[0], compute
+
+
+def reader_of(
+    network: Network,
+    wording: Wording,
+    max_tokens: int | None,
+    begun: int = 0,
+    reads: type[Reader] = Reader,
+) -> Reader:
     """What reads for a model; `begun`: so many tokens stand at the end of every input."""
     limit = longest_input(network.tokenizer, network.weights, max_tokens)
     network.tokenizer.model_max_length = 10**30  # it would warn of what is cut here anyway
-    return Reader(network.tokenizer, wording, None if limit is None else limit - begun)
-
-
-def padding_of(network: Network, model: str, *, otherwise: int | None = None) -> int:
-    """The token that fills up a batch; BadInput if the model has none."""
-    own = network.tokenizer.pad_token_id
-    pad: int | None = otherwise if own is None else own
-    if pad is None:
-        raise BadInput(f"model {model!r} has no padding token; take another one")
-    return pad
+    return reads(network.tokenizer, wording, None if limit is None else limit - begun)
 
 
 def decode_plainly(weights: Any, pad: int, most: int) -> None:
@@ -235,20 +241,66 @@ def _listed(logits: Any) -> list[list[float]]:
     return rows
 
 
-def _blocks(pairs: Sequence[tuple[str, str]]) -> Iterator[list[int]]:
-    """Places of pairs, shortest first, in blocks of at most _BLOCK characters, or of one pair."""
-    sizes = [sum(map(len, pair)) for pair in pairs]
-    block: list[int] = []
-    held = 0
-    for place in sorted(range(len(pairs)), key=sizes.__getitem__):
-        if block and held + sizes[place] > _BLOCK:
-            yield block
-            block, held = [], 0
-        block.append(place)
-        held += sizes[place]
-    if block:
-        yield block
-
-
 def _finite(numbers: list[float]) -> list[float] | None:
     return numbers if all(map(math.isfinite, numbers)) else None
+
+
+ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
+NEUTRAL, CONTRADICTED = "neutral", "contradicted"
+THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
+
+Shares = Mapping[str, float]  # probability by label
+
+_OTHERS = re.compile(r"[^a-z]")
+_MEANINGS = {
+    ENTAILED: re.compile(r"entail(s|ed|ment)?|support(s|ed)?"),
+    NOT_ENTAILED: re.compile(r"(not?|non)entail(s|ed|ment)?"),
+    NEUTRAL: re.compile(r"neutral|notenoughinfo(rmation)?"),
+    CONTRADICTED: re.compile(r"contradict(s|ed|ion|ory)?|refute(s|d)?"),
+}
+
+
+def meaning(name: str) -> str | None:
+    """The label that a class of this name stands for; None if the name does not say.
+
+    Case and all that is no letter count for nothing: ENTAILMENT, entails and entailed are one, so
+    are not_entailment and non-entailed, neutral, and contradiction, contradicts and contradicted.
+    Models of fact checking say supports, refutes and not enough info.
+    """
+    letters = _OTHERS.sub("", name.lower())
+    return next((label for label, form in _MEANINGS.items() if form.fullmatch(letters)), None)
+
+
+def labels_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The labels of a model's classes, in their order; a single class is the entailed one.
+
+    Raises BadInput if a name says nothing, two say the same, or none or all say `entailed`.
+    """
+    if len(names) == 1:
+        return (ENTAILED,)
+    meanings = [meaning(name) for name in names]
+    known = [label for label in meanings if label is not None]
+    if len(set(known)) < len(names) or ENTAILED not in known or len(names) > len(THREE):
+        told = ", ".join(map(repr, names))
+        raise BadInput(
+            f"classes called {told} do not say what they mean; give `labels`, one for each in their"
+            " order, such as [not_entailment, entailment]"
+        )
+    return tuple(known)
+
+
+def shares(numbers: Sequence[float], labels: Sequence[str], digits: int) -> dict[str, float]:
+    """Probability of each label: softmax over the numbers; of a single one the logistic function.
+
+    `labels` has a label per number; numbers of one label (spellings of a word) are added up.
+    `digits` are kept, as `digits.kept` keeps them.
+    """
+    if len(numbers) != len(labels):
+        raise BadInput(f"the model has {len(numbers)} classes, `labels` has {len(labels)}")
+    both = np.array([*numbers, 0.0] if len(numbers) == 1 else numbers)
+    weights = np.exp(both - both.max())
+    parts = weights / weights.sum()
+    summed = dict.fromkeys(labels, 0.0)
+    for label, part in zip(labels, parts.tolist(), strict=False):
+        summed[label] += part
+    return {label: kept(share, digits) for label, share in summed.items()}

@@ -8,7 +8,8 @@ itself, to the decimals that are kept.
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import Field
@@ -19,13 +20,13 @@ from metassay.models import extra
 from metassay.models.batches import by_length, padded
 from metassay.models.loading import Network, NetworkOptions, identify
 from metassay.models.outputs import Task, device_kind, outputs
-from metassay.models.pair_inputs import Wording
-from metassay.models.pair_scores import METHOD, PACKAGES, Output, load_classifier
+from metassay.models.store import STORE
 
+PACKAGES = ("transformers", "tokenizers", "torch")
 PLACES = 8  # decimals that are kept: in float64 they hold, in float32 about five do
 
 # Handed inputs and how many tokens a batch may have, it yields outputs by place.
-Scores = Callable[[Sequence[Any], int], Iterator[Mapping[int, Any]]]
+Scores = Callable[[Sequence[Any], int], Iterable[Mapping[int, Any]]]
 
 
 class Limits(Options):
@@ -52,13 +53,14 @@ class Runner:
     """A loaded model: `read` makes a row of an input's texts, `give` the outputs of a batch.
 
     `give` is handed tensors by name, filled up with `pad` (numbers that are no tokens with 0), with
-    an `attention_mask` for `input_ids`, and the rows.
+    an `attention_mask` for `input_ids`, and the rows. `left`: padding stands before the tokens.
     """
 
     read: Callable[..., Row]
     give: Callable[[dict[str, Any], Sequence[Row]], Iterable[Any]]
     pad: int
     device: str
+    left: bool = False
 
     def scores(
         self, inputs: Sequence[tuple[str, ...]], batch_tokens: int
@@ -87,7 +89,7 @@ class Runner:
         filled: dict[str, Any] = {}
         for name in rows[0].features:
             pad = self.pad if name.endswith("input_ids") or name == "labels" else 0
-            filled[name], masks = padded([row.features[name] for row in rows], pad)
+            filled[name], masks = padded([row.features[name] for row in rows], pad, left=self.left)
             if name == "input_ids":
                 filled["attention_mask"] = masks
         tensors = {name: torch.tensor(each, device=self.device) for name, each in filled.items()}
@@ -97,12 +99,18 @@ class Runner:
         except torch.OutOfMemoryError:
             raise BadInput(
                 f"{self.device} has too little memory for {len(rows)} inputs of"
-                f" {len(filled['input_ids'][0])} tokens; lower `batch_tokens` or `max_tokens`"
+                f" {len(filled['input_ids'][0])} tokens; lower `batch_tokens`, `max_tokens` or"
+                " `window`"
             ) from None
 
 
 def computed(
-    task: Task, inputs: Sequence[tuple[str, ...]], load: Callable[[], Scores], batch_tokens: int
+    task: Task,
+    inputs: Sequence[tuple[str, ...]],
+    load: Callable[[], Scores],
+    batch_tokens: int,
+    *,
+    store: Path = STORE,
 ) -> list[Any]:
     """The output of each input, from the store or else of the model, which `load` loads then."""
     loaded = functools.cache(load)
@@ -111,29 +119,7 @@ def computed(
         for batch in loaded()([inputs[place] for place in missing], batch_tokens):
             yield {missing[at]: output for at, output in batch.items()}
 
-    return outputs(task, inputs, compute)
-
-
-def classifier(
-    name: str, options: NetworkOptions, limits: Limits
-) -> tuple[list[str], Callable[[Sequence[tuple[str, str]]], list[Output]]]:
-    """What a classifier (or regressor) of pairs calls its classes, and what gives its outputs.
-
-    A pair is read as the tokenizer joins two texts, of which the longer one loses its end where an
-    input is too long.
-    """
-    task = task_of(name, options, METHOD, max_tokens=limits.max_tokens)
-
-    @functools.cache
-    def load() -> tuple[Any, list[str]]:
-        return load_classifier(options, Wording(None), limits.max_tokens, first_token=False)
-
-    def compute(pairs: Sequence[tuple[str, str]]) -> list[Output]:
-        every = computed(task, pairs, lambda: load()[0].scores, limits.batch_tokens)
-        return [Output(*each) for each in every]
-
-    named = replace(task, name=f"{name}: classes")
-    return outputs(named, [()], lambda _: iter([{0: load()[1]}]))[0], compute
+    return outputs(task, inputs, compute, store=store)
 
 
 def task_of(name: str, options: NetworkOptions, method: int, **settings: Any) -> Task:
@@ -148,6 +134,15 @@ def recipe_of(network: NetworkOptions, options: Any, *names: str) -> str:
     stated |= {"dtype": network.dtype} | {name: str(getattr(options, name)) for name in names}
     stated |= {name: extra.version(name) for name in PACKAGES}
     return "|".join(f"{name}:{value}" for name, value in stated.items())
+
+
+def padding_of(network: Network, model: str, *, otherwise: int | None = None) -> int:
+    """The token that fills up a batch; BadInput if the model has none."""
+    own = network.tokenizer.pad_token_id
+    pad: int | None = otherwise if own is None else own
+    if pad is None:
+        raise BadInput(f"model {model!r} has no padding token; take another one")
+    return pad
 
 
 def encoder_of(network: Network, model: str) -> Any:

@@ -30,7 +30,6 @@ CREATE TABLE outputs (
     ),
     "store of model outputs",
     "run again: its content is computed again",
-    spare=True,
 )
 
 log = logging.getLogger("metassay.models")

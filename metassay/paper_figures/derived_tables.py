@@ -40,9 +40,8 @@ from metassay.paper_figures.statement_tables import (
     tuning_by_use,
 )
 from metassay.reporting.facets import facets_table
-from metassay.reporting.people import violins
-from metassay.reporting.profile import POPULARITY, popularity
 from metassay.reporting.published import PRINTED_PAPERS
+from metassay.reporting.summaries import POPULARITY, popularity, violins
 from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall
 from metassay.statistics.document_means import Reals, means
@@ -108,7 +107,7 @@ def text_numbers(frames: Frames) -> pd.DataFrame:
     made = []
     for quantity, values in quantities.items():
         matrix = values.rename_axis(_TEXT).unstack("author").sort_index()
-        found = means(matrix.to_numpy(dtype=float), RESAMPLING)
+        found = means(matrix.to_numpy(dtype=float), list(matrix.index), RESAMPLING)
         for place, author in enumerate(matrix.columns):
             draws = matrix[author].dropna().tolist()
             if draws:
@@ -132,15 +131,15 @@ def means_of_first(frames: Frames) -> pd.DataFrame:
     for which, taken in (("first", documents[:PRINTED_PAPERS]), ("all", documents)):
         of = both[both["doc_id"].isin(taken)]
         for key, values in of.groupby(["metric", "author"], sort=True):
-            per_text = values.groupby("doc_id", sort=True)["value"].mean().to_numpy(dtype=float)
-            found = means(per_text[:, None], RESAMPLING)
-            n = int(np.isfinite(per_text).sum())
+            per_text = values.groupby("doc_id", sort=True)[["value"]].mean()
+            found = means(per_text.to_numpy(dtype=float), list(per_text.index), RESAMPLING)
+            n = int(per_text["value"].notna().sum())
             made.append((which, *key, found.mean[0], found.low[0], found.high[0], n))
     return pd.DataFrame(made, columns=["documents", "metric", "author", *ESTIMATE])
 
 
 def rating_violins(frames: Frames) -> pd.DataFrame:
-    """`reporting.people.violins` on the ratings' own scale: mean, interval and `all_ratings`."""
+    """`reporting.summaries.violins` on the ratings' own scale: mean, interval and `all_ratings`."""
     ratings, scale = frames["ratings"], Criterion(low=0, high=1, better="higher")
     return violins(ratings, dict.fromkeys(set(ratings["criterion"]), scale), RESAMPLING)
 

@@ -25,7 +25,6 @@ from metassay.reporting.cells import read_printed
 from metassay.tables import parquet
 
 _OURS, _PRINTED, _DIFFERENCE = "ours", "printed", "difference"
-_LEGIBLE = 140  # characters in a line that a text's width, 6.3 inches, shrinks to 6 points or more
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\|`*[]_"} | {"<": "&lt;", "&": "&amp;"})
 _LATEX = str.maketrans(
     {c: f"\\{c}" for c in "&%$#_{}"}
@@ -108,39 +107,13 @@ def to_markdown(record: Record, cells: Cells) -> str:
 
 
 def to_latex(record: Record, cells: Cells) -> str:
-    """A document of one table, in blocks of columns; one wider than the line is shrunk to it."""
+    """A document of one table; one wider than the line is shrunk to it."""
+    columns = _columns(record, cells)
+    n = sum(len(kinds) for _, kinds in columns)
     lines = [
         r"\begin{table}[htbp]\centering\footnotesize",
         rf"\caption{{{_tex(caption(record, cells))}}}\smallskip",
         r"\setlength{\tabcolsep}{4pt}",
-    ]
-    for place, columns in enumerate(_blocks(record, cells)):
-        lines += [r"\par\medskip"] if place else []
-        lines += _latex_block(record, cells, columns)
-    lines += [r"\end{table}", r"\metassayend"]
-    return _HEAD + "\n".join(lines) + "\n"
-
-
-def _blocks(record: Record, cells: Cells) -> list[list[_Column]]:
-    """The columns in as few blocks as are legible, all of about as many columns."""
-    columns = _columns(record, cells)
-    wide = sum(_width(record, cells, column) for column in columns)
-    names = max(map(len, cells.rows), default=0)
-    n_blocks = min(len(columns), -(-wide // max(1, _LEGIBLE - names)))
-    each = -(-len(columns) // max(1, n_blocks))
-    return [columns[at : at + each] for at in range(0, len(columns), each)]
-
-
-def _width(record: Record, cells: Cells, column: _Column) -> int:
-    """Characters that a column takes, with what keeps it apart from the next one."""
-    title, kinds = column
-    texts = [row[1:] for _, body in _bodies(record, cells, [column]) for row in body]
-    return max(len(title), sum(max(map(len, of)) + 2 for of in zip(kinds, *texts, strict=True)))
-
-
-def _latex_block(record: Record, cells: Cells, columns: Sequence[_Column]) -> list[str]:
-    n = sum(len(kinds) for _, kinds in columns)
-    lines = [
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{l{'r' * n}}}",
         r"\toprule",
@@ -152,7 +125,8 @@ def _latex_block(record: Record, cells: Cells, columns: Sequence[_Column]) -> li
         if panel:
             lines.append(rf"\multicolumn{{{n + 1}}}{{l}}{{\emph{{{_tex(panel)}}}}} \\")
         lines += [_tex_row([_tex(row[0]), *map(_latex_number, row[1:])]) for row in body]
-    return [*lines, r"\bottomrule", r"\end{tabular}}"]
+    lines += [r"\bottomrule", r"\end{tabular}}", r"\end{table}", r"\metassayend"]
+    return _HEAD + "\n".join(lines) + "\n"
 
 
 def _latex_heads(columns: Sequence[_Column]) -> list[str]:

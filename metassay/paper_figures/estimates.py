@@ -30,7 +30,7 @@ def mean_of(things: pd.DataFrame, column: str) -> tuple[float, float, float, int
     """Mean over all things of all documents, its interval, and how many there are."""
     per = things.groupby("doc_id", sort=True)[column].agg(["sum", "count"])
     sums, numbers = (per[[name]].to_numpy(dtype=float) for name in ("sum", "count"))
-    found = means(sums, RESAMPLING, numbers)
+    found = means(sums, list(per.index), RESAMPLING, numbers)
     return found.mean[0], found.low[0], found.high[0], len(things)
 
 

@@ -31,8 +31,7 @@ with `--format`, it is drawn without DVC.
 A printed number that has no counterpart here is counted and not shown; a number of ours that the
 paper doesn't have may stand beside the others. *Open* is what cannot be drawn from tables here,
 with what is missing. A LaTeX file compiles by itself, and is its table alone where another document
-takes it by `\\input`, with `booktabs` and `graphicx` loaded. What would be too wide to read stands
-there in blocks of columns.
+takes it by `\\input`, with `booktabs` and `graphicx` loaded.
 
 To add one, write a record into `metassay/paper_figures/records.yaml` (`papers.py` beside it says
 what it has), put the printed numbers into `reports/published/`, and run `metassay update`, which

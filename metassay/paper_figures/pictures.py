@@ -80,10 +80,7 @@ def _sheet(height: float, h_pad: float | None = None) -> Figure:
 
 
 def _legend(figure: Figure, cells: Sequence[Cell], *, bars: bool = False) -> None:
-    """Say above the panels, in their colours, which marks are ours and which were printed.
-
-    Bars have the colours of their columns, so their words have none.
-    """
+    """Say above the panels, in their colours, which marks are ours and which were printed."""
     ends = ", strokes: their intervals" if bars else ", with its interval"
     ours, colour = ("bars: ours", INK) if bars else ("● ours", _OURS)
     words = [(ours + (ends if any(cell.low is not None for cell in cells) else ""), colour)]
@@ -306,11 +303,7 @@ def _heat_panel(axes: Axes, panel: Sequence[Cell], cells: Cells, top: float) -> 
 
 
 def _lines(record: Record, cells: Cells) -> Figure:
-    """Columns along the axis, a line per row that bears its name at its end; panels side by side.
-
-    Ours in full with a stroke for the interval, the printed dashed. Lines stand a little beside
-    each other, with their intervals.
-    """
+    """Columns along the axis, a line per row with its name at its end; panels side by side."""
     ticks = {name: float(place) for place, name in enumerate(cells.columns)}
     ticks |= {cell.column: cell.x for cell in cells.cells if cell.x is not None}
     apart = 0.012 * (max(ticks.values()) - min(ticks.values()))
@@ -395,7 +388,7 @@ class _Box(NamedTuple):
 def _scatter(record: Record, cells: Cells) -> Figure:
     """A point per row, its first column across, its second one up, with its name.
 
-    A panel beside the other. A point needs both columns; BadInput unless there are two.
+    BadInput unless there are two columns.
     """
     if len(cells.columns) != 2:
         raise BadInput(

@@ -25,7 +25,7 @@ from metassay.judges.make import instruments_of
 from metassay.judges.problems import asking, released
 from metassay.judges.run import batches, check_instruments
 from metassay.labelled.ingest import ingest_items
-from metassay.labelled.ingest_texts import ingest_sentences
+from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.segmentations import texts_of as texts_of_test
 from metassay.labelled.types import chosen_test, segment_options
 from metassay.llm import tokens
@@ -222,11 +222,7 @@ def _of_each_author(
     groups: Iterable[tuple[Any, Any]],
     invented: Sequence[str],
 ) -> Requests:
-    """What is asked about the texts of each author.
-
-    `invented` are the authors with stand-ins among their texts. These equal the reference now, but
-    will be asked about in questions of their own.
-    """
+    """What is asked about each author's texts; of those `invented` in questions of their own."""
     asked, requests, most = Requests([], []), [], []
     for author, theirs in groups:
         asked = requests_of(theirs)
@@ -323,11 +319,7 @@ def _told_apart(run: Run, pairs: pd.DataFrame, invented: Sequence[str]) -> pd.Da
 def _plan_judges(
     judges: Mapping[str, Chosen], pairs: pd.DataFrame, session: Session, found: Plan
 ) -> None:
-    """Add to `found` what each judge asks, and each judge inside it; BadInput as the stages raise.
-
-    What two judges ask is counted for the first one. Of a cascade every pair is counted for both
-    judges.
-    """
+    """Add what each judge asks, and each judge inside it."""
     known: set[str] = set()
     for name, judge in judges.items():
         if not asking(judge):

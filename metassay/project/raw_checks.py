@@ -14,7 +14,7 @@ from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READE
 from metassay.datasets.registry import Dataset
 from metassay.datasets.study import ingest_study
 from metassay.labelled.ingest import ingest_items
-from metassay.labelled.ingest_texts import ingest_sentences
+from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.types import TESTS, chosen_test, reader_problem, segment_options
 from metassay.scoring.catalogue import check_given
 from metassay.tables.names import FULL

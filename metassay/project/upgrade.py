@@ -2,11 +2,10 @@
 
 What an upgrade wrote it may replace. What its owner edited it never touches: the new version is
 written beside it, under the same name with `.new` at the end. No data, registry or params are
-changed; keys that params.yaml must have now and lacks are added at its end, as ours has them.
+changed.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS
-from metassay.core.params import BESIDE_REPORTS, TUNED, Shared, load
+from metassay.core.params import BESIDE_REPORTS, load
 from metassay.core.stages import DAG
 from metassay.project import kit
 from metassay.project.make import filled
@@ -24,14 +23,6 @@ from metassay.versions.code_yaml import FILE as CODE
 from metassay.versions.code_yaml import refresh
 
 _BESIDE = ".new"
-_KEY = re.compile(r"^(\w+):", re.MULTILINE)
-# Older params.yaml in benchmarks/ lack them; what is added changes no number.
-_NEW_KEYS, _NEW_KEYS_OF_TESTS = (
-    ("design", "seen", "statement_metrics", *TUNED, "combinations"),
-    ("seen",),
-)
-_DESIGN = re.compile(r"^design: \{.*\}.*$", re.MULTILINE)  # the example's own
-_OLD_ALIGNMENT = re.compile(r"^alignment: *([\w-]+)", re.MULTILINE)  # of which there was one
 
 
 @dataclass
@@ -64,7 +55,6 @@ def upgrade(root: Path) -> Changes:
             hashes[name] = kit.hash_of(new)
     for name in kit.LINES:
         _add_lines(root, name, done)
-    _add_keys(root, done)
     load(root)
     content = kit.record({**known, **hashes})
     if not (root / kit.RECORD).exists() or (root / kit.RECORD).read_bytes() != content:
@@ -127,57 +117,6 @@ def _add_lines(root: Path, name: str, done: Changes) -> None:
         start = there if there.endswith("\n") or not there else there + "\n"
         _put(path, (start + "\n".join(lacking) + "\n").encode("utf-8"))
         done.changed[name] = f"{len(lacking)} lines added"
-
-
-def _add_keys(root: Path, done: Changes) -> None:
-    """Keys that params.yaml must have and lacks, the root's and those of benchmarks/."""
-    needed = [name for name, one in Shared.model_fields.items() if one.is_required()]
-    _add_to(root, PARAMS, needed, kit.file(str(PARAMS)).decode("utf-8"), done)
-    for name in _names(root):
-        file = BENCHMARKS / name / PARAMS.name
-        text = (root / file).read_text(encoding="utf-8")
-        listed = _OLD_ALIGNMENT.sub(r"alignments: [\1]", text)
-        if listed != text:
-            _put(root / file, listed.encode("utf-8"))
-            _add_word(done, file, "alignment is a list now: alignments")
-        own = strict_yaml.load(root / file)
-        if isinstance(own, dict):
-            keys = _NEW_KEYS_OF_TESTS if "test" in own else _NEW_KEYS
-            ours = _DESIGN.sub("design: {}", kit.example_params())
-            _add_to(root, file, keys, ours, done)
-
-
-def _add_to(root: Path, file: Path, needed: Sequence[str], ours: str, done: Changes) -> None:
-    """What a params.yaml lacks of the needed keys, at its end, with the comments that ours has."""
-    path = root / file
-    own = strict_yaml.load(path)
-    lacking = [name for name in needed if isinstance(own, dict) and name not in own]
-    if not lacking:
-        return
-    blocks = dict(_blocks(ours))
-    text = path.read_text(encoding="utf-8").rstrip() + "\n\n"
-    _put(path, (text + "".join(blocks[name] for name in lacking)).encode("utf-8"))
-    _add_word(done, file, f"{', '.join(lacking)} added")
-
-
-def _add_word(done: Changes, file: Path, word: str) -> None:
-    before = done.changed.get(str(file))
-    done.changed[str(file)] = f"{before}; {word}" if before else word
-
-
-def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Each top-level key of a YAML text with its block and the comment that stands above it."""
-    lines = text.splitlines(keepends=True)
-    starts = [number for number, line in enumerate(lines) if _KEY.match(line)]
-    heads = []
-    for start in starts:
-        while start and lines[start - 1].startswith("#"):
-            start -= 1  # noqa: PLW2901 - up to where its comment begins
-        heads.append(start)
-    for start, head, end in zip(starts, heads, [*heads[1:], len(lines)], strict=True):
-        found = _KEY.match(lines[start])
-        assert found is not None
-        yield found[1], "".join(lines[head:end]).rstrip() + "\n"
 
 
 def _put(path: Path, content: bytes) -> None:

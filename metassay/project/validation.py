@@ -1,7 +1,7 @@
 """Everything that can be wrong with a project, in one go: params, registry, rubrics, tables."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.needs import FEW_SHOT, RELEASED_CLAIMS, folder_problems
 from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.metrics.faithfulness.options import StatementOptions
+from metassay.metrics.faithfulness.reading import StatementOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.project.raw_checks import unfit
 from metassay.reporting.published import COMPARISONS
@@ -58,10 +58,10 @@ Answerable = Mapping[str, Collection[str]]  # the instruments that sound judges 
 def configuration_problems() -> list[str]:
     """One line for each problem of the params files and the registry, each with its remedy."""
     problems: list[str] = []
-    with _collected(problems):
+    with collect_problems(problems):
         params = load()
     sound = not problems
-    with _collected(problems):
+    with collect_problems(problems):
         registry = load_registry(REGISTRY)
         problems += reader_problems(registry)
         if sound:
@@ -78,7 +78,7 @@ def _of_params(params: Params) -> list[str]:
     named: dict[tuple[str, str], Chosen] = {}
     for block, index in KINDS.items():
         for name, options in getattr(params, block).items():
-            with _collected(problems):
+            with collect_problems(problems):
                 named[block, name] = choose(index, options, where=f"{PARAMS} > {block} > {name}")
     answerable: dict[str, Collection[str]] = {}
     for (block, name), chosen in named.items():
@@ -114,15 +114,9 @@ def table_problems(tables: Path) -> list[str]:
             # Two stages may have asked the same, so each file of responses stands for itself.
             each = path.glob("*.parquet") if table.name == "responses" else [path]
             for file in sorted(each):
-                with _collected(problems):
+                with collect_problems(problems):
                     read(table, file)
     return problems
-
-
-@contextmanager
-def _collected(problems: list[str]) -> Iterator[None]:
-    with collect_problems(problems):
-        yield
 
 
 def _options(params: Params) -> list[str]:
@@ -137,7 +131,7 @@ def _options(params: Params) -> list[str]:
         ("sentinel", params.sentinel, SentinelOptions),
     ]
     for at, block, model in blocks:
-        with _collected(problems):
+        with collect_problems(problems):
             parse(model, block, where=f"{PARAMS} > {at}")
     return problems
 
@@ -151,7 +145,7 @@ def _models(params: Params, named: Named) -> list[str]:
     problems: list[str] = []
     for name, model in models.models.items():
         where = f"{PARAMS} > models > {name}"
-        with _collected(problems):
+        with collect_problems(problems):
             cap_of(params.max_cost, model, where)
         if model.tokenizer is not None and not Path(model.tokenizer, "tokenizer.json").is_file():
             problems.append(
@@ -188,7 +182,7 @@ def _combinations(params: Params) -> list[str]:
     """Blocks of combinations that are wrong, or are called as one of Metassay's own metrics."""
     problems: list[str] = []
     for name in params.combinations:
-        with _collected(problems):
+        with collect_problems(problems):
             combination(params.combinations, name)
         if name in descriptions():
             problems.append(
@@ -313,11 +307,11 @@ def _published(at: str, tables: Iterable[str], known: Collection[str]) -> Iterat
 def _tests(params: Params) -> list[str]:
     problems: list[str] = []
     for name, test in params.judge_tests.items():
-        with _collected(problems):
+        with collect_problems(problems):
             chosen_test(test.test, test.options, where=_at(name))
         problems += _published(_at(name), test.published, JUDGE_COMPARISONS)
     for name, segment_test in params.segment_tests.items():
-        with _collected(problems):
+        with collect_problems(problems):
             segment_options(segment_test.options, where=_at(name))
     return problems
 
@@ -328,7 +322,7 @@ def _tunings(params: Params, named: Named) -> list[str]:
         options: dict[str, Any] = {}
         for key, block in tuning:
             if key in TUNING_BLOCKS:
-                with _collected(problems):
+                with collect_problems(problems):
                     options[key] = checked(tuning.tune, key, block, where=_at(name))
         learnt = {"distill": "distilled of its own scores", "quality": "tuned on its own ratings"}
         models = {Path(MODELS, one) for one in tuning.models}
@@ -390,7 +384,7 @@ def _rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
     rubrics: dict[str, Rubric] = {}
     files = sorted(RUBRICS.glob("*.yaml"))
     for file in files:
-        with _collected(problems):
+        with collect_problems(problems):
             rubrics[file.stem] = load_rubric(file)
     facets: dict[str, Sequence[str]] = {
         name: chosen.record.facets(chosen.options)

@@ -212,17 +212,24 @@ class Judgments:
         return judged(self.answers.get((asked.pair_id, judge)), question)
 
 
+def who_answered(pairs: pd.DataFrame, judgments: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Judges, and those of them who answered a rubric."""
+    graded = judgments["pair_id"].isin(pairs["pair_id"][pairs["instrument"].isin(RUBRIC)])
+    return sorted(set(judgments["judge"])), sorted(set(judgments["judge"][graded]))
+
+
 def judgments(
     units: pd.DataFrame,
     pairs: pd.DataFrame,
     judgments: pd.DataFrame,
     alignments: pd.DataFrame | None,
     names: Mapping[str, str] | None = None,
+    judges: tuple[list[str], list[str]] | None = None,
 ) -> Judgments:
-    """Index the tables; premises are not touched, so memory stays small.
+    """Index the tables; premises are not touched.
 
     `names` are of authors as table `pairs` was made, by how they are called now: rivals are counted
-    in the order of those.
+    in the order of those. `judges` are of `who_answered`, where these tables are a part of all.
     """
     found: dict[tuple[str, str, str], list[_Unit]] = {}
     for doc_id, author, *rest in rows(units, "doc_id", "author", *_Unit._fields):
@@ -236,16 +243,9 @@ def judgments(
         (pair_id, judge): Answer(*rest)
         for pair_id, judge, *rest in rows(judgments, "pair_id", "judge", *Answer._fields)
     }
-    graded = judgments["pair_id"].isin(pairs["pair_id"][pairs["instrument"].isin(RUBRIC)])
-    return Judgments(
-        sorted({judge for _, judge in answers}),
-        sorted(set(judgments["judge"][graded])),
-        found,
-        asked,
-        answers,
-        _aligned(alignments),
-        _rivals(pairs, names or {}),
-    )
+    every, graders = judges or who_answered(pairs, judgments)
+    aligned, compared = _aligned(alignments), _rivals(pairs, names or {})
+    return Judgments(every, graders, found, asked, answers, aligned, compared)
 
 
 def _rivals(pairs: pd.DataFrame, names: Mapping[str, str]) -> dict[str, list[str]]:

@@ -1,13 +1,15 @@
 """Printed tables as they were transcribed, and what DocLens's tables call what is here."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.tables.names import FULL
 
+K = TypeVar("K")
 USED = ["split_or_section", "system_or_metric", "setting", "quantity", "value", "note"]
 
 
@@ -19,6 +21,17 @@ class Ours(NamedTuple):
     scores: pd.DataFrame
     ratings: pd.DataFrame
     facet_weights: pd.DataFrame
+
+
+def named(names: Iterable[str], known: Mapping[str, K], of: str) -> Iterator[tuple[str, K]]:
+    """The comparisons that a params.yaml names, `of` a benchmark or a test; BadInput if unknown."""
+    for name in names:
+        if name not in known:
+            raise BadInput(
+                f"published: {name!r} is not known; choose from {sorted(known)} in the {of}'s"
+                " params.yaml"
+            )
+        yield name, known[name]
 
 
 def read_printed(file: Path) -> pd.DataFrame:

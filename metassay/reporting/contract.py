@@ -1,13 +1,18 @@
-"""What a page is handed: the records of page/src/contract.ts, field by field.
+"""What a page is handed. `PYTHONPATH=. python tests/reporting/test_contract.py` writes it as types
+of the page: page/src/contract.ts.
 
-tests/reporting/test_contract.py compares both files; comments there say what each field means.
+A page is a folder: index.html (the shell), page/app.js and page/app.css (the same for every page),
+page/data/head.js (what the first screen needs), and shards, page/data/ID.js, that are loaded when a
+view needs them. Each data file is a classic script that calls `metassay("ID", VALUE)`, since a page
+that was opened from the disk may load scripts but may not fetch files. No file is larger than 2 MB:
+a larger value is `{ pieces: [ID, ...] }`, whose texts together are its JSON. Texts stand in values
+only, never in keys.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 CONTRACT = 1
-Value = str | float | int | bool | None
 
 
 @dataclass(frozen=True)
@@ -15,17 +20,21 @@ class Dataset:
     """What the data are, for the footer."""
 
     title: str
-    licence: str
+    licence: str  # "" where it is not stated
     citation: str
-    counts: Sequence[str]
-    seen: Sequence[str]
+    counts: Sequence[str]  # "24 documents", "3 raters"
+    seen: Sequence[str]  # whether choices saw these data
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What the line on the data counts: `missing`, `warning`, `limit` or `change`."""
+    """What the line on the data counts.
 
-    kind: str
+    missing: answers that lack; warning: notes on the data; limit: what the study is too small for;
+    change: since accepted.
+    """
+
+    kind: str  # "missing" | "warning" | "limit" | "change"
     text: str
 
 
@@ -33,21 +42,22 @@ class Problem:
 class Decision:
     """A column of the grid."""
 
-    level: str
-    title: str
+    level: str  # value of column `level` in table certificates
+    title: str  # "any two texts"
 
 
 @dataclass(frozen=True)
 class GridCell:
-    """The metric to `use`, to `confirm`, or `no` metric, for one criterion and decision."""
+    """For one criterion and decision a metric to `use`; one that is promising or undecided, the
+    closest, to `confirm`; or `no` metric."""
 
-    state: str
-    metric: str
-    value: float | None
+    state: str  # "use" | "confirm" | "no"
+    metric: str  # label of the metric to use, or the closest; "" where there is none
+    value: float | None  # its correlation, corrected for the choice
     low: float | None
     high: float | None
     verdict: str
-    says: str
+    says: str  # one short line: "best of 35 metrics", "rate 5 or more systems"
 
 
 @dataclass(frozen=True)
@@ -55,18 +65,18 @@ class GridRow:
     """A criterion with a cell per decision."""
 
     study: str
-    criterion: str
-    part: str
-    title: str
-    cells: Sequence[GridCell | None]
+    criterion: str  # value of column `criterion` in table certificates
+    part: str  # "full" or a part
+    title: str  # as shown
+    cells: Sequence[GridCell | None]  # per decision; null where nothing was tested
 
 
 @dataclass(frozen=True)
 class VerdictWord:
     """A kind of verdict, and what it means."""
 
-    kind: str
-    state: str
+    kind: str  # the verdict, or what it begins with ("explained by")
+    state: str  # "use" | "confirm" | "no"
     means: str
 
 
@@ -82,7 +92,7 @@ class Term:
 class Link:
     """Another page."""
 
-    href: str
+    href: str  # relative
     title: str
 
 
@@ -90,71 +100,76 @@ class Link:
 class FigureInfo:
     """figures/NAME.svg and .png."""
 
-    name: str
-    title: str
+    name: str  # figures/NAME.svg and .png
+    title: str  # to read out
 
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """A column of a table: type `text`, `number`, `integer` or `boolean`."""
+    """A column of a table."""
 
-    name: str
+    name: str  # as in the CSV
     type: str
-    means: str
+    means: str  # "" where nothing is known
 
 
 @dataclass(frozen=True)
 class CellInfo:
     """Which columns stand together in a cell."""
 
-    value: str
-    low: str = ""
+    value: str  # column names
+    low: str = ""  # "" where there is no interval
     high: str = ""
-    n: str = ""
-    missing: str = ""
+    n: str = ""  # what it rests on, "" where unknown
+    missing: str = ""  # how many are missing, "" where unknown
 
 
 @dataclass(frozen=True)
 class TableInfo:
-    """A table of the view Evidence, and how it is shown."""
+    """A table of the view Evidence, and how it is shown; values come in shards of its rows."""
 
-    name: str
-    title: str
-    group: str
-    says: Sequence[str]
+    name: str  # "certificates"; unique
+    title: str  # heading
+    group: str  # heading over several tables
+    says: Sequence[str]  # paragraphs: how to read it
     columns: Sequence[ColumnInfo]
     rows: int
-    shards: Sequence[str]
-    csv: str
-    command: str
+    shards: Sequence[str]  # ids, in order
+    csv: str  # path relative to index.html; "" where there is none
+    command: str  # what makes it again: "metassay run sample"
+    # columns of which a reader selects one value: ["study", "criterion", "level"]
     pick: Sequence[str] = ()
+    # columns that name a row: ["metric", "judge"]; shown first, as its header
     lead: Sequence[str] = ()
-    across: str = ""
+    across: str = ""  # a column whose values become columns (a matrix), "" for a plain table
+    # what stands in a cell of the matrix, or an estimate in a plain table
     cell: CellInfo | None = None
-    hide: Sequence[str] = ()
-    figures: Sequence[str] = ()
+    hide: Sequence[str] = ()  # columns not shown until asked for ("recipe")
+    figures: Sequence[str] = ()  # names of figures that draw it
 
 
 @dataclass(frozen=True)
 class SystemsInfo:
     """Which table the view Systems shows."""
 
-    noun: str
-    table: str
-    system: str
-    metric: Sequence[str]
+    noun: str  # "system"; "judge" in a test of judges
+    table: str  # table with a row per metric and system: leaderboard
+    system: str  # its column of names: author
+    metric: Sequence[str]  # its columns that name a metric: metric, judge
     cell: CellInfo
-    better: str
+    better: str  # its column with higher, lower, neither; "" where higher is better
+    # table with a row per metric and system: `group`, letters; who shares a letter cannot be told
+    # apart
     groups: str
-    headline: Sequence[str]
+    headline: Sequence[str]  # labels of metrics shown first
 
 
 @dataclass(frozen=True)
 class AuthorInfo:
-    """Who wrote texts: kind `system`, `reference` or `people`."""
+    """Who wrote texts."""
 
     name: str
-    kind: str
+    kind: str  # "system" | "reference" | "people"
 
 
 @dataclass(frozen=True)
@@ -162,8 +177,8 @@ class MetricInfo:
     """A metric's column in the index."""
 
     label: str
-    column: str
-    better: str
+    column: str  # in the index
+    better: str  # "higher" | "lower" | "neither"
 
 
 @dataclass(frozen=True)
@@ -172,8 +187,8 @@ class CriterionInfo:
 
     name: str
     title: str
-    column: str
-    better: str
+    column: str  # in the index: the mean of raters
+    better: str  # "higher" | "lower"
     low: float | None
     high: float | None
 
@@ -183,24 +198,32 @@ class SearchShard:
     """The rows of the index whose texts a shard has."""
 
     id: str
-    first: int
+    first: int  # row of the index
     rows: int
 
 
 @dataclass(frozen=True)
 class TextsInfo:
-    """What the view Texts lists, filters, searches and opens."""
+    """What the view Texts lists, filters, searches and opens.
+
+    Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document),
+    `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each
+    judge i `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split`
+    (claims on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by
+    a space), then the columns of metrics and criteria.
+    """
 
     documents: int
     texts: int
-    noun: str
+    noun: str  # "document"; "item" in a test of judges
     authors: Sequence[AuthorInfo]
-    metrics: Sequence[MetricInfo]
+    metrics: Sequence[MetricInfo]  # columns of the index after the fixed ones
     criteria: Sequence[CriterionInfo]
     judges: Sequence[str]
-    parts: Sequence[str]
-    index: TableInfo
-    search: Sequence[SearchShard]
+    parts: Sequence[str]  # facets or sections that texts may have
+    index: TableInfo  # a row per text; see INDEX
+    search: Sequence[SearchShard]  # what a search reads
+    # ids of shards of documents: value of column `home` is a place in it
     documents_in: Sequence[str]
 
 
@@ -217,9 +240,9 @@ class Passage:
 class Mark:
     """A stretch of a text that is of a part; ends in UTF-16 code units."""
 
-    start: int
+    start: int  # in UTF-16 code units, as JavaScript counts
     end: int
-    part: str
+    part: str  # name
 
 
 @dataclass(frozen=True)
@@ -228,18 +251,18 @@ class Rating:
 
     criterion: str
     rater: str
-    value: float | None
-    of: str = ""
+    value: float | None  # null: abstained
+    of: str = ""  # "" or what the text was compared with: the name of the other system
 
 
 @dataclass(frozen=True)
 class Judgment:
-    """What a judge answered; side `for`, `against`, `unknown` or `neutral`."""
+    """What a judge answered; side: whether it counts for the text, against it, or not."""
 
-    word: str
-    side: str
+    word: str  # "entailed", "not entailed", "graded 2 of 3", "failed: refused"
+    side: str  # "for" | "against" | "unknown" | "neutral"
     probability: float | None = None
-    why: str = ""
+    why: str = ""  # the judge's explanation
     quotes: Sequence[str] = ()
 
 
@@ -247,26 +270,26 @@ class Judgment:
 class EachCitation:
     """What a judge answered about a single citation."""
 
-    head: int
+    head: int  # of Block.heads: whose judge
     passage: int
     alone: Judgment | None
-    rest: Judgment | None
+    rest: Judgment | None  # without this one
 
 
 @dataclass(frozen=True)
 class Line:
     """A claim, statement or criterion, with a judgment per head of its block."""
 
-    number: int
+    number: int  # within its part
     part: str
     text: str
-    start: int
+    start: int  # where it stands in the text; -1 where it does not
     end: int
-    cites: Sequence[int]
-    aligned: Sequence[int]
-    judgments: Sequence[Judgment]
-    each: Sequence[EachCitation] = ()
-    people: Sequence[Rating] = ()
+    cites: Sequence[int]  # passages that it cites; may be beyond the last
+    aligned: Sequence[int]  # passages that it was read against
+    judgments: Sequence[Judgment]  # per head
+    each: Sequence[EachCitation] = ()  # judgments about single citations
+    people: Sequence[Rating] = ()  # ratings of this line
 
 
 @dataclass(frozen=True)
@@ -280,14 +303,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Block:
-    """Lines of one noun: `claim`, `statement`, `criterion` or `text`."""
+    """Lines of one noun, and what was asked of each."""
 
-    id: str
-    title: str
-    noun: str
-    heads: Sequence[Asked]
+    id: str  # "claim_recall": unique within the text
+    title: str  # a question
+    noun: str  # "claim" | "statement" | "criterion" | "text"
+    heads: Sequence[Asked]  # who was asked what, a column each
     lines: Sequence[Line]
-    note: str = ""
+    note: str = ""  # said instead of lines where none was asked
 
 
 @dataclass(frozen=True)
@@ -295,12 +318,12 @@ class Text:
     """A text with everything that people, metrics and judges made of it."""
 
     author: str
-    problems: Sequence[str]
+    problems: Sequence[str]  # why there is no text
     text: str
-    marks: Sequence[Mark] = ()
-    ratings: Sequence[Rating] = ()
-    scores: Sequence[tuple[str, float | None]] = ()
-    blocks: Sequence[Block] = ()
+    marks: Sequence[Mark] = ()  # stretches that are of a part or facet; may touch, never overlap
+    ratings: Sequence[Rating] = ()  # of the whole text
+    scores: Sequence[tuple[str, float | None]] = ()  # label of a metric, value
+    blocks: Sequence[Block] = ()  # claims, statements, criteria with what judges and people said
 
 
 @dataclass(frozen=True)
@@ -309,30 +332,33 @@ class Document:
 
     id: str
     task: str
-    attributes: Sequence[str]
-    passages: Sequence[Passage]
+    attributes: Sequence[str]  # "name: value"
+    passages: Sequence[Passage]  # [n] cites passage n
     texts: Sequence[Text]
 
 
 @dataclass(frozen=True)
 class Head:
-    """Everything that the first screen needs."""
+    """page/data/head.js: everything that the first screen needs."""
 
+    # "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" | "changes" |
+    # "comparison"
     kind: str
-    name: str
-    about: str
-    made: str
+    name: str  # the benchmark's name, or the title of the page
+    about: str  # one sentence: what this page is
+    made: str  # "Metassay 0.1.0"
     dataset: Dataset | None = None
-    banners: Sequence[str] = ()
-    answer: Sequence[str] = ()
-    problems: Sequence[Problem] = ()
+    banners: Sequence[str] = ()  # what nobody may miss: invented data, a lexical judge
+    answer: Sequence[str] = ()  # sentences, the first is the most important
+    problems: Sequence[Problem] = ()  # what the line on the data counts and opens
+    # columns of the grid; none where nothing was tested against people
     decisions: Sequence[Decision] = ()
-    grid: Sequence[GridRow] = ()
-    verdicts: Sequence[VerdictWord] = ()
-    terms: Sequence[Term] = ()
-    tables: Sequence[TableInfo] = ()
-    figures: Sequence[FigureInfo] = ()
+    grid: Sequence[GridRow] = ()  # a row per criterion
+    verdicts: Sequence[VerdictWord] = ()  # every kind of verdict, best first
+    terms: Sequence[Term] = ()  # the glossary's terms that this page uses
+    tables: Sequence[TableInfo] = ()  # in the order of the list of evidence
+    figures: Sequence[FigureInfo] = ()  # pictures for papers, as files
     systems: SystemsInfo | None = None
     texts: TextsInfo | None = None
-    links: Sequence[Link] = ()
-    contract: int = field(default=CONTRACT)
+    links: Sequence[Link] = ()  # other pages: the report that a change report is about
+    contract: int = CONTRACT

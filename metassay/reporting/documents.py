@@ -11,17 +11,15 @@ from metassay.core.errors import BadInput
 from metassay.core.errors import shown as shown_key
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
-from metassay.reporting.answers import AGAINST, FOR, Judgments, Rated, blocks, judgments
-from metassay.reporting.contract import (
-    Block,
-    CriterionInfo,
-    Document,
-    Line,
-    Mark,
-    Passage,
-    Rating,
-    Text,
-    TextsInfo,
+from metassay.reporting import contract as c
+from metassay.reporting.answers import (
+    AGAINST,
+    FOR,
+    Judgments,
+    Rated,
+    blocks,
+    judgments,
+    who_answered,
 )
 from metassay.reporting.facets import Divided, Facet, divided, facet_names, lacks, marks_of
 from metassay.reporting.names import (
@@ -41,21 +39,25 @@ from metassay.units.record import BETWEEN_PARTS
 
 _Text = tuple[str, str]  # doc_id, author
 _Written = dict[str, tuple[str | None, str]]  # text and status by part
+_OF_DOCUMENTS = {
+    *("sources", "texts", "parts", "units", "alignments", "pairs", "scores", "ratings"),
+}
 _SOURCE = ("doc_id", "task", "passages", "speaker", "group", "attributes")
+
+
+_AT_ONCE = 50  # documents that are indexed together: what an index takes, however many there are
 
 
 @dataclass(frozen=True)
 class _Tables:
-    """The frames by document and author, so that one document is made at a time."""
+    """The frames of some documents by document and author."""
 
     texts: Mapping[_Text, _Written]
     scores: Mapping[_Text, Mapping[Metric, float | None]]
-    ratings: Mapping[_Text, Mapping[tuple[str, int], list[Rating]]]  # of ("text", 0), of units
+    ratings: Mapping[_Text, Mapping[tuple[str, int], list[c.Rating]]]  # of ("text", 0), of units
     authors: Mapping[str, Sequence[str]]
-    metrics: Sequence[Metric]
     judgments: Judgments
     divided: Mapping[_Text, Divided]
-    parts: Sequence[str]
 
 
 def put_documents(
@@ -66,7 +68,7 @@ def put_documents(
     scales: Mapping[str, Criterion],
     better: Mapping[Metric, str],
     names: Mapping[str, str],
-) -> TextsInfo:
+) -> c.TextsInfo:
     """Write documents, index and search, document by document in the order of doc_id.
 
     `tables`: sources, texts, parts, units, pairs, judgments, scores and ratings, perhaps
@@ -76,27 +78,43 @@ def put_documents(
     shown. Raises BadInput for a source whose lists are not of one length.
     """
     _check_lists(tables["sources"])
-    known = _gathered(tables, facets, better, names)
+    judges = who_answered(tables["pairs"], tables["judgments"])
+    shown = _Shown(
+        *(facets, facet_names(tables["parts"], facets), sorted_metrics(better), names, judges),
+        several=tables["ratings"]["study"].nunique() > 1,
+    )
     return put_texts(
         page,
-        _documents(tables["sources"], known, scales),
+        _documents(tables, shown, scales),
         noun="document",
-        judges=known.judgments.judges,
-        metrics={metric_label(*metric): better[metric] for metric in known.metrics},
+        judges=judges[0],
+        metrics={metric_label(*metric): better[metric] for metric in shown.metrics},
         criteria=_criteria(tables["ratings"], scales),
-        parts=known.parts,
+        parts=shown.parts,
     )
 
 
-def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> list[CriterionInfo]:
+@dataclass(frozen=True)
+class _Shown:
+    """What is shown of every document; `several` studies, `judges` and those of them who graded."""
+
+    facets: Sequence[str]
+    parts: Sequence[str]
+    metrics: Sequence[Metric]
+    names: Mapping[str, str]
+    judges: tuple[list[str], list[str]]
+    several: bool
+
+
+def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> list[c.CriterionInfo]:
     """What people rated whole texts by."""
     whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     several = ratings["study"].nunique() > 1
-    made: list[CriterionInfo] = []
+    made: list[c.CriterionInfo] = []
     for study, criterion in sorted(set(rows(whole, "study", "criterion")), key=_rank):
         of, title = scales[criterion], _titled(study, criterion, FULL, several=several)
         column = f"criterion_{len(made)}"
-        made.append(CriterionInfo(title, title, column, of.better, of.low, of.high))
+        made.append(c.CriterionInfo(title, title, column, of.better, of.low, of.high))
     return made
 
 
@@ -105,7 +123,7 @@ def _rank(row: Sequence[Any]) -> tuple[str, tuple[int, str]]:
     return row[0], criterion_rank(row[1])
 
 
-def _differs(line: Line, scales: Mapping[str, Criterion]) -> bool:
+def _differs(line: c.Line, scales: Mapping[str, Criterion]) -> bool:
     """Whether some judge says the opposite of most people.
 
     A rating in the better half of its scale is for, in the worse half against.
@@ -131,47 +149,59 @@ def _check_lists(sources: pd.DataFrame) -> None:
         )
 
 
-def _gathered(
-    tables: Mapping[str, pd.DataFrame],
-    facets: Sequence[str],
-    better: Mapping[Metric, str],
-    names: Mapping[str, str],
-) -> _Tables:
-    texts, parts = tables["texts"], tables["parts"]
+def _gathered(tables: Mapping[str, pd.DataFrame], shown: _Shown) -> _Tables:
+    texts, parts, names = tables["texts"], tables["parts"], shown.names
     return _Tables(
         texts=_written(texts, parts),
-        scores=_scores(tables["scores"], better),
-        ratings=_ratings(tables["ratings"], names),
+        scores=_scores(tables["scores"], shown.metrics),
+        ratings=_ratings(tables["ratings"], shown),
         authors={str(d): sorted_authors(mine["author"]) for d, mine in texts.groupby("doc_id")},
-        metrics=sorted_metrics(better),
         judgments=judgments(
             *(numbered(tables["units"], parts), tables["pairs"], tables["judgments"]),
-            *(tables.get("alignments"), {other: name for name, other in names.items()}),
+            tables.get("alignments"),
+            {other: name for name, other in names.items()},
+            shown.judges,
         ),
-        divided=divided(parts, facets),
-        parts=facet_names(parts, facets),
+        divided=divided(parts, shown.facets),
     )
 
 
+def _batches(tables: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, pd.DataFrame]]:
+    """The tables, document by document in the order of doc_id, _AT_ONCE documents each."""
+    order = sorted(map(str, tables["sources"]["doc_id"]))
+    for first in range(0, len(order), _AT_ONCE):
+        chosen = order[first : first + _AT_ONCE]
+        mine = {
+            name: frame[frame["doc_id"].isin(chosen)]
+            for name, frame in tables.items()
+            if name in _OF_DOCUMENTS
+        }
+        answers = tables["judgments"]
+        yield {**mine, "judgments": answers[answers["pair_id"].isin(mine["pairs"]["pair_id"])]}
+
+
 def _documents(
-    sources: pd.DataFrame, known: _Tables, scales: Mapping[str, Criterion]
-) -> Iterator[tuple[Document, list[int]]]:
+    tables: Mapping[str, pd.DataFrame], shown: _Shown, scales: Mapping[str, Criterion]
+) -> Iterator[tuple[c.Document, list[int]]]:
     """Each with the number of lines, per text, of which people and a judge say opposites."""
-    for row in sorted(rows(sources, *_SOURCE), key=lambda row: str(row[0])):
-        doc_id, task, passages, speaker, group, attributes = row
-        texts = [_text((doc_id, author), known) for author in known.authors.get(doc_id, [])]
-        lines = [[line for block in text.blocks for line in block.lines] for text in texts]
-        yield (
-            Document(
-                *(doc_id, task, _attributes(attributes)),
-                [Passage(*one) for one in zip(speaker, group, passages, strict=True)],
-                texts,
-            ),
-            [sum(_differs(line, scales) for line in mine) for mine in lines],
-        )
+    for batch in _batches(tables):
+        known = _gathered(batch, shown)
+        for row in sorted(rows(batch["sources"], *_SOURCE), key=lambda row: str(row[0])):
+            doc_id, task, passages, speaker, group, attributes = row
+            authors = known.authors.get(doc_id, [])
+            texts = [_text((doc_id, author), known, shown) for author in authors]
+            lines = [[line for block in text.blocks for line in block.lines] for text in texts]
+            yield (
+                c.Document(
+                    *(doc_id, task, _attributes(attributes)),
+                    [c.Passage(*one) for one in zip(speaker, group, passages, strict=True)],
+                    texts,
+                ),
+                [sum(_differs(line, scales) for line in mine) for mine in lines],
+            )
 
 
-def _text(key: _Text, known: _Tables) -> Text:
+def _text(key: _Text, known: _Tables, shown: _Shown) -> c.Text:
     written = known.texts.get(key, {})
     parts = sorted(written.items(), key=lambda item: part_rank(item[0]))
     problems = [
@@ -189,23 +219,23 @@ def _text(key: _Text, known: _Tables) -> Text:
         *(known.judgments, *key, rated),
         lambda part, *ends: _place(text, pieces.get(part), *ends),
     )
-    marks: list[Mark] = []
+    marks: list[c.Mark] = []
     if whole is not None and whole.text == text:  # else only some parts were written
-        marks = marks_of(whole, known.parts)
-        said = lacks(whole, known.parts)
+        marks = marks_of(whole, shown.parts)
+        said = lacks(whole, shown.parts)
         title = "Parts that the text lacks, that nobody knows, or that were made up"
-        found = [Block("parts", title, "text", [], [], said)] * bool(said) + found
+        found = [c.Block("parts", title, "text", [], [], said)] * bool(said) + found
     scores = known.scores.get(key, {})
-    return Text(
+    return c.Text(
         *(key[1], problems, text),
-        [Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
+        [c.Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
         [*rated.get(("text", 0), []), *_of_no_line(rated, found)],
-        [(metric_label(*metric), scores[metric]) for metric in known.metrics if metric in scores],
+        [(metric_label(*metric), scores[metric]) for metric in shown.metrics if metric in scores],
         found,
     )
 
 
-def _of_no_line(rated: Rated, found: Sequence[Block]) -> Iterator[Rating]:
+def _of_no_line(rated: Rated, found: Sequence[c.Block]) -> Iterator[c.Rating]:
     """Ratings of claims and statements that the text has not, as its units are known."""
     there = {block.id: len(block.lines) for block in found}
     for (block, number), ratings in rated.items():
@@ -243,7 +273,7 @@ def _written(texts: pd.DataFrame, parts: pd.DataFrame) -> dict[_Text, _Written]:
 
 
 def _scores(
-    scores: pd.DataFrame, wanted: Mapping[Metric, str]
+    scores: pd.DataFrame, wanted: Sequence[Metric]
 ) -> dict[_Text, dict[Metric, float | None]]:
     found: dict[_Text, dict[Metric, float | None]] = {}
     columns = ("doc_id", "author", "metric", "judge", "value")
@@ -259,24 +289,24 @@ def _titled(study: str, criterion: str, part: str, *, several: bool) -> str:
 
 
 def _ratings(
-    ratings: pd.DataFrame, names: Mapping[str, str]
-) -> dict[_Text, dict[tuple[str, int], list[Rating]]]:
+    ratings: pd.DataFrame, shown: _Shown
+) -> dict[_Text, dict[tuple[str, int], list[c.Rating]]]:
     """Ratings of whole texts, of parts and comparisons, and of single claims and statements.
 
     Claims are the reference's, but those rated for claim_precision are the text's own.
     """
-    found: dict[_Text, dict[tuple[str, int], list[Rating]]] = {}
-    several = ratings["study"].nunique() > 1
+    found: dict[_Text, dict[tuple[str, int], list[c.Rating]]] = {}
     columns = ("study", "criterion", "part", "rater", "unit", "doc_id", "author", "value")
     order = sorted(rows(ratings, *columns), key=lambda r: (_rank(r), part_rank(r[2]), *r[3:7]))
     for study, criterion, part, rater, unit, doc_id, author, value in order:
         kind, _, which = unit.partition(":")
-        title = _titled(study, criterion, part, several=several)
-        of, rating = ("text", 0), Rating(title, rater, value, names.get(which, which))
+        title = _titled(study, criterion, part, several=shown.several)
+        name = shown.names.get(which, which)
+        of, rating = ("text", 0), c.Rating(title, rater, value, name)
         if kind in ("claim", "statement"):
             own = "claim_precision" if criterion == "claim_precision" else "claim_recall"
             of = ("statements" if kind == "statement" else own, int(which))
-            rating = Rating(criterion, rater, value)
+            rating = c.Rating(criterion, rater, value)
         found.setdefault((doc_id, author), {}).setdefault(of, []).append(rating)
     return found
 

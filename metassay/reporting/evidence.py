@@ -19,12 +19,12 @@ from metassay.format.terms import COEFFICIENTS, LEVELS
 from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.meta_evaluation.options import ANY_SHAPE
 from metassay.meta_evaluation.verdicts import CANNOT_TELL, PROMISING, TRUSTED, VERDICTS
-from metassay.reporting.contract import CellInfo, FigureInfo, TableInfo, Term, VerdictWord
+from metassay.reporting import contract as c
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.names import criterion_rank, sorted_authors, sorted_metrics, sorted_parts
-from metassay.reporting.page import LISTS
+from metassay.reporting.page import LISTS, Report
+from metassay.reporting.section import TableWords, texts
 from metassay.reporting.shell import PageFolder
-from metassay.reporting.specs import Block, texts
 from metassay.tables.columns import SHARED
 from metassay.tables.judge_cards import CARD_STATISTICS
 from metassay.tables.summaries import SUMMARIES
@@ -43,10 +43,10 @@ def put_tables(
     tables: Mapping[str, pd.DataFrame],
     command: str,
     *,
-    figures: Mapping[str, Sequence[FigureInfo]] | None = None,
+    figures: Mapping[str, Sequence[c.FigureInfo]] | None = None,
     says: Mapping[str, Sequence[str]] | None = None,
-    blocks: Mapping[str, Block] | None = None,
-) -> list[TableInfo]:
+    blocks: Mapping[str, TableWords] | None = None,
+) -> list[c.TableInfo]:
     """Write the tables that have a row, in the order of `words.yaml`, then those of `blocks`.
 
     `command` makes them again. `figures` draw a table, by its name. `says` is said of a table
@@ -80,15 +80,17 @@ def put_tables(
     return made
 
 
-def terms(*groups: str) -> list[Term]:
+def terms(*groups: str) -> list[c.Term]:
     """The terms of these groups of the glossary."""
-    return [Term(name, one.whole) for name, one in glossary.terms().items() if one.group in groups]
+    return [
+        c.Term(name, one.whole) for name, one in glossary.terms().items() if one.group in groups
+    ]
 
 
-def verdict_words(**numbers: str) -> list[VerdictWord]:
+def verdict_words(**numbers: str) -> list[c.VerdictWord]:
     """Every kind of verdict, best first; `numbers` of the study stand in what they mean."""
     known = glossary.terms(**numbers)
-    return [VerdictWord(kind, state_of(kind), known[kind].whole) for kind in VERDICTS]
+    return [c.VerdictWord(kind, state_of(kind), known[kind].whole) for kind in VERDICTS]
 
 
 def state_of(verdict: str) -> str:
@@ -97,7 +99,7 @@ def state_of(verdict: str) -> str:
     return "use" if verdict in TRUSTED else undecided
 
 
-def meanings(name: str, block: Block) -> dict[str, str]:
+def meanings(name: str, block: TableWords) -> dict[str, str]:
     """What the columns of a table mean: by its contract, and by its block."""
     contract = {**TABLES, **SUMMARIES}.get(name)
     known = SHARED if contract is None else contract.columns
@@ -105,10 +107,10 @@ def meanings(name: str, block: Block) -> dict[str, str]:
 
 
 @cache
-def _blocks() -> dict[str, Block]:
+def _blocks() -> dict[str, TableWords]:
     """By name of the table, with the words of its analysis where the file has none."""
     pages = {table.name: one.page for one in ANALYSES for table in one.tables}
-    found: dict[str, Block] = {}
+    found: dict[str, TableWords] = {}
     for group, blocks in texts("words.yaml")["tables"].items():
         for name, block in blocks.items():
             own = dict(block or {})
@@ -120,7 +122,7 @@ def _blocks() -> dict[str, Block]:
     return found
 
 
-def _names(frame: pd.DataFrame, block: Block, key: str) -> list[str]:
+def _names(frame: pd.DataFrame, block: TableWords, key: str) -> list[str]:
     """The columns that a block names, or the default ones that the table has."""
     if key in block:
         return str(block[key]).split()
@@ -128,14 +130,14 @@ def _names(frame: pd.DataFrame, block: Block, key: str) -> list[str]:
     return [one for one in _DEFAULTS[key].split() if one in frame and one not in taken]
 
 
-def _cell(frame: pd.DataFrame, block: Block) -> CellInfo | None:
+def _cell(frame: pd.DataFrame, block: TableWords) -> c.CellInfo | None:
     if "cell" in block:
         named = ["" if one == "-" else one for one in str(block["cell"]).split()]
-        return CellInfo(*named) if named else None
+        return c.CellInfo(*named) if named else None
     if "value" not in frame:
         return None
     there = [one if one in frame else "" for one in _DEFAULTS["cell"].split()]
-    return CellInfo(**dict(zip(_FIELDS, there, strict=True)))
+    return c.CellInfo(**dict(zip(_FIELDS, there, strict=True)))
 
 
 # In which order rows stand: columns, and what puts their values in order.
@@ -179,3 +181,70 @@ def ordered(name: str, frame: pd.DataFrame) -> pd.DataFrame:
             places.append([place[value] for value in values])
     at = np.lexsort(places[::-1])
     return frame.take(at)
+
+
+# What pages of tests and of changes share: tables as `words_of_tests.yaml` has them, and words.
+
+
+Figures = Mapping[str, Sequence[c.FigureInfo]]
+
+
+def put_evidence(
+    page: PageFolder,
+    tables: Mapping[str, pd.DataFrame],
+    kind: str,
+    command: str,
+    *,
+    figures: Figures | None = None,
+    blocks: Mapping[str, TableWords] | None = None,
+) -> list[c.TableInfo]:
+    """Write the tables of a kind of page that have a row, in the order of `words_of_tests.yaml`.
+
+    `blocks` are of tables that no file knows; they come next, then those of `words.yaml`.
+    """
+    known = {**words_of(kind)["tables"], **(blocks or {})}
+    grouped = {name: {"group": words_of(kind)["group"], **block} for name, block in known.items()}
+    infos = put_tables(page, tables, command, figures=figures, blocks=grouped)
+    order = {name: place for place, name in enumerate(known)}
+    return sorted(infos, key=lambda info: order.get(info.name, len(order)))
+
+
+def finish_test(
+    page: PageFolder,
+    report: Report,
+    tables: Mapping[str, pd.DataFrame],
+    kind: str,
+    figures: Figures,
+    blocks: Mapping[str, TableWords] | None = None,
+    **head: Any,
+) -> None:
+    """Write evidence and the head of a test's page; `head` are counts, the statistics that are its
+    `headline`, and fields of Head."""
+    command = f"metassay run {report.benchmark}"
+    evidence = put_evidence(page, tables, kind, command, figures=figures, blocks=blocks)
+    tested, headline = words_of(kind)["tested"], head.pop("headline")
+    noun, table, cell = tested["noun"], tested["table"], c.CellInfo(*tested["cell"].split())
+    shown = table in {info.name for info in evidence}
+    systems = c.SystemsInfo(noun, table, noun, ["statistic"], cell, "better", "", headline)
+    fields = {
+        "systems": systems if shown else None,
+        "terms": [c.Term(*term) for term in words_of(kind)["terms"].items()],
+        "tables": evidence,
+        "figures": [info for infos in figures.values() for info in infos],
+    }
+    notes = tables.get("notes", pd.DataFrame(columns=["stage", "note"]))
+    about, counts = words_of(kind)["about"], head.pop("counts")
+    page.finish(report.head(kind, about, counts, notes, **fields, **head))
+
+
+def words_of(kind: str) -> TableWords:
+    """The block of a kind of page."""
+    words: TableWords = texts("words_of_tests.yaml")[kind]
+    return words
+
+
+def in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """The rows sorted by the columns of `order`, whose values stand there in order; others last."""
+    columns = [name for name in order if name in frame]
+    places = {name: {key: n for n, key in enumerate(order[name])} for name in columns}
+    return frame.sort_values(columns, key=lambda of: of.map(places[str(of.name)]), kind="stable")

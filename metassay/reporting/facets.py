@@ -96,7 +96,7 @@ def facets_table(parts: pd.DataFrame, declared: Sequence[str], how: Resampling) 
     share: mean over texts of the facet's share of the text's words (split on white space; a word in
     two facets counts half in each), from `n_shares` texts: those with words, and of which every
     facet is known and has its place. An absent facet has share 0. The shares of an author add up to
-    1. low, high: bootstrap over documents. Columns: `tables.summaries`.
+    1. low, high: bootstrap over documents, or clusters of them. Columns: `tables.summaries`.
     """
     names, texts = facet_names(parts, declared), divided(parts, declared)
     made: list[tuple[object, ...]] = []
@@ -104,7 +104,7 @@ def facets_table(parts: pd.DataFrame, declared: Sequence[str], how: Resampling) 
     for author in sorted_authors(author for _, author in texts) if names else ():
         mine = [texts.get((doc_id, author)) for doc_id in documents]
         shares = np.array([_shares(one, names) for one in mine])
-        mean = means(shares, how)
+        mean = means(shares, documents, how)
         known = int(np.isfinite(shares[:, 0]).sum())
         for place, name in enumerate([*names, NO_FACET]):
             ends = (mean.mean[place], mean.low[place], mean.high[place])

@@ -1,7 +1,7 @@
 """The headline numbers of a benchmark or a test, out of its tables: for terminals and git."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -11,7 +11,7 @@ from metassay.core.atomic import whole_file
 from metassay.format.frames import records
 from metassay.format.numbers import missing, rounded, short, short_interval
 from metassay.format.terms import DECISIONS
-from metassay.labelled.verdicts import items_of
+from metassay.labelled.records import items_of
 from metassay.llm.endpoints import ModelOptions
 from metassay.meta_evaluation.verdicts import kind_of
 from metassay.reporting.certificates import Best, best_of, verdict_names
@@ -89,27 +89,18 @@ def notes_of(folder: Path, stages: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
-def artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[Row]]:
-    """Rows for Prefect's table artifacts: `leaderboard`, `certificates`, `answers`; no texts.
-
-    `answers`, as `answers_of` has it, is an artifact where any model was asked.
-    """
-    trust = read(CERTIFICATES, folder / "certificates.parquet")[_TRUST]
-    leaders = _leaderboard(folder)[_LEADERS]
-    return _artifacts(leaderboard=leaders, certificates=trust, answers=answers)
-
-
-def card_artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[Row]]:
-    """The same of a test of judges: `judge_cards` and `answers`."""
-    return _artifacts(judge_cards=_cards(folder), answers=answers)
-
-
-def score_artifacts(folder: Path, answers: pd.DataFrame) -> dict[str, list[Row]]:
-    """The same of a test of segmentations: `segment_scores` and `answers`."""
-    return _artifacts(segment_scores=_scores(folder), answers=answers)
-
-
-def _artifacts(*, answers: pd.DataFrame, **tables: pd.DataFrame) -> dict[str, list[Row]]:
+def artifacts(
+    folder: Path, answers: pd.DataFrame, names: Iterable[str] = ("leaderboard", "certificates")
+) -> dict[str, list[Row]]:
+    """Rows for Prefect's table artifacts; no texts. A test of judges has `judge_cards`, one of
+    segmentations `segment_scores`, and `answers` (`answers_of`) whoever asked any model."""
+    known: dict[str, Callable[[Path], pd.DataFrame]] = {
+        "leaderboard": lambda folder: _leaderboard(folder)[_LEADERS],
+        "certificates": lambda folder: read(CERTIFICATES, folder / "certificates.parquet")[_TRUST],
+        "judge_cards": _cards,
+        "segment_scores": _scores,
+    }
+    tables = {name: known[name](folder) for name in names}
     if not answers.empty:
         tables["answers"] = answers
     return {name: records(frame) for name, frame in tables.items()}
@@ -247,10 +238,7 @@ def evaluation_numbers(
 
 
 def judge_numbers(cards: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
-    """Of a test of judges: per judge and set of items how often it is right, with intervals.
-
-    `n` items were judged and `n_missing` were not.
-    """
+    """Of a test of judges: per judge and set of items how often it is right, with intervals."""
     found: Numbers = {}
     for judge, study, of in main_cards(cards):
         numbers = {name: _with_ends(of[name]) for name in CARD_STATISTICS if name in of}
@@ -260,10 +248,7 @@ def judge_numbers(cards: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
 
 
 def segmentation_numbers(scores: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
-    """Of a test of segmentations: how often each is right, with intervals.
-
-    `n` sentences got a label and `n_failed` did not.
-    """
+    """Of a test of segmentations: how often each is right, with intervals."""
     found: Numbers = {}
     for row in records(scores[scores["of"] == "all"]):
         of = found.setdefault(row["segmentation"], {})

@@ -7,29 +7,16 @@ from typing import Any
 import pandas as pd
 
 from metassay import __version__
-from metassay.format.numbers import short
-from metassay.meta_evaluation.options import CertificationOptions
+from metassay.format.frames import records
+from metassay.format.numbers import short, short_interval
+from metassay.meta_evaluation.options import BELOW_OTHERS, CertificationOptions
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS
-from metassay.reporting.advice import by_criterion
-from metassay.reporting.certificates import best_of, decisions, grid, limits
+from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
 from metassay.reporting.contract import Head, Link, Problem
 from metassay.reporting.evidence import put_tables, terms, verdict_words
-from metassay.reporting.figures.correlations import (
-    draw_components,
-    draw_correlation_heatmap,
-    draw_forest,
-    draw_metric_matrix,
-)
+from metassay.reporting.figures import correlations, systems
 from metassay.reporting.figures.drawing import Draw
-from metassay.reporting.figures.systems import (
-    draw_facet_lengths,
-    draw_leaderboard,
-    draw_profile,
-    draw_rubric_levels,
-    draw_violins,
-)
 from metassay.reporting.page import Drawing, put_figures
-from metassay.reporting.people import standing_out
 from metassay.reporting.shell import PageFolder
 from metassay.tables.columns import entries
 
@@ -51,11 +38,12 @@ _TITLES = entries("""
     facet_lengths: facets | Share of each author's words that belongs to each of their parts
 """)
 _DRAW: tuple[Draw, ...] = (
-    *(draw_leaderboard, draw_forest, draw_components, draw_correlation_heatmap, draw_violins),
-    *(draw_metric_matrix, draw_rubric_levels, draw_profile, draw_facet_lengths),
+    *(systems.draw_leaderboard, correlations.draw_forest, correlations.draw_components),
+    *(correlations.draw_correlation_heatmap, systems.draw_violins, correlations.draw_metric_matrix),
+    *(systems.draw_rubric_levels, systems.draw_profile, systems.draw_facet_lengths),
 )
 FIGURES = {
-    name: Drawing(draw, table, title, ("useful",) if draw is draw_forest else ())
+    name: Drawing(draw, table, title, ("useful",) if name == "forest" else ())
     for draw, (name, words) in zip(_DRAW, _TITLES, strict=True)
     for table, title in [words.split(" | ")]
 }
@@ -66,7 +54,7 @@ def answer_of(
 ) -> dict[str, Any]:
     """The fields of a head that say which metric to trust: by certificates and designs."""
     certificates = tables["certificates"]
-    answer = by_criterion(best_of(certificates), confidence)
+    answer = answers_by_criterion(best_of(certificates), confidence)
     if certificates.empty:
         answer = ["No text has both ratings and scores, so no metric is tested against people."]
     small = limits(certificates, tables["designs"], confidence)
@@ -82,6 +70,19 @@ def answer_of(
         "verdicts": verdict_words(fewest=str(FEWEST_SYSTEMS), **numbers),
         "terms": terms("Scores", "People", "Decisions"),
     }
+
+
+def standing_out(agreement: pd.DataFrame) -> list[str]:
+    """Who agrees less with the others than these do with each other, in plain words."""
+    found = records(agreement[agreement["coefficient"] == BELOW_OTHERS])
+    named = [row for row in found if row["low"] is not None and row["low"] > 0]
+    return [
+        f"{row['rater_a']} agrees less than the others by {row['criterion']} (study"
+        f" {row['study']}): the mean Spearman correlation with another rater is"
+        f" {short(row['value'])} {short_interval(row['low'], row['high'])} below that of the others"
+        " with each other. Look at this rater’s ratings before you use the mean of all."
+        for row in sorted(named, key=lambda r: (r["criterion"], r["study"], -r["value"]))
+    ]
 
 
 def write_meta_page(

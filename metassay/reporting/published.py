@@ -12,13 +12,11 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted
-from metassay.reporting.cells import AUTHORS, SECTIONS, Ours, read_printed
+from metassay.reporting.cells import AUTHORS, SECTIONS, Ours, named, read_printed
 from metassay.reporting.published_judges import ClaimScores, compare_claims
-from metassay.reporting.section import Row
-from metassay.reporting.specs import Block, texts
+from metassay.reporting.section import Row, TableWords, texts
 from metassay.tables.names import FULL, NO_JUDGE
 
 SCHOLARSUM_STUDY = "scholarsum_arxiv"
@@ -76,14 +74,11 @@ class Compared:
                 rows(known, "row", "column", "difference"), key=lambda line: abs(line[2])
             )
             said += f"; the largest difference is {most:+.{self.decimals + 1}f} ({row}, {column})"
-        others = counted(self.n_not_run, "published cell")
-        more = (
-            f" {others} of metrics or systems not run here are left out." if self.n_not_run else ""
-        )
-        return f"{said}.{more}"
+        others = f" {counted(self.n_not_run, 'published cell')} of metrics or systems not run here"
+        return f"{said}.{others} are left out." if self.n_not_run else f"{said}."
 
     @property
-    def blocks(self) -> dict[str, Block]:
+    def blocks(self) -> dict[str, TableWords]:
         """How the table is shown: blocks as in words.yaml."""
         block = texts("words.yaml")["published"]["cells"]
         said = {"title": self.title, "says": [self.says, self.summary, *block["says"]]}
@@ -98,21 +93,17 @@ class Compared:
 def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> list[Compared | ClaimScores]:
     """Make the named comparisons; BadInput for an unknown name or an unreadable file."""
     made: list[Compared | ClaimScores] = []
-    for name in names:
-        if name not in COMPARISONS:
-            raise BadInput(
-                f"published: {name!r} is not known; choose from {sorted(COMPARISONS)} in the"
-                " benchmark's params.yaml"
-            )
-        one = COMPARISONS[name]
+    for name, one in named(names, COMPARISONS, "benchmark"):
         printed = pd.concat([read_printed(folder / file) for file in one.files])
         if one.numbers is None or one.place is None:
             found = compare_claims(printed, tables.leaderboard)
             made.append(ClaimScores(name, one.title, one.says, *found))
         else:
             every = one.every(tables) if one.every else {}
-            of = map(one.place, records(printed)), records(printed)
-            cells = _cells(one, one.numbers(tables), every, zip(*of, strict=True))
+            lines = records(printed)
+            cells = _cells(
+                one, one.numbers(tables), every, zip(map(one.place, lines), lines, strict=True)
+            )
             n_not_run = int((printed["value"] != "").sum()) - len(cells)
             made.append(Compared(name, one.title, one.says, cells, n_not_run, one.decimals))
     return made
@@ -154,14 +145,10 @@ def agrees(difference: float | None, tolerance: float = 0.005) -> bool:
 
 def _correlations(tables: Ours, *, study: str, coefficient: str = "pearson") -> Numbers:
     """Our correlations over all texts of metrics that need no judge, by metric and criterion."""
+    chosen = {"study": study, "part": FULL, "judge": NO_JUDGE, "level": "global"}
     found = tables.correlations
-    found = found[
-        (found["study"] == study)
-        & (found["part"] == FULL)
-        & (found["judge"] == NO_JUDGE)
-        & (found["level"] == "global")
-        & (found["coefficient"] == coefficient)
-    ]
+    found = found[found["coefficient"] == coefficient]
+    found = found[(found[list(chosen)] == list(chosen.values())).all(axis=1)]
     return {(m, c): value for m, c, value in rows(found, "metric", "criterion", "value")}
 
 
@@ -172,12 +159,7 @@ ROUGE_VARIANTS = {
 }
 
 
-def _called(what: str) -> dict[str, str]:
-    """What is here by what papers call it."""
-    called: dict[str, str] = texts("published.yaml")[what]
-    return called
-
-
+_CALLED: Mapping[str, Mapping[str, str]] = texts("published.yaml")  # ours by what papers call it
 _AGGREGATE = "Aggregate Score"
 
 
@@ -193,19 +175,14 @@ def _with_aggregate(tables: Ours) -> Numbers:
     return found
 
 
-def _benabacha(row: Row) -> Place:
-    metric, quantity = row["system_or_metric"], row["quantity"]
-    criterion = _called("mts_dialog_criteria").get(quantity, quantity)
-    return metric, quantity, (ROUGE_VARIANTS.get(metric), criterion)
+def _of_metrics(metrics: Mapping[str, str], criteria: str) -> Callable[[Row], Place]:
+    """Rows are metrics, and columns criteria."""
 
+    def place(row: Row) -> Place:
+        metric, quantity = row["system_or_metric"], row["quantity"]
+        return metric, quantity, (metrics.get(metric), _CALLED[criteria].get(quantity, quantity))
 
-def _maynez(row: Row) -> Place:
-    metric, quantity = row["system_or_metric"], row["quantity"]
-    return (
-        metric,
-        quantity,
-        (_called("xsum_metrics").get(metric), _called("xsum_criteria").get(quantity)),
-    )
+    return place
 
 
 def _each_coefficient(tables: Ours, study: str) -> Numbers:
@@ -251,8 +228,8 @@ def _scholarsum_means(tables: Ours, n_papers: int | None) -> Numbers:
 
 def _scholarsum(row: Row) -> Place:
     author, column = row["system_or_metric"], f"{row['quantity']} {row['evaluator']}".strip()
-    metric = _called("scholarsum_metrics").get(column)
-    return author, column, (metric, _called("scholarsum_authors").get(author))
+    metric = _CALLED["scholarsum_metrics"].get(column)
+    return author, column, (metric, _CALLED["scholarsum_authors"].get(author))
 
 
 _ERROR = "error"  # the row of the fit's, which is no facet's
@@ -277,12 +254,12 @@ def _of_doclens(rouge_l: str) -> Callable[[Row], Place]:
 
 
 _HOW: dict[str, tuple[Callable[[Ours], Numbers], Callable[[Row], Place]]] = {
-    "benabacha_table2": (_with_aggregate, _benabacha),
+    "benabacha_table2": (_with_aggregate, _of_metrics(ROUGE_VARIANTS, "mts_dialog_criteria")),
     "doclens_table20": (_per_cent, _of_doclens("rougeLsum_fmeasure")),
     "doclens_table24": (_per_cent, _of_doclens("rougeL_fmeasure")),
     "maynez_spearman": (
         partial(_correlations, study="xsum_hallucination", coefficient="spearman"),
-        _maynez,
+        _of_metrics(_CALLED["xsum_metrics"], "xsum_criteria"),
     ),
     "unieval_topical_chat": (partial(_each_coefficient, study="topical_chat"), _unieval),
     "unieval_sfres": (partial(_each_coefficient, study="sfres"), _unieval),

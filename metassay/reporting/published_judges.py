@@ -13,12 +13,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput
 from metassay.format.frames import rows
 from metassay.format.numbers import counted, probability
 from metassay.labelled.results import Cards
-from metassay.reporting.cells import AUTHORS, SECTIONS, read_printed
-from metassay.reporting.specs import Block, texts
+from metassay.reporting.cells import AUTHORS, SECTIONS, named, read_printed
+from metassay.reporting.section import TableWords, texts
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import NO_JUDGE
 
@@ -59,7 +58,7 @@ class ClaimScores:
         return {name: self.scores, f"{name}_ranks": self.ranks}
 
     @property
-    def blocks(self) -> dict[str, Block]:
+    def blocks(self) -> dict[str, TableWords]:
         """How these are shown: blocks as in words.yaml."""
         of = texts("words.yaml")["published"]
         lacks = (
@@ -197,13 +196,7 @@ def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> dict[str,
     Raises BadInput for an unknown name or an unreadable file.
     """
     tables = {}
-    for name in names:
-        if name not in JUDGE_COMPARISONS:
-            raise BadInput(
-                f"published: {name!r} is not known; choose from {sorted(JUDGE_COMPARISONS)} in the"
-                " test's params.yaml"
-            )
-        comparison = JUDGE_COMPARISONS[name]
+    for name, comparison in named(names, JUDGE_COMPARISONS, "test"):
         printed = _printed_accuracies(read_printed(folder / comparison.file))
         cells = [*_accuracies(test, comparison), *printed]
         reals = dict.fromkeys(("value", "low", "high"), "float64")

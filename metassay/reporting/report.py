@@ -22,13 +22,17 @@ from metassay.reporting.facets import facets_table
 from metassay.reporting.meta_page import FIGURES, answer_of
 from metassay.reporting.names import Metric, described, headline_metrics, sorted_metrics
 from metassay.reporting.page import Report, filled, put_figures, write_tables
-from metassay.reporting.people import ranks_table, violins
-from metassay.reporting.profile import profile_table
 from metassay.reporting.published import Compared, compare_all
 from metassay.reporting.published_judges import ClaimScores
-from metassay.reporting.rubrics import rubric_tables
 from metassay.reporting.shell import PageFolder
-from metassay.reporting.systems import conflict_shares, system_groups
+from metassay.reporting.summaries import (
+    conflict_shares,
+    profile_table,
+    ranks_table,
+    rubric_tables,
+    system_groups,
+    violins,
+)
 from metassay.statistics.document_means import Resampling
 from metassay.tables.criteria import of_rubrics
 from metassay.tables.names import metric_label

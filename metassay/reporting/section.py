@@ -1,10 +1,13 @@
 """Rows of tables: their keys, groups and order, and an estimate in a sentence."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 
+from metassay.core import strict_yaml
 from metassay.format.frames import records
 from metassay.format.numbers import short, short_interval
 from metassay.reporting.names import (
@@ -68,3 +71,15 @@ def titled(key: Key) -> str:
 def best_first(value: float | None) -> tuple[bool, float]:
     """Sorting key of one number: the largest first, null last."""
     return value is None, -(value or 0.0)
+
+
+# Words of pages, as files of this folder.
+
+
+TableWords = Mapping[str, Any]
+
+
+@cache
+def texts(file: str) -> Any:
+    """The blocks of a file of this folder, such as `words.yaml`."""
+    return strict_yaml.load(Path(__file__).with_name(file))

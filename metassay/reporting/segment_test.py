@@ -11,21 +11,10 @@ from metassay.core.atomic import whole_folder
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, short, shown, shown_interval
 from metassay.labelled.records import NONE
-from metassay.reporting.contract import (
-    Asked,
-    Block,
-    CellInfo,
-    Document,
-    Judgment,
-    Line,
-    Mark,
-    SystemsInfo,
-    Text,
-    TextsInfo,
-)
+from metassay.reporting import contract as c
+from metassay.reporting.evidence import finish_test, in_order
 from metassay.reporting.figures.tests import draw_confusions
 from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
-from metassay.reporting.pages import finish_test, in_order
 from metassay.reporting.section import short_estimate
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
@@ -61,9 +50,6 @@ class SegmentTestReport(Report):
 def write_segment_test(report: SegmentTestReport, out: Path) -> None:
     """Write the folder `out`, whole or not at all; equal input gives equal bytes.
 
-    Files: index.html and page/; segment_scores, confusions, sentences (a row per sentence with its
-    right label and that of each segmentation), language_models (where any model was asked) and
-    notes (where there is any), each as .csv (all digits) and .md; figures/confusions.svg and .png.
     Only the page has texts. Raises BadInput if `out` holds anything; then nothing is written.
     """
     tables = report.tables
@@ -136,16 +122,7 @@ def _write_page(
             counted(len(report.segmentations), "segmentation"),
         ],
         answer=verdict(tables["segment_scores"], str(sentences["label"].value_counts().index[0])),
-        systems=SystemsInfo(
-            noun="segmentation",
-            table="segment_scores",
-            system="segmentation",
-            metric=["statistic"],
-            cell=CellInfo("value", "low", "high", "n", "n_failed"),
-            better="better",
-            groups="",
-            headline=_HEADLINE,
-        ),
+        headline=_HEADLINE,
         texts=put_sentences(page, tables, wide, report.segmentations, labels),
     )
 
@@ -200,7 +177,7 @@ def put_sentences(
     wide: pd.DataFrame,
     segmentations: Sequence[str],
     labels: Sequence[str],
-) -> TextsInfo:
+) -> c.TextsInfo:
     """Write a document per document, with its texts, those with most wrong labels first.
 
     `wide`: a row per sentence, with a column of labels per segmentation. Right labels are marked in
@@ -214,14 +191,14 @@ def put_sentences(
     sentences: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in records(wide.sort_values(_SENTENCE)):
         sentences.setdefault((row["doc_id"], row["author"]), []).append(row)
-    texts: dict[str, list[Text]] = {}
+    texts: dict[str, list[c.Text]] = {}
     for doc_id, author, text in sorted(rows(tables["texts"], *_TEXT, "text")):
         if lines := sentences.get((doc_id, author)):
             texts.setdefault(doc_id, []).append(_text(author, text, lines, segmentations, status))
     wrong = {doc_id: [*map(_wrong_labels, of_document)] for doc_id, of_document in texts.items()}
     share = {doc_id: sum(map(sum, of)) / sum(map(len, of)) for doc_id, of in wrong.items()}
     order = sorted(texts, key=lambda doc_id: (-share[doc_id], doc_id))
-    documents = [Document(doc_id, "", [], [], texts[doc_id]) for doc_id in order]
+    documents = [c.Document(doc_id, "", [], [], texts[doc_id]) for doc_id in order]
     splits = [[sum(map(bool, labels_of)) for labels_of in wrong[doc_id]] for doc_id in order]
     return put_texts(
         page,
@@ -239,31 +216,31 @@ def _text(
     sentences: Sequence[Mapping[str, Any]],
     segmentations: Sequence[str],
     status: Mapping[tuple[Any, ...], str],
-) -> Text:
+) -> c.Text:
     lines = []
     for number, row in enumerate(sentences, 1):
         start, end, right = row["start"], row["end"], row["label"]
         key = (row["doc_id"], author, row["position"])
         judgments = [
-            Judgment(f"failed: {status[(name, *key)]}", "unknown")
+            c.Judgment(f"failed: {status[(name, *key)]}", "unknown")
             if row[name] is None
-            else Judgment(row[name], "for" if row[name] == right else "against")
+            else c.Judgment(row[name], "for" if row[name] == right else "against")
             for name in segmentations
         ]
         ends = (utf16(text, start), utf16(text, end))
-        lines.append(Line(number, right, text[start:end], *ends, [], [], judgments))
+        lines.append(c.Line(number, right, text[start:end], *ends, [], [], judgments))
     scores = []
     for place, name in enumerate(segmentations):
         sides = [line.judgments[place].side for line in lines]
         n, wrong = len(sides) - sides.count("unknown"), sides.count("against")
         scores.append((f"{WRONG} ({name})", wrong / n if n else None))
-    heads = [Asked(_QUESTION, "", name) for name in segmentations]
-    marks = [Mark(line.start, line.end, line.part) for line in lines if line.part != NONE]
-    block = Block("sentences", _QUESTION, "statement", heads, lines)
-    return Text(author, [], text, marks, scores=scores, blocks=[block])
+    heads = [c.Asked(_QUESTION, "", name) for name in segmentations]
+    marks = [c.Mark(line.start, line.end, line.part) for line in lines if line.part != NONE]
+    block = c.Block("sentences", _QUESTION, "statement", heads, lines)
+    return c.Text(author, [], text, marks, scores=scores, blocks=[block])
 
 
-def _wrong_labels(text: Text) -> list[int]:
+def _wrong_labels(text: c.Text) -> list[int]:
     """How many segmentations are wrong of each sentence."""
     lines = text.blocks[0].lines
     return [sum(judgment.side == "against" for judgment in line.judgments) for line in lines]

@@ -18,12 +18,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metassay.core.atomic import whole_file
 from metassay.core.visible import visible
 from metassay.format.frames import rows
-from metassay.reporting.contract import ColumnInfo, Document, Head, TableInfo
+from metassay.reporting.contract import ColumnInfo, Document, Head, Link, TableInfo
 
 BUNDLE = Path(__file__).with_name("bundle")  # what `npm run build` makes of page/
-LARGEST = 1_000_000  # bytes of a shard, about: a single document may have more
+LARGEST = 1_000_000  # bytes of a shard, about; what is larger than twice that is cut to pieces
+_PIECE = 250_000  # characters of a piece, of four bytes at most
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file:;"
@@ -61,10 +63,18 @@ class PageFolder:
 
     def put(self, name: str, value: object) -> str:
         """Write page/data/NAME.js, `/` in names becomes a folder; returns the name."""
+        self._write(name, encode(value))
+        return name
+
+    def _write(self, name: str, value: bytes) -> None:
+        """A value in JSON; where no file may have all of it, pieces of it as texts beside it."""
+        if len(value) > 2 * LARGEST:
+            text = value.decode()
+            cuts = [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)]
+            value = encode({"pieces": [self.put(f"{name}/{n}", cut) for n, cut in enumerate(cuts)]})
         path = self._data / f"{name}.js"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"metassay(%s,%s)\n" % (encode(name), encode(value)))
-        return name
+        path.write_bytes(b"metassay(%s,%s)\n" % (encode(name), value))
 
     def put_table(self, name: str, frame: pd.DataFrame) -> list[str]:
         """Write a table as shards of consecutive rows; returns their ids, in order."""
@@ -102,27 +112,38 @@ class PageFolder:
         for document in documents:
             text = encode(document)
             if lines and size + len(text) > LARGEST:
-                self._put_lines(place, lines)
+                self._write(f"documents/{place}", _of_lines(lines))
                 place, size, lines = place + 1, 0, []
             lines.append(text)
             size += len(text)
             yield document, place
         if lines:
-            self._put_lines(place, lines)
-
-    def _put_lines(self, place: int, lines: Sequence[bytes]) -> None:
-        path = self._data / f"documents/{place}.js"
-        path.parent.mkdir(exist_ok=True)
-        head = b'metassay("documents/%d",{"documents":[' % place
-        path.write_bytes(head + b",\n".join(lines) + b"]})\n")
+            self._write(f"documents/{place}", _of_lines(lines))
 
     def finish(self, head: Head) -> None:
         """Write the head, the bundle and index.html."""
         self.put("head", head)
+        if head.kind == "benchmark":
+            self.put("since", None)
         for file in ("app.js", "app.css"):
             shutil.copyfile(BUNDLE / file, self.folder / "page" / file)
         shell = _SHELL.format(policy=_POLICY, name=html.escape(visible(head.name)))
         (self.folder / "index.html").write_text(shell, encoding="utf-8", newline="\n")
+
+
+def put_since(folder: Path, since: Link | None) -> None:
+    """Say on a benchmark's page, if it is there, what changed since its numbers were accepted.
+
+    `since` leads to the report about it; None: nothing was compared. The file is no part of what
+    the stage wrote: .dvcignore names it.
+    """
+    if (folder / "page/data").is_dir():
+        with whole_file(folder / "page/data/since.js") as file:
+            file.write(b'metassay("since",%s)\n' % encode(since))
+
+
+def _of_lines(documents: Sequence[bytes]) -> bytes:
+    return b'{"documents":[' + b",\n".join(documents) + b"]}"
 
 
 def encode(value: object) -> bytes:

@@ -6,16 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import pandas as pd
 
 from metassay.core.visible import visible
-from metassay.reporting.contract import (
-    AuthorInfo,
-    CriterionInfo,
-    Document,
-    MetricInfo,
-    Rating,
-    SearchShard,
-    Text,
-    TextsInfo,
-)
+from metassay.reporting import contract as c
 from metassay.reporting.names import sorted_authors
 from metassay.reporting.shell import LARGEST, PageFolder
 from metassay.tables.names import is_reference
@@ -32,20 +23,20 @@ FIXED = {
 _UNUSED = ("title", "group", "csv", "command")  # of the record of a table that is no evidence
 
 
-Rated = Callable[[Text], Iterable[Rating]]
+Rated = Callable[[c.Text], Iterable[c.Rating]]
 
 
 def put_texts(  # noqa: PLR0913 - all that the view is made of
     page: PageFolder,
-    documents: Iterable[tuple[Document, Sequence[int]]],
+    documents: Iterable[tuple[c.Document, Sequence[int]]],
     *,
     noun: str,
     judges: Sequence[str] = (),
     metrics: Mapping[str, str],
-    criteria: Sequence[CriterionInfo] = (),
+    criteria: Sequence[c.CriterionInfo] = (),
     parts: Sequence[str] = (),
     rated: Rated = lambda text: text.ratings,
-) -> TextsInfo:
+) -> c.TextsInfo:
     """Write documents, index and search in the order of `documents`, one at a time.
 
     With each document stands, per text, on how many lines a judge is wrong or differs from people:
@@ -59,7 +50,7 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     index: list[dict[str, object]] = []
     search = _Search(page)
 
-    def each() -> Iterator[Document]:
+    def each() -> Iterator[c.Document]:
         for document, split in documents:
             splits.append(split)
             yield document
@@ -85,15 +76,15 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     frame = pd.DataFrame(index, columns=[*known, *(of.column for of in criteria)])
     reals = [*columns.values(), *(of.column for of in criteria)]
     frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
-    return TextsInfo(
+    return c.TextsInfo(
         documents=len(splits),
         texts=len(frame),
         noun=noun,
         authors=[
-            AuthorInfo(name, "reference" if is_reference(name) else "system")
+            c.AuthorInfo(name, "reference" if is_reference(name) else "system")
             for name in sorted_authors(frame["author"])
         ],
-        metrics=[MetricInfo(label, column, metrics[label]) for label, column in columns.items()],
+        metrics=[c.MetricInfo(label, column, metrics[label]) for label, column in columns.items()],
         criteria=criteria,
         judges=judges,
         parts=parts,
@@ -116,9 +107,9 @@ class _Search:
     def __init__(self, page: PageFolder) -> None:
         self._page, self._first, self._size = page, 0, 0
         self._read: list[str] = []
-        self._shards: list[SearchShard] = []
+        self._shards: list[c.SearchShard] = []
 
-    def add(self, text: Text) -> None:
+    def add(self, text: c.Text) -> None:
         """The text of the next row, and what is in its lines and not in it."""
         lines = [line.text for block in text.blocks for line in block.lines]
         read = "\n".join([text.text, *(line for line in lines if line not in text.text)])
@@ -128,7 +119,7 @@ class _Search:
         self._read.append(read)
         self._size += size
 
-    def finish(self) -> list[SearchShard]:
+    def finish(self) -> list[c.SearchShard]:
         """The shards, in order."""
         if self._read:
             self._put()
@@ -136,7 +127,7 @@ class _Search:
 
     def _put(self) -> None:
         name = self._page.put(f"search/{len(self._shards)}", {"texts": self._read})
-        self._shards.append(SearchShard(name, self._first, len(self._read)))
+        self._shards.append(c.SearchShard(name, self._first, len(self._read)))
         self._first, self._size, self._read = self._first + len(self._read), 0, []
 
 
@@ -144,7 +135,7 @@ def _side_names(judges: int) -> list[str]:
     return [f"{side}_{n}" for n in range(judges) for side in ("for", "against", "unknown")]
 
 
-def _sides(text: Text, judges: Sequence[str]) -> dict[str, int]:
+def _sides(text: c.Text, judges: Sequence[str]) -> dict[str, int]:
     counts = dict.fromkeys(_side_names(len(judges)), 0)
     for block in text.blocks:
         for line in block.lines:
@@ -154,12 +145,12 @@ def _sides(text: Text, judges: Sequence[str]) -> dict[str, int]:
     return counts
 
 
-def _parts(text: Text) -> set[str]:
+def _parts(text: c.Text) -> set[str]:
     lines = (line.part for block in text.blocks for line in block.lines)
     return {*lines, *(mark.part for mark in text.marks)}
 
 
-def _mean(ratings: Sequence[Rating], name: str) -> float | None:
+def _mean(ratings: Sequence[c.Rating], name: str) -> float | None:
     """Of ratings of the text itself, not of it beside another one."""
     values = [r.value for r in ratings if r.criterion == name and not r.of and r.value is not None]
     return math.fsum(values) / len(values) if values else None

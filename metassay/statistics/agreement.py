@@ -14,7 +14,7 @@ value with every item once, `agreement_interval` puts a bootstrap interval aroun
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +22,12 @@ from numpy.typing import ArrayLike
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Level,
+    in_turn,
     weighted_pearson,
     weighted_spearman,
 )
 from metassay.statistics.correlation import Coefficient as Correlation
+from metassay.statistics.document_means import worth
 from metassay.statistics.exact_sums import (
     NOISE,
     Array,
@@ -37,14 +39,15 @@ from metassay.statistics.exact_sums import (
     weighted_sums,
 )
 from metassay.statistics.jackknife import LeftOut, left_out, left_out_documents, over_strata
-from metassay.statistics.layout import Layout, Part, plain
-from metassay.statistics.resampling import HELD, percentiles, tallies
+from metassay.statistics.layout import Layout, Part, numbered, plain
+from metassay.statistics.resampling import HELD, expanded_percentiles, expanded_tail, tallies
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Distance = Literal["none", "linear", "quadratic"]
 Icc = Literal["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
 Coefficient = Callable[[Array, Array], Array]  # ratings, weights -> (resamples,)
 Units = Index
+FEW_UNITS = 6  # resamples of fewer are too few different ones for ends so far out
 
 
 class Agreement(NamedTuple):
@@ -69,21 +72,29 @@ def agreement(ratings: ArrayLike, of: Coefficient, *, fewest: int = 2) -> Agreem
 
     Raises ValueError unless ratings are two-dimensional.
     """
-    table, missing = rated_items(ratings, fewest)
+    table, missing, _ = rated_items(ratings, fewest)
     n = table.shape[1]
     value = float(of(table, np.ones((1, n)))[0]) if n else np.nan
     return Agreement(value, n, missing)
 
 
-def rated_items(ratings: ArrayLike, fewest: int = 2) -> tuple[Array, int]:
-    """The items (raters, n) with `fewest` ratings or more, and how many others have any.
+class RatedItems(NamedTuple):
+    """The items with ratings enough."""
+
+    ratings: Array  # (raters, n)
+    n_missing: int  # other items that have any rating
+    which: Mask  # (items,) true for these n
+
+
+def rated_items(ratings: ArrayLike, fewest: int = 2) -> RatedItems:
+    """The items of (raters, items) with `fewest` ratings or more.
 
     Raises ValueError unless ratings are two-dimensional.
     """
     table = _rated(ratings)
     raters = np.sum(np.isfinite(table), axis=0)
     enough = raters >= max(fewest, 1)
-    return table[:, enough], int(np.count_nonzero((raters > 0) & ~enough))
+    return RatedItems(table[:, enough], int(np.count_nonzero((raters > 0) & ~enough)), enough)
 
 
 def _rated(ratings: ArrayLike) -> Array:
@@ -261,27 +272,38 @@ def mean_of_others(ratings: Array, rater: int) -> Array:
 
 
 def agreement_interval(
-    ratings: ArrayLike, of: Coefficient, *, n: int, confidence: float, rng: np.random.Generator
+    ratings: ArrayLike,
+    of: Coefficient,
+    unit: Units,
+    *,
+    n: int,
+    confidence: float,
+    rng: np.random.Generator,
 ) -> Interval:
-    """Percentile interval of a coefficient of ratings (raters, items), from n draws of items.
+    """Interval of a coefficient of ratings (raters, items), from n draws of units of items.
 
-    `of` is called with equal items put together, their weights added. The raters stay. Both ends
-    are NaN if fewer than half of the draws have a coefficient. Raises ValueError unless ratings are
-    two-dimensional.
+    Items of one `unit` (items,), as those of one document, are drawn together; the fewer units they
+    are worth, the further out are the ends (`document_means.worth`, `expanded_percentiles`). `of`
+    is called with equal items put together, their weights added. The raters stay. Both ends are NaN
+    with one unit, and if fewer than half of the draws have a coefficient. Raises ValueError unless
+    ratings are two-dimensional.
     """
-    table = _rated(ratings)
-    items = table.shape[1]
-    if items < 2:
+    table, unit = _rated(ratings), numbered(unit)
+    items, units = table.shape[1], int(np.max(unit, initial=-1)) + 1
+    if units < 2:
         return Interval(np.nan, np.nan, 0, n)
     # No two NaN are equal, but two infinities are.
     kinds, kind = np.unique(np.nan_to_num(table, nan=np.inf), axis=1, return_inverse=True)
     kinds = np.where(np.isfinite(kinds), kinds, np.nan)
+    order = np.argsort(kind.reshape(items), kind="stable")
+    starts = np.searchsorted(kind.reshape(items)[order], np.arange(kinds.shape[1]))
     values = np.empty(n)
     for rows in blocks(n, items, numbers=HELD):
-        drawn = kind.reshape(items)[rng.integers(items, size=(values[rows].size, items))]
-        values[rows] = of(kinds, tallies(drawn, kinds.shape[1]))
+        drawn = tallies(rng.integers(units, size=(values[rows].size, units)), units)
+        values[rows] = of(kinds, np.add.reduceat(drawn[:, unit[order]], starts, axis=1))
     defined = int(np.count_nonzero(~np.isnan(values)))
-    low, high = percentiles(values[:, None], confidence)
+    (number,) = worth(np.ones((items, 1), dtype=bool), unit)
+    low, high = expanded_percentiles(values[:, None], float(number), confidence)
     return Interval(float(low[0]), float(high[0]), defined, n - defined)
 
 
@@ -310,16 +332,17 @@ def below_others(
     """One per rater: the others' agreement among themselves less the rater's with them.
 
     Agreement is the mean of Spearman's correlations of two raters, of the items that both rated:
-    who is lenient throughout agrees as well as anybody. Intervals are percentiles of n resamples
-    of units: items of one `unit` (items,), as the claims of one text, are drawn together. The
-    raters' low ends hold all at once with the `confidence`, by Bonferroni, so that somebody may be
-    named whose low end is above 0 although nobody was suspected beforehand (how often equal raters
-    are named: docs/calibration.md). A resample in which the value is undefined counts as no gap.
-    NaN with fewer than three raters, where no two of the others share two items or more, and where
-    fewer than half of the resamples are defined. Raises ValueError unless ratings are
-    two-dimensional.
+    who is lenient throughout agrees as well as anybody. Intervals are of n resamples of units:
+    items of one `unit` (items,), as the texts and claims of one document, are drawn together; ends
+    lie as far out as `expanded_tail` has them. The raters' low ends hold all at once with the
+    `confidence`, by Bonferroni, so that somebody may be named whose low end is above 0 although
+    nobody was suspected beforehand (how often equal raters are named: docs/calibration.md). A
+    resample in which the value is undefined counts as no gap. NaN with fewer than three raters,
+    where no two of the others share two items or more, and where fewer than half of the resamples
+    are defined; no interval where units are worth less than FEW_UNITS. Raises ValueError unless
+    ratings are two-dimensional.
     """
-    table = _rated(ratings)
+    table, unit = _rated(ratings), numbered(unit)
     known, raters = np.isfinite(table), len(table)
     pairs = [
         _Pair((a, b), table[[a, b]][:, both], unit[both])
@@ -333,11 +356,12 @@ def below_others(
         for rows in blocks(n, size, numbers=HELD):
             drawn = rng.integers(size, size=(len(gaps[1:][rows]), size))
             gaps[1:][rows] = _gaps(pairs, raters, tallies(drawn, size))
-    tail = (1.0 - confidence) / max(1, raters)
+    (number,) = worth(np.asarray(known.any(axis=0, keepdims=True)).T, unit)
+    tail = expanded_tail((1.0 - confidence) / max(1, raters), float(number))
     found = []
     for rater, (value, *values) in enumerate(gaps.T):
         n_defined, low, high = int(np.isfinite(values).sum()), np.nan, np.nan
-        if np.isfinite(value) and 2 * n_defined >= n:
+        if np.isfinite(value) and 2 * n_defined >= n and number >= FEW_UNITS:
             # Where nearly all ratings are one grade, those few texts that differ are often not
             # drawn. Were these resamples left out, one text would be enough to name somebody.
             low, high = map(float, np.quantile(np.nan_to_num(values), (tail, 1.0 - tail)))
@@ -360,18 +384,15 @@ def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
     return gaps
 
 
-Known = dict[tuple[int, bytes], LeftOut]  # a rater's own, by rater and cells; see `against_rater`
-
-
 class AgainstRater(NamedTuple):
     """How a metric and a rater predict the other raters, with leave-outs for intervals."""
 
     metric: LeftOut  # the metric predicting the mean of all raters but one
     rater: LeftOut  # the rater left out doing the same, on the same texts and documents
     difference: LeftOut  # metric less rater
-    n: int  # raters for whom both are defined
-    n_undefined: int  # raters for whom one is not
-    n_compared: int  # texts, documents or systems that both rest on: the fewest of any rater
+    n: Any  # int; raters for whom both are defined
+    n_undefined: Any  # raters for whom one is not
+    n_compared: Any  # texts, documents or systems that both rest on: the fewest of any rater
 
 
 def against_rater(
@@ -381,85 +402,94 @@ def against_rater(
     coefficient: Correlation,
     *,
     layout: Layout | None = None,
-    known: Known | None = None,
 ) -> AgainstRater:
-    """Hold a metric (systems, documents) against the raters' own agreement.
+    """Hold metrics (..., systems, documents) against the raters' own agreement.
 
     Ratings are (raters, systems, documents). For each rater, rater and metric are held against the
     mean of the other raters, in the cells that this rater, another one and the metric scored; at
     document level, only in the documents in which this rater and the others tell these texts apart.
     There a metric that does not tell them apart counts 0: it does not get the mean of the documents
-    that suit it. Then the mean over the raters. Negate a metric of which less is better. `known`
-    keeps the raters' own correlations for the next metric of the same ratings, level and
-    coefficient. Raises ValueError unless shapes fit.
+    that suit it. Then the mean over the raters. Negate a metric of which less is better. Raises
+    ValueError unless shapes fit.
     """
     table, scores = np.asarray(ratings, np.float64), np.asarray(metric, np.float64)
-    if table.ndim != 3 or scores.shape != table.shape[1:]:
+    if table.ndim != 3 or scores.shape[-2:] != table.shape[1:]:
         raise ValueError(
             f"want raters x systems x documents and one system x document shape, got"
             f" {table.shape}, {scores.shape}"
         )
-    known, layout = {} if known is None else known, layout or plain(scores.shape)
-    found: list[tuple[LeftOut, LeftOut, int]] = []
-    for rater, scored in enumerate(table):
+    n_raters, groups = len(table), layout or plain(scores.shape)
+    table = table if n_raters else np.full((1, *table.shape[1:]), np.nan)
+    of = EVERY_COEFFICIENT[coefficient]
+
+    def with_rater(rater: int) -> tuple[LeftOut, LeftOut, Array]:
         others = mean_of_others(table, rater)
-        there = np.isfinite(scores) & np.isfinite(scored) & np.isfinite(others)
-        a, b, c = (np.where(there, side, np.nan) for side in (scores, scored, others))
-        cells = (rater, there.tobytes())
-        if level == "document":
-            of_metric = _by_document(a, b, c, coefficient, layout)
-            if cells not in known:
-                known[cells] = _by_document(None, b, c, coefficient, layout)
-            n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](b.T, c.T))))
-        else:
-            of_metric = left_out(a, c, level, coefficient, layout)
-            if cells not in known:
-                known[cells] = left_out(b, c, level, coefficient, layout)
-            n = int(np.count_nonzero(there if level == "global" else there.any(axis=1)))
-        found.append((of_metric, known[cells], n))
-    both = [one for one in found if not np.isnan(one[0].value + one[1].value)]
-    if not both:
-        nothing = left_out(np.full(scores.shape, np.nan), scores, level, coefficient, layout)
-        return AgainstRater(nothing, nothing, nothing, 0, len(table), 0)
-    metrics, raters, compared = zip(*both, strict=True)
-    mean_metric, mean_rater = _mean(metrics), _mean(raters)
+
+        def of_these(a: Array, c: Array, present: Mask) -> tuple[Any, ...]:
+            a, c = np.where(present, a, np.nan), np.where(present, c, np.nan)
+            b = np.where(present, table[rater], np.nan)[None]  # alike for all these metrics
+            if level == "document":
+                lefts = [_by_document(one, b, c[:1], coefficient, groups) for one in (a, None)]
+                n = int(np.count_nonzero(~np.isnan(of(b.mT, c[:1].mT))))
+            else:
+                lefts = [left_out(one, c[:1], level, coefficient, groups) for one in (a, b)]
+                n = int(np.count_nonzero(present if level == "global" else present.any(axis=1)))
+            own = lefts[1].take(np.zeros(len(a), dtype=np.intp))
+            return *lefts[0], *own, np.full(len(a), n)
+
+        rated = np.where(np.isfinite(table[rater]), others, np.nan)
+        sides = in_turn(of_these, scores.reshape(-1, *scores.shape[-2:]), rated)
+        return LeftOut(*sides[:5]), LeftOut(*sides[5:10]), sides[10]
+
+    metrics, raters, compared = zip(*map(with_rater, range(len(table))), strict=True)
+    both = np.array([~np.isnan(a.value + b.value) for a, b in zip(metrics, raters, strict=True)])
+    mean_metric, mean_rater = (_mean(found, both) for found in (metrics, raters))
     difference = mean_metric._replace(
         value=mean_metric.value - mean_rater.value,
         systems=mean_metric.systems - mean_rater.systems,
         documents=mean_metric.documents - mean_rater.documents,
     )
-    counts = len(both), len(table) - len(both), min(compared)
-    return AgainstRater(mean_metric, mean_rater, difference, *counts)
+    n = both.sum(axis=0)
+    fewest = np.where(both, np.array(compared), np.iinfo(np.intp).max).min(axis=0)
+    found = mean_metric, mean_rater, difference
+    counts = n, n_raters - n, np.where(n > 0, fewest, 0)
+    if scores.ndim == 2:
+        return AgainstRater(*(one.take(0) for one in found), *(one[0] for one in counts))
+    return AgainstRater(*found, *counts)
 
 
 def _by_document(
     metric: Array | None, rater: Array, others: Array, coefficient: Correlation, layout: Layout
 ) -> LeftOut:
-    # Of the metric (a document in which it has no coefficient: 0) or else of the rater, over the
+    # Of the metrics (a document in which one has no coefficient: 0) or else of the rater, over the
     # documents in which the rater has one.
     of = EVERY_COEFFICIENT[coefficient]
 
-    def left_of(part: Part) -> tuple[LeftOut, int]:
+    def left_of(part: Part) -> tuple[LeftOut, Any]:
         rated, known = part.of(rater), part.of(others)
         scores = None if metric is None else part.of(metric)
 
         def values(rows: Mask) -> Array:
-            of_rater = of(rated[rows].T, known[rows].T)
+            of_rater = of(rated[:, rows].mT, known[:, rows].mT)
             if scores is None:
                 return of_rater
-            of_metric = np.nan_to_num(of(scores[rows].T, known[rows].T))
+            of_metric = np.nan_to_num(of(scores[:, rows].mT, known[:, rows].mT))
             return np.where(np.isnan(of_rater), np.nan, of_metric)
 
-        n = int(np.count_nonzero(~np.isnan(of(rated.T, known.T))))
-        return left_out_documents(values, np.isfinite(known), part.layout), n
+        n = int(np.count_nonzero(~np.isnan(of(rated.mT, known.mT))))
+        left = left_out_documents(values, np.isfinite(known[0]), part.layout)
+        return left, np.full(len(left.systems), n)
 
-    return over_strata(left_of, np.isfinite(others), layout, "document")
+    return over_strata(left_of, np.isfinite(others[0]), layout, "document")
 
 
-def _mean(found: Sequence[LeftOut]) -> LeftOut:
-    # Over raters; a leave-out counts only if it is defined for all of them.
-    return found[0]._replace(
-        value=float(np.mean([one.value for one in found])),
-        systems=np.mean([one.systems for one in found], axis=0),
-        documents=np.mean([one.documents for one in found], axis=0),
-    )
+def _mean(found: Sequence[LeftOut], counts: Mask) -> LeftOut:
+    # Over the raters that count (raters, metrics); a leave-out only if it is defined for all.
+    def mean(name: str) -> Array:
+        each = np.array([getattr(one, name) for one in found])
+        used = counts.reshape(*counts.shape, *[1] * (each.ndim - 2))
+        n = used.sum(axis=0)
+        return quotient(np.where(used, each, 0.0).sum(axis=0), n, n > 0)
+
+    sides = mean("value"), mean("systems"), mean("documents")
+    return LeftOut(*sides, *found[0][3:])

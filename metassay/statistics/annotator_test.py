@@ -80,16 +80,15 @@ def annotator_test(
         raise ValueError(f"want an epsilon of 0 or more and below 1, got {epsilon}")
     of = own_clusters(cluster, labels.size)
     rows = [_contest(labels, table, rater, of, epsilon) for rater in range(len(table))]
-    published = benjamini_yekutieli(np.array([row[4] for row in rows]), level)
-    ours = benjamini_yekutieli(np.array([row[5] for row in rows]), level)
-    contests = [
-        Contest(*row, bool(a), bool(b)) for row, a, b in zip(rows, published, ours, strict=True)
-    ]
-    old = [one.wins_published for one in contests if np.isfinite(one.p_published)]
+    by = [benjamini_yekutieli(np.array([row[k] for row in rows]), level) for k in (4, 5)]
+    contests = [Contest(*row, bool(by[0][n]), bool(by[1][n])) for n, row in enumerate(rows)]
+    published = [one.wins_published for one in contests if np.isfinite(one.p_published)]
     held = [one for one in contests if np.isfinite(one.p)]
-    rates = [float(np.mean(w)) if w else np.nan for w in (old, [one.wins for one in held])]
-    advantage = float(np.mean([one.advantage for one in held])) if held else np.nan
-    return AnnotatorTest(rates[0], rates[0] >= 0.5, rates[1], rates[1] >= 0.5, advantage, contests)
+    old, new, advantage = (
+        float(np.mean(each)) if each else np.nan
+        for each in (published, [one.wins for one in held], [one.advantage for one in held])
+    )
+    return AnnotatorTest(old, old >= 0.5, new, new >= 0.5, advantage, contests)
 
 
 def benjamini_yekutieli(p: Array, level: float) -> Mask:
@@ -97,11 +96,8 @@ def benjamini_yekutieli(p: Array, level: float) -> Mask:
     held = np.flatnonzero(np.isfinite(p))
     order = held[np.argsort(p[held], kind="stable")]
     rank = np.arange(1, order.size + 1)
-    below = p[order] <= rank / order.size * level / np.sum(1.0 / rank) if order.size else rank > 0
-    fallen = np.zeros(p.size, dtype=np.bool_)
-    if below.any():
-        fallen[order[: np.flatnonzero(below)[-1] + 1]] = True
-    return fallen
+    below = np.flatnonzero(p[order] <= rank / order.size * level / np.sum(1.0 / rank))
+    return np.isin(np.arange(p.size), order[: below[-1] + 1] if below.size else [])
 
 
 def _contest(

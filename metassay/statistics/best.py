@@ -15,15 +15,16 @@ from metassay.statistics.exact_sums import Array
 ENOUGH = 0.5  # the share of resamples that must have a difference
 
 
-def behind_best(draws: Array, best: int, n: int) -> Array:
+def behind_best(draws: Array, best: int, n: float) -> Array:
     """p (metrics,) of each metric's being as good as metric `best`; NaN of the best itself.
 
     `draws` is (1 + resamples, metrics, metrics): at [., i, j] the value of metric j less that of
-    metric i, more being better; first that of the data. n: how many things were drawn from. The
-    chance that any p of metrics that are equally good in truth is below a is at most about a,
-    however many there are and whichever was picked as the best: a difference over its bootstrap
-    standard error is held against the largest such deviation, of resampled differences from those
-    of the data, among all pairs. The largest are as far out as Student's t with (n - 1) / 2 degrees
+    metric i, more being better; first that of the data. n: how many things were drawn from, or what
+    they are worth where some hold more than others (`document_means.worth`). The chance that any p
+    of metrics that are equally good in truth is below a is at most about a, however many there are
+    and whichever was picked as the best: a difference over its bootstrap standard error is held
+    against the largest such deviation, of resampled differences from those of the data, among all
+    pairs. The largest are as far out as Student's t with (n - 1) / 2 degrees
     is where the normal distribution has them: half of n - 1, since products of scores, which
     correlations are made of, have longer tails than scores. A pair without a difference in the data
     or in half of the resamples takes no part, nor one whose difference never varies; with n below 2
@@ -47,7 +48,7 @@ def behind_best(draws: Array, best: int, n: int) -> Array:
     return p
 
 
-def apart(draws: Array, n: int, alpha: float) -> NDArray[np.bool_]:
+def apart(draws: Array, n: float, alpha: float) -> NDArray[np.bool_]:
     """Which two of (metrics,) differ, all pairs tested at once: (metrics, metrics).
 
     `draws` and n as for `behind_best`, two-sided: every metric is taken for the best in turn. Where
@@ -100,6 +101,6 @@ def _letters(number: int) -> Sequence[str]:
     return [chr(code) for code in codes[:number]]
 
 
-def _stretched(deviations: Array, n: int) -> Array:
+def _stretched(deviations: Array, n: float) -> Array:
     stretched: Array = -stdtrit((n - 1) / 2, ndtr(-deviations)) * np.sqrt(n / (n - 1))
     return np.where(np.isinf(deviations), deviations, stretched)

@@ -21,7 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from metassay.statistics.exact_sums import Array, blocks
+from metassay.statistics.document_means import by_cluster, worth
+from metassay.statistics.exact_sums import Array, Mask, blocks
+from metassay.statistics.layout import Index
 
 Signs = NDArray[np.int8]
 
@@ -41,6 +43,8 @@ class Flipped(NamedTuple):
 
 def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> Flipped:
     """Test each row of `differences` (rows, documents); NaN where a row has no difference.
+
+    Documents that belong together are to be given as one: the sum of their differences.
 
     The statistic is the sum, in units of its standard deviation over the signs. All signs are tried
     where there are no more than `n`, else `n` in all, the data's own among them. `reach` takes how
@@ -89,26 +93,37 @@ def fewest(level: float) -> int:
     return int(np.ceil(1 - np.log2(level)))
 
 
-def mean_interval(differences: Array, *, confidence: float) -> tuple[Array, Array]:
-    """Ends of Student's interval for each row's mean, of itself alone.
+def mean_interval(differences: Array, cluster: Index, *, confidence: float) -> tuple[Array, Array]:
+    """Ends of Student's interval for each row's mean over (rows, documents), of itself alone.
 
-    NaN where fewer than `fewest` differences are not 0: of what happens to some documents only, a
-    few say too little for an interval to hold what it promises (docs/calibration.md). NaN, too,
-    where all are equal: they do not say how far others could lie.
+    The standard error is that of clusters of documents, `cluster` (documents,) being each one's
+    number from 0, and the degrees of freedom are what these are worth (`worth`), less one: the
+    usual interval where each document stands alone. NaN where differences are not 0 in fewer than
+    `fewest` clusters: of what happens to some documents only, a few say too little for an interval
+    to hold what it promises (docs/calibration.md). NaN, too, where all are equal: they do not say
+    how far others could lie.
     """
-    n = np.sum(np.isfinite(differences), axis=1)
-    enough = np.count_nonzero(np.nan_to_num(differences), axis=1) >= fewest(1 - confidence)
+    there = np.isfinite(differences)
+    enough = clusters_with(np.nan_to_num(differences) != 0, cluster) >= fewest(1 - confidence)
     some = differences[enough]
     least, most = (end(some, axis=1) for end in (np.nanmin, np.nanmax)) if some.size else (0, 0)
     # Numbers that are one and the same but for rounding.
     enough[enough] = most - least > SAME * np.maximum(np.abs(least), np.abs(most))
     low, high = np.full((2, len(differences)), np.nan)
     if enough.any():
-        some, count = differences[enough], n[enough]
-        mean, error = np.nanmean(some, axis=1), np.nanstd(some, axis=1, ddof=1) / np.sqrt(count)
-        reach = special.stdtrit(count - 1, (1 + confidence) / 2) * error
+        some, there = differences[enough], there[enough]
+        mean, n = np.nanmean(some, axis=1), clusters_with(there, cluster)
+        off = by_cluster((some - mean[:, None]).T, cluster)
+        error = np.sqrt(n / (n - 1) * np.sum(off**2, axis=0)) / np.sum(there, axis=1)
+        reach = special.stdtrit(worth(there.T, cluster) - 1, (1 + confidence) / 2) * error
         low[enough], high[enough] = mean - reach, mean + reach
     return low, high
+
+
+def clusters_with(there: Mask, cluster: Index) -> NDArray[np.int64]:
+    """In how many clusters any of (rows, documents) is true: (rows,)."""
+    found: NDArray[np.int64] = (by_cluster(there.T.astype(np.float64), cluster) > 0).sum(axis=0)
+    return found
 
 
 def _every_sign(documents: int) -> Signs:

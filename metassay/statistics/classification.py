@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
-import scipy.stats
 from numpy.typing import ArrayLike, NDArray
 
 from metassay.statistics.exact_sums import Array, Mask, blocks, mean_without_gaps, quotient
@@ -405,7 +404,8 @@ def auroc(
 
 def _placements(p: Array, passed: Mask) -> Array:
     # Of each text the share of texts of the other sort that it is on the right side of.
-    rank = scipy.stats.rankdata
+    from scipy.stats import rankdata as rank  # slow to import, as in exact_sums.ranked
+
     among, many = rank(p), np.count_nonzero(passed)
     made = np.empty_like(p)
     made[passed] = (among[passed] - rank(p[passed])) / (p.size - many)

@@ -5,8 +5,9 @@ level plus a rest that belongs to the one text: a metric that only knows who wro
 with people between systems and nowhere else.
 """
 
+import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +19,7 @@ from metassay.statistics.correlation import (
     Correlation,
     Level,
     correlate,
-    matrices,
+    in_turn,
     tied,
 )
 from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_of_defined, quotient
@@ -70,22 +71,26 @@ def correlate_at(
     (document), systems less 1 or documents less 1 (between their means; a stratum of fewer than
     `FEWEST` does not count there beside larger ones). n is the sum over the strata that count.
     """
-    a, b, present = matrices(metric, human)
-    if layout is None or layout.n_strata == 1:
-        return _correlate_at(a, b, present, relation, coefficient)
-    each = [
-        _correlate_at(part.of(a), part.of(b), part.of(present), relation, coefficient)
-        for part in layout.parts(present)
-    ]
-    weights = strata_weights(relation, [one.n for one in each], [one.value for one in each])
-    total = float(weights.sum())
-    used = [(weight, one) for weight, one in zip(weights, each, strict=True) if weight > 0]
-    return Correlation(
-        sum(weight * one.value for weight, one in used) / total if used else np.nan,
-        sum(one.n for _, one in used),
-        sum(one.n_undefined for one in each),
-        int(np.sum(np.isfinite(a) != np.isfinite(b))),
-    )
+
+    def of_these(a: Array, b: Array, present: Mask) -> Correlation:
+        if layout is None or layout.n_strata == 1:
+            return _correlate_at(a, b, present, relation, coefficient)
+        each = [
+            _correlate_at(part.of(a), part.of(b), part.of(present), relation, coefficient)
+            for part in layout.parts(present)
+        ]
+        missing = np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2))
+        shape = len(each), len(a)
+        values, n, undefined = (
+            np.array([one[place] for one in each]).reshape(shape) for place in range(3)
+        )
+        weights = strata_weights(relation, n, values)
+        total = weights.sum(axis=0)
+        value = quotient(np.where(weights > 0, weights * values, 0.0).sum(axis=0), total, total > 0)
+        n = np.where(weights > 0, n, 0).sum(axis=0, dtype=np.intp)
+        return Correlation(value, n, undefined.sum(axis=0, dtype=np.intp), missing)
+
+    return in_turn(of_these, metric, human)
 
 
 def strata_weights(relation: Relation, n: ArrayLike, values: ArrayLike = 0.0) -> Array:
@@ -94,7 +99,8 @@ def strata_weights(relation: Relation, n: ArrayLike, values: ArrayLike = 0.0) ->
     if relation not in BETWEEN:
         return weights
     enough = weights >= FEWEST
-    return np.where(enough if enough.any() else weights > 1, weights - 1.0, 0.0)
+    counts = np.where(enough.any(axis=0), enough, weights > 1)
+    return np.where(counts, weights - 1.0, 0.0)
 
 
 def mean_over_strata(
@@ -115,15 +121,15 @@ def mean_over_strata(
     return quotient(total, weight, weight > 0)
 
 
-def rests_on(present: Mask, relation: Relation) -> int:
+def rests_on(present: Mask, relation: Relation) -> Any:
     """How many texts, documents or systems there are to correlate, whatever their scores."""
     if relation in ("system", "between_systems"):
-        return int(np.count_nonzero(present.any(axis=1)))
+        return np.count_nonzero(present.any(axis=-1), axis=-1)
     if relation == "between_documents":
-        return int(np.count_nonzero(present.any(axis=0)))
+        return np.count_nonzero(present.any(axis=-2), axis=-1)
     if relation == "document":
-        return int(np.count_nonzero(present.sum(axis=0) > 1))
-    return int(np.count_nonzero(present))
+        return np.count_nonzero(present.sum(axis=-2) > 1, axis=-1)
+    return np.count_nonzero(present, axis=(-2, -1))
 
 
 def _correlate_at(
@@ -134,51 +140,59 @@ def _correlate_at(
     if relation == "within":
         x, y = (double_centred(np.where(present, side, np.nan)) for side in (a, b))
         found = correlate(x, y, "global", coefficient)
-        return found._replace(n_missing=int(np.sum(np.isfinite(a) != np.isfinite(b))))
+        return found._replace(n_missing=np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2)))
     if relation == "between_documents":
-        a, b = a.T, b.T
+        a, b = a.mT, b.mT
     return correlate(a, b, "system", coefficient)
 
 
-def value_at(metric: Array, human: Array, relation: Relation, coefficient: Coefficient) -> float:
+def value_at(metric: Array, human: Array, relation: Relation, coefficient: Coefficient) -> Any:
     """The value of `correlate_at` alone, without what it costs to count and to test."""
     of = EVERY_COEFFICIENT[coefficient]
     if relation == "document":
-        return mean_of_defined(of(metric.T, human.T))
+        return mean_of_defined(of(metric.mT, human.mT))
     if relation == "global":
-        return float(of(metric.ravel(), human.ravel()))
+        x, y = (side.reshape(*side.shape[:-2], -1) for side in (metric, human))
+        return of(x, y)[()]
     return correlate_at(metric, human, relation, coefficient).value
 
 
 def double_centred(scores: Array) -> Array:
     """What is left of each score less its row's and its column's level; NaN stays.
 
-    Where cells are missing, levels are fitted by least squares (rows and columns centred in turn).
+    Matrices (..., systems, documents) have the same cells. Where cells are missing, levels are
+    fitted by least squares (rows and columns centred in turn).
     Where no document has two texts, a document's level is its text's own, and only the systems'
     levels are taken out. What differs from 0 by rounding alone is 0.
     """
-    present = np.isfinite(scores)
-    left = np.where(present, scores, 0.0)
-    size = float(np.max(np.abs(left), initial=0.0))
+    each = scores.reshape(math.prod(scores.shape[:-2]), *scores.shape[-2:])
+    present = np.isfinite(each[0])
+    left = np.where(present, each, 0.0)
+    size = np.max(np.abs(left), axis=(1, 2), keepdims=True, initial=0.0)
     nested = bool(np.all(present.sum(axis=0) <= 1))
     sweeps = 1 if present.all() or nested else SWEEPS
+    moving = np.arange(len(left))
     for _ in range(sweeps):
-        moved = _centre(left, present, 1)
-        moved = max(moved, 0.0 if nested else _centre(left, present, 0))
-        if moved <= SETTLED * size:
+        some = left if moving.size == len(left) else left[moving]
+        moved = _centre(some, present, 2)
+        if not nested:
+            moved = np.maximum(moved, _centre(some, present, 1))
+        left[moving] = some
+        moving = moving[moved > SETTLED * size[moving, 0, 0]]
+        if not moving.size:
             break
     left[np.abs(left) <= max(10 * NOISE, 0.0 if sweeps == 1 else 10 * SETTLED) * size] = 0.0
     # Rests of equal scores differ by rounding only; ranks must not see that.
-    flat = tied(left.ravel(), tolerance=TIE * size).reshape(left.shape)
-    return np.where(present, flat, np.nan)
+    flat = tied(left.reshape(len(left), -1), tolerance=TIE * size[:, 0])
+    return np.where(present, flat.reshape(left.shape), np.nan).reshape(scores.shape)
 
 
-def _centre(left: Array, present: Mask, axis: int) -> float:
-    # Takes each row's (column's) mean out, in place; the largest mean taken.
-    count = np.maximum(np.sum(present, axis=axis, keepdims=True), 1)
+def _centre(left: Array, present: Mask, axis: int) -> Array:
+    # Takes each row's (column's) mean out, in place; the largest mean taken, of each matrix.
+    count = np.maximum(np.sum(present, axis=axis - 1, keepdims=True), 1)
     mean = np.sum(left, axis=axis, keepdims=True) / count
     left -= np.where(present, mean, 0.0)
-    return float(np.max(np.abs(mean), initial=0.0))
+    return np.asarray(np.max(np.abs(mean), axis=(1, 2), initial=0.0))
 
 
 def variance_components(scores: ArrayLike) -> VarianceComponents:

@@ -2,7 +2,8 @@
 
 Arrays are system x document: `metric[k, d]` and `human[k, d]` are the two scores of what system k
 wrote for document d. NaN (and infinity, of which no mean can be taken) is missing. A coefficient
-is NaN where it is undefined, never 0: fewer than two pairs, or a side that is constant.
+is NaN where it is undefined, never 0: fewer than two pairs, or a side that is constant. Many
+metrics are one array with axes before these two, and results have the same axes.
 
 Each coefficient is there for many rows of items (`EVERY_COEFFICIENT`), and for one row of items x,
 y (m,), finite, under many sets of whole weights, all sets at a time (`WEIGHTED`): an item of weight
@@ -14,7 +15,7 @@ weight: `unit` (m,) says which column of `weights` (resamples, units) is whose. 
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,12 +46,12 @@ LONG_ROW = 256  # items from which sorting beats comparing every pair
 
 
 class Correlation(NamedTuple):
-    """One coefficient and what it rests on."""
+    """One coefficient and what it rests on; of many metrics arrays."""
 
-    value: float  # true sign, -1 to 1; NaN if undefined
-    n: int  # global: items; document: documents with a coefficient; system: systems
-    n_undefined: int  # documents without a coefficient (document level), else 0
-    n_missing: int  # cells with one of the two scores but not both
+    value: Any  # float; true sign, -1 to 1; NaN if undefined
+    n: Any  # int; global: items; document: documents with a coefficient; system: systems
+    n_undefined: Any  # int; documents without a coefficient (document level), else 0
+    n_missing: Any  # int; cells with one of the two scores but not both
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> Array:
@@ -107,7 +108,7 @@ EVERY_COEFFICIENT: dict[Coefficient, Callable[[ArrayLike, ArrayLike], Array]] = 
 def correlate(
     metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient
 ) -> Correlation:
-    """Correlate two system x document arrays at a level.
+    """Correlate system x document arrays, (..., systems, documents), at a level.
 
     - global: every item that has both scores, pooled.
     - document: across systems within a document, then the mean over the documents in which the
@@ -115,51 +116,107 @@ def correlate(
     - system: across systems of each system's mean over the documents where it has both scores.
 
     There is no p here: texts share documents and systems, and systems are few. See `independence`.
-    Raises ValueError unless both arrays are two-dimensional and of one shape.
+    Raises ValueError unless both arrays have one shape of systems and documents.
     """
-    a, b, present = matrices(metric, human)
-    missing = int(np.sum(np.isfinite(a) != np.isfinite(b)))
-    if level == "document":
-        values = EVERY_COEFFICIENT[coefficient](a.T, b.T)
-        undefined = int(np.count_nonzero(np.isnan(values)))
-        return Correlation(mean_of_defined(values), values.size - undefined, undefined, missing)
-    if level == "system":
-        means = system_means(a, b, np.ones((1, a.shape[1])))
-        x, y = (mean[0][~np.isnan(mean[0])] for mean in means)
-    else:
-        x, y = a[present], b[present]
-    value = float(EVERY_COEFFICIENT[coefficient](x, y))
-    return Correlation(value, x.size, 0, missing)
+    of = EVERY_COEFFICIENT[coefficient]
+
+    def of_these(a: Array, b: Array, present: Mask) -> Correlation:
+        nothing = np.zeros(len(a), dtype=np.intp)
+        missing = np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2))
+        if level == "document":
+            values = of(a.mT, b.mT)
+            undefined = np.count_nonzero(np.isnan(values), axis=1)
+            counts = values.shape[1] - undefined, undefined, missing
+            return Correlation(mean_of_defined(values), *counts)
+        if level == "system":
+            there = present.any(axis=1)
+            means = system_means(a, b, np.ones((1, a.shape[2])))
+            x, y = (np.ascontiguousarray(mean[:, 0, there]) for mean in means)
+        else:
+            x, y = (np.ascontiguousarray(side[:, present]) for side in (a, b))
+        return Correlation(of(x, y), nothing + x.shape[1], nothing, missing)
+
+    return in_turn(of_these, metric, human)
 
 
 def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
-    """Both as float arrays of one system x document shape, and where both are present."""
+    """Both as float arrays of one (..., systems, documents) shape, and where both are present."""
     a, b = (np.asarray(side, dtype=np.float64) for side in (metric, human))
-    if a.ndim != 2 or a.shape != b.shape:
+    if min(a.ndim, b.ndim) < 2 or a.shape[-2:] != b.shape[-2:]:
         raise ValueError(
             f"metric and human: want one shape (systems, documents), got {a.shape}, {b.shape}"
         )
+    a, b = np.broadcast_arrays(a, b)
     return a, b, np.isfinite(a) & np.isfinite(b)
+
+
+Result = TypeVar("Result", bound=tuple[Any, ...])
+
+
+def in_turn(
+    of: Callable[[Array, Array, Mask], Result], metric: ArrayLike, human: ArrayLike
+) -> Result:
+    """Call `of` with all metrics at once that have the same cells, and put the results together.
+
+    `of(a, b, present)` gets a, b (metrics, systems, documents) and the cells (systems, documents)
+    in which both are; the fields of what it returns are arrays (metrics, ...), or None.
+    """
+    a, b, present = matrices(metric, human)
+    axes, cells = a.shape[:-2], a.shape[-2:]
+    shape = math.prod(axes), *cells
+    a, b, present = a.reshape(shape), b.reshape(shape), present.reshape(shape)
+    if not len(a):  # the shapes of nothing
+        nothing = np.full((1, *cells), np.nan)
+        return _fields(
+            lambda each: each[0][:0], [of(nothing, nothing, np.zeros(cells, dtype=bool))]
+        )
+    if (present == present[0]).all():
+        whole = of(a, b, present[0])
+        return _fields(lambda each: each[0].reshape((*axes, *each[0].shape[1:]))[()], [whole])
+    groups: dict[bytes, list[int]] = {}
+    for place, mask in enumerate(present):
+        groups.setdefault(mask.tobytes(), []).append(place)
+    found = [of(a[some], b[some], present[some[0]]) for some in groups.values()]
+    back = np.argsort(np.concatenate([*groups.values()]))
+    return _fields(
+        lambda each: np.concatenate(each)[back].reshape((*axes, *each[0].shape[1:])), found
+    )
+
+
+def _fields(join: Callable[[list[Any]], Any], found: list[Result]) -> Result:
+    joined = (None if each[0] is None else join([*each]) for each in zip(*found, strict=True))
+    make: Any = getattr(found[0], "_make", tuple)
+    result: Result = make(joined)
+    return result
 
 
 def system_means(metric: Array, human: Array, weights: Array) -> tuple[Array, Array]:
     """Each system's mean of both scores over the documents where it has both.
 
-    weights (r, documents) says how often each document counts. The results are (r, systems), NaN
-    where a system has no document left; means that differ only by rounding are made equal.
+    Scores are (..., systems, documents); weights (r, documents) says how often each document
+    counts. The results are (..., r, systems), NaN where a system has no document left; means that
+    differ only by rounding are made equal.
     """
     present = np.isfinite(metric) & np.isfinite(human)
-    counts = weighted_sums(present.astype(np.float64), weights)
+
+    def summed(scores: Array) -> Array:
+        sums = weighted_sums(
+            scores.reshape(math.prod(scores.shape[:-1]), scores.shape[-1]), weights
+        )
+        sums = sums.reshape(len(weights), *scores.shape[:-1])
+        return np.ascontiguousarray(np.moveaxis(sums, 0, -2))
+
+    counts = summed(present.astype(np.float64))
     means = []
     for scores in (metric, human):
         known = np.where(present, scores, 0.0)
-        sums = weighted_sums(known, weights)
-        mean = quotient(sums, counts, counts > 0)
-        means.append(tied(mean, tolerance=TIE * float(np.max(np.abs(known), initial=0.0))))
+        mean = quotient(summed(known), counts, counts > 0)
+        largest = np.max(np.abs(known), axis=(-2, -1), keepdims=True, initial=0.0)
+        means.append(tied(mean, tolerance=TIE * largest))
     return means[0], means[1]
 
 
-def tied(values: Array, *, tolerance: float) -> Array:
+def tied(values: Array, *, tolerance: ArrayLike) -> Array:
     """The same values, but those along the last axis that lie within `tolerance` made equal.
 
     The mean of .1 and .3 is a rounding error away from the mean of .2 and .2; ranks must not see
@@ -247,7 +304,8 @@ def weighted_pearson(x: Array, y: Array, unit: Index, weights: Array) -> Array:
     terms = (once, a, b, a * a, b * b, a * b)
     moments = np.array([np.bincount(unit, term, weights.shape[1]) for term in terms])
     sums = weighted_sums(moments, weights).T
-    values, again = pearson_of_sums(sums, float(np.sum(a * a)), float(np.sum(b * b)))
+    values, cancelled = pearson_of_sums(sums, np.sum(a * a), np.sum(b * b))
+    again = np.flatnonzero(cancelled)
     for rows in blocks(again.size, x.size):
         drawn = weights[again[rows]][:, unit]
         moved = deviations(x, drawn), deviations(y, drawn)
@@ -255,17 +313,19 @@ def weighted_pearson(x: Array, y: Array, unit: Index, weights: Array) -> Array:
     return values
 
 
-def pearson_of_sums(sums: Iterable[Array], spread_x: float, spread_y: float) -> tuple[Array, Index]:
-    """Pearson's r of each column of sums of 1, x, y, xx, yy and xy, and where they cancel.
+def pearson_of_sums(
+    sums: Iterable[Array], spread_x: ArrayLike, spread_y: ArrayLike
+) -> tuple[Array, Mask]:
+    """Pearson's r from sums of 1, x, y, xx, yy and xy, and where they cancel.
 
     `spread_x`, `spread_y`: the sums of xx and yy of all items, x and y less their means.
     """
     n, x, y, xx, yy, xy = sums
     n = np.maximum(n, 1.0)
     size_x, size_y = xx - x * x / n, yy - y * y / n
-    sound = (size_x > CANCELS * spread_x) & (size_y > CANCELS * spread_y)
+    sound = (size_x > np.multiply(CANCELS, spread_x)) & (size_y > np.multiply(CANCELS, spread_y))
     sizes = np.sqrt(np.where(sound, size_x, 0.0)), np.sqrt(np.where(sound, size_y, 0.0))
-    return ratio(xy - x * y / n, *sizes), np.flatnonzero(~sound)
+    return ratio(xy - x * y / n, *sizes), ~sound
 
 
 def weighted_spearman(x: Array, y: Array, unit: Index, weights: Array) -> Array:
@@ -381,23 +441,36 @@ def concordance(x: Array, y: Array) -> Counts:
     return np.stack([either + n - equal_x - equal_y + equal, n - equal_x, n - equal_y])
 
 
-def taus_without(
-    x: Array, y: Array, whole: Counts, group: Index, groups: int
-) -> tuple[Array, Array]:
+def taus_without(x: Array, y: Array, group: Index, groups: int) -> tuple[Array, Array]:
     """tau-b and tau-c of the items outside each group, (groups,) each; NaN where undefined.
 
-    `whole` is `concordance(x, y)`; `group` (n,) is each item's, 0 to groups - 1.
+    `group` (n,) is each item's, 0 to groups - 1.
     """
-    left, distinct = np.empty((3, groups)), np.empty(groups)
-    ranks = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
-    for number in range(groups):
-        inside = group == number
-        within = concordance(x[inside], y[inside]).sum(axis=1) / 2.0
-        left[:, number] = whole.sum(axis=1) / 2.0 - whole[:, inside].sum(axis=1) + within
-        distinct[number] = min(np.count_nonzero(np.bincount(rank[~inside])) for rank in ranks)
+    left = np.empty((3, groups))
+    if 0 < x.size <= LONG_ROW:
+        order = np.argsort(group, kind="stable")
+        there, starts = np.unique(group[order], return_index=True)
+        pairs = _pair_sums(x[order], y[order], starts, slice(0, starts.size))
+        left[:] = pairs.sum(axis=(1, 2))[:, None] / 2.0
+        left[:, there] += np.einsum("kgg->kg", pairs) / 2.0 - pairs.sum(axis=2)
+    else:
+        whole = concordance(x, y)
+        for number in range(groups):
+            inside = group == number
+            within = concordance(x[inside], y[inside]).sum(axis=1) / 2.0
+            left[:, number] = whole.sum(axis=1) / 2.0 - whole[:, inside].sum(axis=1) + within
     agreed, untied_x, untied_y = left
+    distinct = np.minimum(*(_distinct_without(side, group, groups) for side in (x, y)))
     n = (x.size - np.bincount(group, minlength=groups)).astype(np.float64)
     return ratio(agreed, np.sqrt(untied_x), np.sqrt(untied_y)), tau_c(2.0 * agreed, n, distinct)
+
+
+def _distinct_without(x: Array, group: Index, groups: int) -> Array:
+    values, place = np.unique(x, return_inverse=True)
+    counts = np.bincount(group * values.size + place, minlength=groups * values.size)
+    by_group = counts.reshape(groups, values.size)
+    rest = by_group.sum(axis=0) - by_group
+    return np.asarray(np.count_nonzero(rest, axis=1), dtype=np.float64)
 
 
 def _less_and_equal(key: NDArray[Any]) -> tuple[Index, Index, Index]:
@@ -423,37 +496,3 @@ def _smaller_before(rank: Index) -> Counts:
         found[order[~left]] += (seen - before)[~left]
         width *= 2
     return found
-
-
-class Grouped(NamedTuple):
-    """The mean over groups, and each group's own coefficient."""
-
-    value: float  # mean of the groups where the coefficient is defined; NaN if it is nowhere
-    n: int  # groups with a coefficient
-    n_undefined: int  # groups without: fewer than two pairs, or a constant side
-    n_missing: int  # items with one of the two scores but not both, or without a group
-    groups: Array  # (groups,) the groups' numbers, ascending
-    values: Array  # (groups,) NaN where undefined
-    sizes: Array  # (groups,) items that have both scores
-
-
-def correlate_groups(
-    metric: ArrayLike, human: ArrayLike, group: ArrayLike, coefficient: Coefficient
-) -> Grouped:
-    """Correlate metric with people within each group of items, and average over the groups.
-
-    Items (n,); group holds a number per item, NaN where the item belongs nowhere. Groups count
-    alike, however large. Raises ValueError unless the three are rows of one length.
-    """
-    x, y, of = (np.asarray(values, dtype=np.float64) for values in (metric, human, group))
-    if x.ndim != 1 or x.shape != y.shape or x.shape != of.shape:
-        raise ValueError(f"want three rows of one length, got {x.shape}, {y.shape}, {of.shape}")
-    present = np.isfinite(x) & np.isfinite(y)
-    missing = int(np.sum((np.isfinite(x) != np.isfinite(y)) | (present & np.isnan(of))))
-    names = np.unique(of[~np.isnan(of)])
-    within = [present & (of == name) for name in names]
-    values = np.array([float(EVERY_COEFFICIENT[coefficient](x[w], y[w])) for w in within])
-    sizes = np.array([np.count_nonzero(w) for w in within], dtype=np.float64)
-    undefined = int(np.count_nonzero(np.isnan(values)))
-    counts = values.size - undefined, undefined, missing
-    return Grouped(mean_of_defined(values), *counts, names, values, sizes)

@@ -85,10 +85,27 @@ def mean_without_gaps(values: Array, axis: int = 0, *, keepdims: bool = False) -
     return quotient(total, count, count > 0)
 
 
-def mean_of_defined(values: Array) -> float:
-    """Mean of the numbers that are not NaN; NaN of none."""
+def mean_of_defined(values: Array) -> Any:
+    """Mean along the last axis of the numbers that are not NaN; NaN of none."""
+    if values.ndim > 1:
+        gaps = np.isnan(values).any(axis=-1)
+        means = np.full(gaps.shape, np.nan)
+        if values.shape[-1]:
+            means[~gaps] = np.mean(np.ascontiguousarray(values[~gaps]), axis=-1)
+        for place in zip(*np.nonzero(gaps), strict=True):
+            means[place] = mean_of_defined(values[place])
+        return means
     defined = values[~np.isnan(values)]
     return float(np.mean(defined)) if defined.size else np.nan
+
+
+def sums_by(unit: Index, values: Array, n: int) -> Array:
+    """Sums of (..., items) over the items of each unit, 0 to n - 1: (..., n)."""
+    if n == unit.size and np.array_equal(unit, np.arange(n)):
+        return values + 0.0
+    total = np.zeros((n, *values.shape[:-1]))
+    np.add.at(total, unit, np.moveaxis(values, -1, 0))
+    return np.ascontiguousarray(np.moveaxis(total, 0, -1))
 
 
 def ratio(agreement: Array, size_a: Array, size_b: Array) -> Array:

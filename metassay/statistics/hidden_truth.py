@@ -51,12 +51,8 @@ def by_agreement(
     as_judge = np.where(verdict[item] == 1, soft, 1 - soft)
     as_rater = np.where(own == 1, soft, 1 - soft)
     unanimous = (soft == 0) | (soft == 1)
-    found = {}
-    for name, rows in (
-        ("all", unanimous | ~unanimous),
-        ("unanimous", unanimous),
-        ("split", ~unanimous),
-    ):
+    found, every = {}, unanimous | ~unanimous
+    for name, rows in {"all": every, "unanimous": unanimous, "split": ~unanimous}.items():
         alike, n = of[item[rows]], int(np.unique(item[rows]).size)
         each = [shares.share(v[rows], alike, confidence=confidence) for v in (as_judge, as_rater)]
         apart = Estimate(*UNDEFINED, 0, 0.0)
@@ -130,22 +126,19 @@ def latent_classes(
         return unknown._replace(why=unknown.why + why)
     by = "three verdicts an item" if three >= TOGETHER else "two populations that differ"
 
-    def estimates(values: Array, items: Array) -> list[Estimate]:
-        return [
-            _around(row, float(n), table.shape[1], float(len(counts)), confidence)
-            for row, n in zip(np.round(values, 6).T, items, strict=True)
-        ]
+    def estimate(values: Array, items: float) -> Estimate:
+        value, n = float(values[0]), table.shape[1]
+        low, high = shares.ends(values[1:], value, confidence=confidence)
+        # At 0 and 1 every resample is alike.
+        least, most = shares.jeffreys(value * items, items, confidence=confidence)
+        ends = float(np.fmin(low, least)), float(np.fmax(high, most))
+        return Estimate(value, *ends, n, float(len(counts)))
 
-    passed, failed = estimates(rates[1], worth[1]), estimates(1.0 - rates[0], worth[0])
+    passed, failed = (
+        [estimate(row, float(n)) for row, n in zip(np.round(one, 6).T, of_truth, strict=True)]
+        for one, of_truth in ((rates[1], worth[1]), (1.0 - rates[0], worth[0]))
+    )
     return Latent(passed, failed, np.round(passing[0], 6).tolist(), True, f"by {by}")
-
-
-def _around(values: Array, items: float, n: int, worth: float, confidence: float) -> Estimate:
-    value = float(values[0])
-    low, high = shares.ends(values[1:], value, confidence=confidence)
-    # At 0 and 1 every resample is alike.
-    least, most = shares.jeffreys(value * items, items, confidence=confidence)
-    return Estimate(value, float(np.fmin(low, least)), float(np.fmax(high, most)), n, worth)
 
 
 def _em(patterns: Array, where: Clusters, weights: Array, many: int) -> tuple[Array, Array, Array]:

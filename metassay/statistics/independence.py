@@ -18,7 +18,9 @@ Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smy
 Permutation p-values should never be zero (the data count as one order).
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, permutations
 from math import factorial
 from typing import NamedTuple
@@ -173,7 +175,19 @@ def _order_blocks(n: int, width: int) -> Iterator[slice]:
 
 def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:
     """Random orders for these rows; row 0 of all is the data's own."""
-    return _rows(some, np.arange(size), lambda: rng.permutation(size))
+    state = json.dumps(rng.bit_generator.state)
+    rows, after = _orders_from(size, some.start, some.stop, state)
+    rng.bit_generator.state = json.loads(after)
+    return rows
+
+
+@lru_cache(maxsize=4)  # each level's of one study: all confounds are tested by the same orders
+def _orders_from(size: int, start: int, stop: int, state: str) -> tuple[Index, str]:
+    known = json.loads(state)
+    rng = np.random.Generator(getattr(np.random, known["bit_generator"])())
+    rng.bit_generator.state = known
+    rows = _rows(slice(start, stop), np.arange(size), lambda: rng.permutation(size))
+    return rows, json.dumps(rng.bit_generator.state)
 
 
 def _orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
@@ -219,11 +233,21 @@ STILL = 1e-10  # a statistic that no order moves by more than this is not a stat
 
 
 class Independence(NamedTuple):
-    """Two-sided p per metric and relation; NaN where one side is constant."""
+    """A test of each metric and relation."""
 
-    p: Array  # (metrics, relations) of this metric and relation alone
     statistics: Array  # (metrics, relations, orders), the data's own order first
     exact: bool  # whether these are all the orders there are
+
+    @property
+    def p(self) -> Array:
+        """(metrics, relations) two-sided, of this one alone; NaN where one side is constant."""
+        rows = self.statistics.reshape(-1, self.n_orders)
+        p = np.full(len(rows), np.nan)
+        for some in blocks(len(rows), self.n_orders):
+            moved, scaled = _scaled(rows[some])
+            sides = (np.mean(one >= one[:, :1] - SAME, axis=1) for one in (scaled, -scaled))
+            p[some][moved] = _two_sided(*sides)
+        return p.reshape(self.statistics.shape[:2])
 
     @property
     def signs(self) -> Array:
@@ -238,19 +262,18 @@ class Independence(NamedTuple):
 
     def of_relations(self, places: Sequence[int]) -> "Independence":
         """The same with the relations at these places; -1 is one that nothing is known of."""
-        if list(places) == list(range(self.p.shape[1])):
+        if list(places) == list(range(self.statistics.shape[1])):
             return self
-        shape = (len(self.statistics), len(places), self.n_orders)
-        p, statistics = np.full(shape[:2], np.nan), np.zeros(shape)
+        statistics = np.zeros((len(self.statistics), len(places), self.n_orders))
         for new, old in enumerate(places):
             if old >= 0:
-                p[:, new], statistics[:, new] = self.p[:, old], self.statistics[:, old]
-        return Independence(p, statistics, self.exact)
+                statistics[:, new] = self.statistics[:, old]
+        return Independence(statistics, self.exact)
 
     def adjusted(self, family: Mask) -> Array:
         """(metrics in the family, relations): p adjusted for all of these (step-down max-T)."""
         some = self.statistics[family]
-        return step_down(some.reshape(-1, self.n_orders))[1].reshape(some.shape[:2])
+        return step_down(some.reshape(-1, self.n_orders)).reshape(some.shape[:2])
 
 
 def independence_test(
@@ -298,7 +321,8 @@ def independence_test(
         for relation, people in human.items():
             found[relation][:, :, some] = _statistics(stacked[relation], people, moved)
     exact = alone and len(orders.systems) == factorial(min(systems, 20))
-    return _tested([one.reshape(len(metrics), -1) for one in found.values()], exact=exact)
+    statistics = [one.reshape(len(metrics), -1) for one in found.values()]
+    return Independence(np.stack(statistics, axis=1), exact)
 
 
 def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other orders
@@ -352,7 +376,8 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
                 squares[relation][:, :, some] = (scores**2 @ (drawn**2).T)[:, None]
     for relation, size in squares.items():
         found[relation] = _over_root(found[relation], size)
-    return _tested([found[one].reshape(len(metrics), -1) for one in human], exact=False)
+    statistics = [found[one].reshape(len(metrics), -1) for one in human]
+    return Independence(np.stack(statistics, axis=1), exact=False)
 
 
 def stratified(found: Sequence[Independence], weights: Array) -> Independence:
@@ -367,35 +392,21 @@ def stratified(found: Sequence[Independence], weights: Array) -> Independence:
         spread = one.statistics.std(axis=-1, keepdims=True)
         scaled = quotient(off, spread, spread > STILL, other=0.0)
         total += np.sqrt(weight)[None, :, None] * scaled
-    return _tested([total[:, place] for place in range(total.shape[1])], exact=False)
+    return Independence(total, exact=False)
 
 
-def _tested(found: Sequence[Array], *, exact: bool) -> Independence:
-    statistics = np.stack(found, axis=1)
-    count = statistics.shape[:2]
-    p = np.full(count[0] * count[1], np.nan)
-    rows = statistics.reshape(p.size, -1)
-    for some in blocks(p.size, rows.shape[1]):
-        moved, scaled = _scaled(rows[some])
-        sides = (np.mean(one >= one[:, :1] - SAME, axis=1) for one in (scaled, -scaled))
-        p[some][moved] = _two_sided(*sides)
-    return Independence(p.reshape(count), statistics, exact)
-
-
-def step_down(statistics: Array) -> tuple[Array, Array]:
-    """Two-sided p of each row alone, and adjusted for all rows (step-down max-T).
+def step_down(statistics: Array) -> Array:
+    """Two-sided p of each row, adjusted for all rows (step-down max-T); NaN if no order moves it.
 
     `statistics` (rows, orders): each statistic in each order, the data's own first. p is twice the
     share of orders at least as extreme in the data's direction: three systems in perfect order have
-    2/6, not 1/6. NaN for rows that no order moves.
+    2/6, not 1/6.
     """
-    p = np.full(len(statistics), np.nan)
-    adjusted = p.copy()
+    adjusted = np.full(len(statistics), np.nan)
     moved, scaled = _scaled(statistics)
     if moved.size:
-        up, down = _one_sided(scaled), _one_sided(-scaled)
-        p[moved], adjusted[moved] = map(_two_sided, up, down)
-    return p, adjusted
+        adjusted[moved] = _two_sided(_one_sided(scaled), _one_sided(-scaled))
+    return adjusted
 
 
 def _scaled(statistics: Array) -> tuple[Index, Array]:
@@ -410,16 +421,16 @@ def _two_sided(up: Array, down: Array) -> Array:
     return np.minimum(1.0, 2.0 * np.minimum(up, down))
 
 
-def _one_sided(scaled: Array) -> tuple[Array, Array]:
+def _one_sided(scaled: Array) -> Array:
     observed = scaled[:, :1] - SAME
-    p = np.mean(scaled >= observed, axis=1)
     order = np.argsort(observed[:, 0], kind="stable")  # the smallest first
-    largest = np.maximum.accumulate(scaled[order], axis=0)
+    largest = scaled[order]
+    np.maximum.accumulate(largest, axis=0, out=largest)
     shares = np.mean(largest >= observed[order], axis=1)
     adjusted = np.empty(len(scaled))
     # From the largest statistic on, no p may be smaller than one before it.
     adjusted[order] = np.maximum.accumulate(shares[::-1])[::-1]
-    return p, adjusted
+    return adjusted
 
 
 class _Moved(NamedTuple):
@@ -450,12 +461,15 @@ def _statistics(metrics: Prepared, human: Prepared, moved: _Moved) -> Array:
     if moved.signs is not None:
         return _by_signs(metrics, human, moved.signs, to, sign, grid=grid)
     drawn = np.ascontiguousarray(human.values.T)[moved.documents]
+    turned = np.abs(sign)
+    if not grid:  # once, for the numbers and their squares
+        drawn, sign = _in_order(drawn, to, sign), turned
     found = _products(metrics.values, drawn, to, sign, grid=grid)
     # Divided by its own spread: systems or documents that are noisy for both sides say nothing.
-    turned = np.abs(sign)
     squares = _products(metrics.values**2, drawn**2, to, turned, grid=grid)
     if not human.present.all() and not metrics.present.all():
         there = np.ascontiguousarray(human.present.T)[moved.documents]
+        there = there if grid else _in_order(there, to, turned)
         squares *= _products(metrics.present, there, to, turned, grid=grid)
     return _over_root(found, squares)
 
@@ -467,10 +481,12 @@ def _by_signs(
     (levels, rests), (their_levels, their_rests) = map(_levels_and_rests, (metrics, human))
     between = _by_row(levels, their_levels, to, sign, grid=grid)
     drawn = their_rests.T * signs[:, :, None]
+    if not grid:
+        drawn = _in_order(drawn, to, sign)
     found = between + _products(rests, drawn, to, sign, grid=grid)
     still = human.values.T[None] ** 2
     if not grid:
-        still = np.broadcast_to(still, (len(to), *still.shape[1:]))
+        still = _in_order(np.broadcast_to(still, (len(to), *still.shape[1:])), to, np.abs(sign))
     squares = _products(metrics.values**2, still, to, np.abs(sign), grid=grid)
     return _over_root(found, np.broadcast_to(squares, found.shape))
 
@@ -485,14 +501,20 @@ def _by_row(scores: Array, human: Array, to: Index, sign: Array, *, grid: bool) 
     return by_order[:, :, None] if grid else by_order[:, None]
 
 
+def _in_order(drawn: Array, to: Index, sign: Array) -> Array:
+    if drawn.shape[2] == 1:
+        return drawn * sign[:, None]
+    return np.take_along_axis(drawn, to[:, None], axis=2) * sign[:, None]
+
+
 def _products(scores: Array, drawn: Array, to: Index, sign: Array, *, grid: bool) -> Array:
-    # `drawn` (these, documents, rows): people's matrix with its documents moved.
+    # `drawn` (these, documents, rows): people's matrix with its documents moved, and its rows too
+    # (`_in_order`) where orders go in pairs.
     rows, columns = scores.shape[1:]
     if rows == 1:
-        turned = sign if grid else sign.T  # (orders, 1): each with all of these, or one with one
-        return (scores[:, 0] @ drawn[:, :, 0].T)[:, None] * turned[None]
+        found = (scores[:, 0] @ drawn[:, :, 0].T)[:, None]
+        return found * sign[None] if grid else found  # (orders, 1): each with all of these
     if not grid:
-        drawn = np.take_along_axis(drawn, to[:, None], axis=2) * sign[:, None]
         by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(len(scores), -1)
         return (by_document @ drawn.reshape(len(drawn), -1).T)[:, None]
     # Every row of the one against every row of the other: any order of rows is a sum of these.

@@ -14,8 +14,9 @@ degrees of freedom. Source: Smyth 2004, Linear models and empirical Bayes method
 differential expression in microarray experiments, 6.2 (the prior by the moments of log variances).
 """
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy.special
@@ -26,13 +27,13 @@ from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Coefficient,
     Level,
-    concordance,
+    in_turn,
     matrices,
     pearson_of_sums,
     system_means,
     taus_without,
 )
-from metassay.statistics.exact_sums import Array, Mask, mean_of_defined, quotient
+from metassay.statistics.exact_sums import Array, Mask, mean_of_defined, quotient, sums_by
 from metassay.statistics.layout import FEWEST, Index, Layout, Part, exchangeable, numbered, plain
 
 Over = Literal["both", "documents", "systems"]
@@ -52,33 +53,29 @@ LEAST_ERROR = 1e-6  # smallest standard error on the scale of Fisher's z
 class LeftOut(NamedTuple):
     """A statistic of all data, and without each system and each group of documents in turn.
 
-    Leave-outs of one set stand beside each other; strata have sets of their own.
+    Of many metrics, all arrays have axes for these first. Leave-outs of one set stand beside each
+    other; strata have sets of their own.
     """
 
-    value: float
-    systems: Array  # (systems or families,) without each; NaN where that is undefined
-    documents: Array  # (groups,) without each group of documents
-    system_set: Index | None = None  # (systems,) which set each belongs to; None: all to one
+    value: Any  # float
+    systems: Array  # (..., systems or families) without each; NaN where that is undefined
+    documents: Array  # (..., groups) without each group of documents
+    system_set: Index | None = None  # (..., systems) which set each belongs to; None: all to one
     document_set: Index | None = None
 
-    @property
-    def sources(self) -> list[tuple[Array, Index]]:
-        """Of systems, then of documents: the leave-outs, and the set of each."""
-        sides = (self.systems, self.system_set), (self.documents, self.document_set)
-        return [
-            (values, np.zeros(len(values), dtype=np.intp) if of is None else of)
-            for values, of in sides
-        ]
+    def take(self, places: Any) -> "LeftOut":
+        """Those of some metrics, or of one."""
+        return LeftOut._make(None if side is None else side[places] for side in self)
 
 
 class Ends(NamedTuple):
     """An interval, and the variance that it was made of; NaN where there is none."""
 
-    low: float = np.nan
-    high: float = np.nan
-    of_systems: float = np.nan  # variance from new systems, on the scale of the interval
-    of_documents: float = np.nan  # variance from new documents
-    freedom: float = np.nan  # degrees of freedom
+    low: Any  # float
+    high: Any
+    of_systems: Any  # variance from new systems, on the scale of the interval
+    of_documents: Any  # variance from new documents
+    freedom: Any  # degrees of freedom
 
 
 def left_out(
@@ -90,19 +87,23 @@ def left_out(
 ) -> LeftOut:
     """A correlation (see `components.correlate_at`) of all data and of each leave-one-out.
 
-    With a `layout`, whole families of systems and whole clusters of documents are left out, each in
-    its strata. NaN for a system, and a group of documents, without any text that has both scores.
+    Of many metrics where either side is (..., systems, documents). With a `layout`, whole families
+    of systems and whole clusters of documents are left out, each in its strata. NaN for a system,
+    and a group of documents, without any text that has both scores.
     """
-    a, b = _present(metric, human)
-    layout = layout or plain(a.shape)
 
-    def of(part: Part) -> tuple[LeftOut, int]:
-        sides = part.of(a), part.of(b)
-        # One stratum needs no weight, and counting costs as much as a correlation.
-        n = correlate_at(*sides, relation, coefficient).n if layout.n_strata > 1 else 0
-        return _left_out(*sides, relation, coefficient, part.layout), n
+    def of_these(a: Array, b: Array, present: Mask) -> LeftOut:
+        groups = layout or plain(present.shape)
 
-    return over_strata(of, np.isfinite(a), layout, relation)
+        def of(part: Part) -> tuple[LeftOut, Any]:
+            sides = part.of(a), part.of(b)
+            # One stratum needs no weight, and counting costs as much as a correlation.
+            n = correlate_at(*sides, relation, coefficient).n if groups.n_strata > 1 else 0
+            return _left_out(*sides, relation, coefficient, part.layout), n
+
+        return over_strata(of, present, groups, relation)
+
+    return in_turn(of_these, *_present(metric, human))
 
 
 def left_out_all(
@@ -119,9 +120,18 @@ def left_out_all(
         if coefficient not in shared
     }
     units = units_of(layout)
-    for tau, without in zip(shared, _pooled_taus(a, b, units) if shared else (), strict=True):
-        value = value_at(a, b, level, tau)
-        found[tau] = _checked(value, without, np.isfinite(a), level, units)
+
+    def both_taus(a: Array, b: Array, present: Mask) -> tuple[Any, ...]:
+        each = zip(TAUS, _pooled_taus(a, b, units), strict=True)
+        lefts = [
+            _checked(value_at(a, b, level, tau), without, present, level, units)
+            for tau, without in each
+        ]
+        return tuple(side for left in lefts for side in left[:3])
+
+    if shared:
+        sides = in_turn(both_taus, a, b)
+        found |= {tau: LeftOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)}
     return found
 
 
@@ -144,79 +154,86 @@ def units_of(layout: Layout) -> Units:
 
 
 def over_strata(
-    of: Callable[[Part], tuple[LeftOut, int]], present: Mask, layout: Layout, relation: Relation
+    of: Callable[[Part], tuple[LeftOut, Any]], present: Mask, layout: Layout, relation: Relation
 ) -> LeftOut:
     """The mean over the strata by `strata_weights`, and without each family or cluster.
 
-    `of` gives a stratum's leave-outs and what its value rests on (the n of `correlate_at`);
-    `present` (systems, documents): the cells that have what is needed. What a stratum counts stays
-    when something is left out.
+    `of` gives a stratum's leave-outs of all metrics and what their values rest on (the n of
+    `correlate_at`); `present` (systems, documents): the cells that have what is needed. What a
+    stratum counts stays when something is left out.
     """
     parts = layout.parts(present)
     if layout.n_strata == 1:
         return of(parts[0])[0]
     lefts, n = zip(*map(of, parts), strict=True) if parts else ((), ())
-    values = np.array([left.value for left in lefts])
-    weights = strata_weights(relation, n, values)
-    total, counts = float(weights.sum()), weights > 0
+    values = np.array([left.value for left in lefts]).reshape(len(parts), -1)  # strata, metrics
+    weights = strata_weights(relation, np.reshape(n, values.shape), values)
+    total, counts = weights.sum(axis=0), weights > 0
     # Alike for every metric of a study: a stratum that does not count has places without a number.
     of_stratum = [numbered(layout.cluster[layout.stratum == n]) for n in range(layout.n_strata)]
     n_groups = [min(int(clusters.max(initial=-1)) + 1, GROUPS) for clusters in of_stratum]
     document_set = np.repeat(np.arange(layout.n_strata), n_groups)
-    systems, documents = np.full(layout.n_families, np.nan), np.full(sum(n_groups), np.nan)
-    value = float(np.sum(weights[counts] * values[counts])) / total if total > 0 else np.nan
-    moved, there = np.zeros(layout.n_families), np.zeros(layout.n_families, dtype=bool)
-    for place in np.flatnonzero(counts):
-        share, left, part = weights[place] / total, lefts[place], parts[place]
-        moved[part.families] += share * (left.systems - left.value)
-        there[part.families] = True
-        documents[document_set == part.number] = value + share * (left.documents - left.value)
-    systems[there] = value + moved[there]
-    return LeftOut(value, systems, documents, exchangeable(parts, layout.n_families), document_set)
+    value = quotient(np.where(counts, weights * values, 0.0).sum(axis=0), total, total > 0)
+    moved, there = np.zeros((2, value.size, layout.n_families))
+    documents = np.full((value.size, sum(n_groups)), np.nan)
+    for weight, left, part in zip(weights, lefts, parts, strict=True):
+        some = np.flatnonzero(weight > 0)
+        share, centre = (weight / np.maximum(total, 1.0))[some, None], left.value[some, None]
+        moved[np.ix_(some, part.families)] += share * (left.systems[some] - centre)
+        there[np.ix_(some, part.families)] = 1.0
+        of_part = np.ix_(some, np.flatnonzero(document_set == part.number))
+        documents[of_part] = value[some, None] + share * (left.documents[some] - centre)
+    systems = np.where(there > 0, value[:, None] + moved, np.nan)
+    sets = exchangeable(parts, layout.n_families), document_set
+    return LeftOut(value, systems, documents, *(np.tile(one, (value.size, 1)) for one in sets))
 
 
 def left_out_documents(of: Callable[[Mask], Array], present: Mask, layout: Layout) -> LeftOut:
     """The mean of a number per document, and without each family and each group of documents.
 
-    `of(rows)` gives each document's number from these systems (a mask), NaN where it has none;
-    `present` (systems, documents): the cells that have what is needed. Of one stratum.
+    `of(rows)` gives each document's number (metrics, documents) from these systems (a mask), NaN
+    where it has none; `present` (systems, documents): the cells that have what is needed. Of one
+    stratum.
     """
     units = units_of(layout)
     families, groups = units.n
-    systems = [mean_of_defined(of(units.system != i)) for i in range(families)]
     values = of(np.ones(len(present), dtype=bool))
+    systems = np.empty((len(values), families))
+    for family in range(families):
+        systems[:, family] = mean_of_defined(of(units.system != family))
     # A document's number is the same whichever other document is left out.
     known = ~np.isnan(values)
-    count = np.bincount(units.document[known], minlength=groups)
-    total = np.bincount(units.document[known], values[known], minlength=groups)
-    rest = count.sum() - count
+    count, total = (
+        sums_by(units.document, side, groups) for side in (known, np.where(known, values, 0.0))
+    )
+    rest = count.sum(axis=1, keepdims=True) - count
     # A group without a number moves nothing when it goes: that is no replicate.
-    documents = quotient(total.sum() - total, rest, (rest > 0) & (count > 0))
-    without = np.array(systems), documents
+    left = total.sum(axis=1, keepdims=True) - total
+    without = systems, quotient(left, rest, (rest > 0) & (count > 0))
     return _checked(mean_of_defined(values), without, present, "document", units)
 
 
 def _left_out(
     a: Array, b: Array, relation: Relation, coefficient: Coefficient, layout: Layout
 ) -> LeftOut:
-    of, present, units = EVERY_COEFFICIENT[coefficient], np.isfinite(a), units_of(layout)
+    of, present, units = EVERY_COEFFICIENT[coefficient], np.isfinite(a[0]), units_of(layout)
     if relation == "document":
-        return left_out_documents(lambda rows: of(a[rows].T, b[rows].T), present, layout)
+        return left_out_documents(lambda rows: of(a[:, rows].mT, b[:, rows].mT), present, layout)
     value = value_at(a, b, relation, coefficient)
     if relation in ("system", "between_systems"):
         without = _of_means(a, b, units, coefficient)
     elif relation == "between_documents":
         turned = Units(units.document, units.system)
-        without = _of_means(a.T, b.T, turned, coefficient)[::-1]
+        without = _of_means(a.mT, b.mT, turned, coefficient)[::-1]
     elif relation == "global" and coefficient == "pearson":
         without = _pooled_pearson(a, b, units)
     elif relation == "global" and coefficient in TAUS:
         without = _pooled_taus(a, b, units)[TAUS.index(coefficient)]
     else:
-        systems, documents = (
-            np.array([_without(a, b, units, (axis, i), relation, coefficient) for i in range(n)])
-            for axis, n in enumerate(units.n)
-        )
+        systems, documents = (np.empty((len(a), n)) for n in units.n)
+        for axis, values in enumerate((systems, documents)):
+            for i in range(values.shape[1]):
+                values[:, i] = _without(a, b, units, (axis, i), relation, coefficient)
         without = systems, documents
     return _checked(value, without, present, relation, units)
 
@@ -227,7 +244,7 @@ def _present(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
 
 
 def _checked(
-    value: float, without: Without, present: Mask, relation: Relation, units: Units
+    value: Array, without: Without, present: Mask, relation: Relation, units: Units
 ) -> LeftOut:
     """NaN where nothing is left out, and where what is left cannot tell anything."""
     of_systems, of_documents = without
@@ -235,17 +252,17 @@ def _checked(
     there_systems = np.bincount(units.system, present.any(axis=1), minlength=families) > 0
     there = np.bincount(units.document, present.any(axis=0), minlength=n) > 0
     # What is undefined without a system rests on that system: how much is not known.
-    if np.isnan(of_systems[there_systems]).any():
-        of_systems = np.full(families, np.nan)
-    if relation != "document" and np.isnan(of_documents[there]).any():
-        of_documents = np.full(n, np.nan)
-    of_systems = np.where(there_systems, of_systems, np.nan)
+    known = ~np.isnan(of_systems[:, there_systems]).any(axis=1, keepdims=True)
+    of_systems = np.where(known & there_systems, of_systems, np.nan)
+    if relation != "document":
+        there = there & ~np.isnan(of_documents[:, there]).any(axis=1, keepdims=True)
+    of_documents = np.where(there, of_documents, np.nan)
     # Two means always correlate 1 or -1: leaving one out of three says nothing.
     if relation in ("system", "between_systems") and there_systems.sum() < FEWEST:
         of_systems[:] = np.nan
     if relation == "between_documents" and present.any(axis=0).sum() < FEWEST:
         of_documents[:] = np.nan
-    return LeftOut(value, of_systems, np.where(there, of_documents, np.nan))
+    return LeftOut(value, of_systems, of_documents)
 
 
 def _without(
@@ -255,11 +272,11 @@ def _without(
     place: tuple[int, int],
     relation: Relation,
     coefficient: Coefficient,
-) -> float:
+) -> Array:
     axis, number = place
     rest = units[axis] != number
-    x, y = (a[rest], b[rest]) if axis == 0 else (a[:, rest], b[:, rest])
-    return value_at(x, y, relation, coefficient)
+    x, y = (a[:, rest], b[:, rest]) if axis == 0 else (a[..., rest], b[..., rest])
+    return np.asarray(value_at(x, y, relation, coefficient))
 
 
 def _of_means(a: Array, b: Array, units: Units, coefficient: Coefficient) -> Without:
@@ -268,78 +285,97 @@ def _of_means(a: Array, b: Array, units: Units, coefficient: Coefficient) -> Wit
     families, n = units.n
     others = (units.document != np.arange(n)[:, None]).astype(np.float64)
     documents = of(*system_means(a, b, others))
-    means = system_means(a, b, np.ones((1, a.shape[1])))
+    means = system_means(a, b, np.ones((1, a.shape[2])))
     gone = units.system == np.arange(families)[:, None]
     return of(*(np.where(gone, np.nan, mean) for mean in means)), documents
 
 
 def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
     # From sums per unit; texts are taken from their mean first, so little is lost.
-    present = np.isfinite(a)
+    present = np.isfinite(a[0])
     if not present.any():
-        families, n = units.n
-        return np.full(families, np.nan), np.full(n, np.nan)
-    x = np.where(present, a - np.mean(a[present]), 0.0)
-    y = np.where(present, b - np.mean(b[present]), 0.0)
-    parts = [present.astype(np.float64), x, y, x * x, y * y, x * y]
-    whole = [float(part.sum()) for part in parts]
+        return np.full((len(a), units.n[0]), np.nan), np.full((len(a), units.n[1]), np.nan)
+    x, y = (
+        np.where(present, side - _mean_of(side, present)[:, None, None], 0.0) for side in (a, b)
+    )
+    parts = [np.where(present, 1.0, np.zeros(a.shape)), x, y, x * x, y * y, x * y]
+    whole = [part.reshape(len(a), -1).sum(axis=1, keepdims=True) for part in parts]
     found = []
     for axis, (unit, n) in enumerate(zip(units, units.n, strict=True)):
-        each = (np.bincount(unit, part.sum(axis=1 - axis), minlength=n) for part in parts)
+        each = (sums_by(unit, part.sum(axis=2 - axis), n) for part in parts)
         left = (np.asarray(all_ - one) for all_, one in zip(whole, each, strict=True))
         values, poor = pearson_of_sums(left, whole[3], whole[4])
-        for i in poor:  # so little spread is left that sums cannot tell it from none
-            values[i] = _without(a, b, units, (axis, i), "global", "pearson")
+        for k, i in np.argwhere(poor):  # so little spread is left that sums cannot tell it from 0
+            one = slice(k, k + 1)
+            values[one, i] = _without(a[one], b[one], units, (axis, i), "global", "pearson")
         found.append(values)
     return found[0], found[1]
 
 
+def _mean_of(side: Array, present: Mask) -> Array:
+    return np.asarray(np.mean(np.ascontiguousarray(side[:, present]), axis=1))
+
+
 def _pooled_taus(a: Array, b: Array, units: Units) -> tuple[Without, Without]:
     # tau-b and tau-c, which rest on the same counts.
-    system, document = np.nonzero(np.isfinite(a))
-    x, y = a[system, document], b[system, document]
-    whole = concordance(x, y)
-    systems = taus_without(x, y, whole, units.system[system], units.n[0])
-    documents = taus_without(x, y, whole, units.document[document], units.n[1])
-    return (systems[0], documents[0]), (systems[1], documents[1])
+    system, document = np.nonzero(np.isfinite(a[0]))
+    by_system, by_document = (np.empty((2, len(a), n)) for n in units.n)
+    for place, (x, y) in enumerate(
+        zip(a[:, system, document], b[:, system, document], strict=True)
+    ):
+        by_system[:, place] = taus_without(x, y, units.system[system], units.n[0])
+        by_document[:, place] = taus_without(x, y, units.document[document], units.n[1])
+    return (by_system[0], by_document[0]), (by_system[1], by_document[1])
 
 
 class Spread(NamedTuple):
-    """A jackknife variance, and its degrees of freedom."""
+    """A jackknife variance, and its degrees of freedom; NaN where it is not known."""
 
-    variance: float
-    freedom: float
+    variance: Any  # float
+    freedom: Any
 
 
 Moderate = Callable[[Spread], Spread]
 
 
-def spread(values: Array, of: Index) -> Spread | None:
-    """The variance that leave-outs show, those of one set (`of`) beside each other.
+def spread(values: Array, of: Index | None = None) -> Spread:
+    """The variance that leave-outs (..., places) show, those of one set (`of`) beside each other.
 
-    None where a set has fewer than two: then it is not known.
+    NaN where a set has fewer than two: then it is not known.
     """
-    found = []
-    for number in np.unique(of[~np.isnan(values)]):
-        known = values[(of == number) & ~np.isnan(values)]
-        if known.size < 2:
-            return None
-        variance = float((known.size - 1) * np.mean((known - known.mean()) ** 2))
-        found.append(Spread(variance, known.size - 1.0))
-    return _sum(found) if found else None
+    rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
+    sets = np.zeros(rows.shape, dtype=np.intp) if of is None else of.reshape(rows.shape)
+    whole = (~np.isnan(rows)).all(axis=1) & (of is None) & (rows.shape[1] > 1)
+    variance, freedom = np.full((2, len(rows)), np.nan)
+    if whole.any():
+        variance[whole], freedom[whole] = _sum([_of_set(rows[whole])])
+    for row in np.flatnonzero(~whole):
+        known = ~np.isnan(rows[row])
+        each = [rows[row, known & (sets[row] == n)] for n in np.unique(sets[row, known])]
+        if each and min(one.size for one in each) > 1:
+            variance[row], freedom[row] = _sum([_of_set(one) for one in each])
+    return Spread(*(side.reshape(values.shape[:-1])[()] for side in (variance, freedom)))
+
+
+def _of_set(known: Array) -> Spread:
+    n = known.shape[-1]
+    variance = (n - 1) * np.mean((known - known.mean(axis=-1, keepdims=True)) ** 2, axis=-1)
+    return Spread(variance, np.full(np.shape(variance), n - 1.0))
 
 
 def _sum(found: Sequence[Spread]) -> Spread:
     # Of independent parts; degrees of freedom by Satterthwaite.
     total = sum(part.variance for part in found)
-    parts = sum(part.variance**2 / part.freedom for part in found)
-    return Spread(total, total**2 / parts if parts > 0 else sum(part.freedom for part in found))
+    parts = np.asarray(sum(part.variance**2 / part.freedom for part in found))
+    freedom = np.where(parts == 0, sum(part.freedom for part in found), np.nan)
+    np.divide(total**2, parts, out=freedom, where=parts > 0)
+    return Spread(total, freedom[()])
 
 
 def interval(
     left: LeftOut,
     *,
-    confidence: float,
+    confidence: float | Array,
     over: Over = "both",
     difference: bool = False,
     moderate: Moderate | None = None,
@@ -348,28 +384,27 @@ def interval(
 
     `over`: what may be others; `documents` speaks for these systems alone. It is made on Fisher's
     z scale, and so lies within -1 to 1; that of a `difference` of two correlations on the scale of
-    half of it, within -2 to 2. `moderate` may change the variance between systems (`moderator`).
-    NaN if the value is undefined, or with fewer than two of what may be others.
+    half of it, within -2 to 2. `confidence`: of all, or of each metric. `moderate` may change the
+    variance between systems (`moderator`). NaN if the value is undefined, or with fewer than two of
+    what may be others.
     """
-    size = 2.0 if difference else 1.0
-    (systems, of), (documents, of_document) = left.sources
-    fixed = Spread(0.0, 1.0)
-    by_system = spread(fisher_z(systems / size), of) if over != "documents" else fixed
-    by_document = spread(fisher_z(documents / size), of_document) if over != "systems" else fixed
-    if np.isnan(left.value) or by_system is None or by_document is None:
-        return Ends()
-    if moderate is not None and over != "documents":
-        by_system = moderate(by_system)
+    size, value = 2.0 if difference else 1.0, np.asarray(left.value)
+    by_system = by_document = Spread(np.zeros(value.shape), np.ones(value.shape))
+    if over != "documents":
+        by_system = spread(fisher_z(left.systems / size), left.system_set)
+        by_system = by_system if moderate is None else moderate(by_system)
+    if over != "systems":
+        by_document = spread(fisher_z(left.documents / size), left.document_set)
     whole = _sum([by_system, by_document])
-    if whole.variance == 0:
-        return Ends(left.value, left.value, 0.0, 0.0, whole.freedom)
-    critical = float(scipy.special.stdtrit(whole.freedom, (1.0 + confidence) / 2.0))
-    centre = float(fisher_z(np.array(left.value / size)))
-    reach = critical * np.sqrt(whole.variance)
-    low, high = size * np.tanh(centre - reach), size * np.tanh(centre + reach)
-    # A value of 1 is taken for less (NEAR_ONE), yet lies in its own interval.
-    low, high = min(float(low), left.value), max(float(high), left.value)
-    return Ends(low, high, by_system.variance, by_document.variance, whole.freedom)
+    critical = scipy.special.stdtrit(whole.freedom, (1.0 + np.asarray(confidence)) / 2.0)
+    centre, reach = fisher_z(value / size), critical * np.sqrt(whole.variance)
+    # A value of 1 is taken for less (NEAR_ONE), yet lies in its own interval, as without variance.
+    still = whole.variance == 0
+    low = np.where(still, value, np.minimum(size * np.tanh(centre - reach), value))
+    high = np.where(still, value, np.maximum(size * np.tanh(centre + reach), value))
+    found = Ends(low, high, by_system.variance, by_document.variance, whole.freedom)
+    known = ~np.isnan(value + whole.variance)
+    return Ends(*(np.where(known, one, np.nan)[()] for one in found))
 
 
 def fisher_z(values: Array) -> Array:
@@ -431,13 +466,12 @@ def _steps(first: int, last: int) -> list[int]:
     return steps
 
 
-def between_systems(left: LeftOut, *, difference: bool = False) -> Spread | None:
-    """The variance between systems of one metric; None where it is not known."""
-    values, of = left.sources[0]
-    return spread(fisher_z(values / 2.0 if difference else values), of)
+def between_systems(left: LeftOut, *, difference: bool = False) -> Spread:
+    """The variance between systems of each metric; NaN where it is not known."""
+    return spread(fisher_z(left.systems / 2.0 if difference else left.systems), left.system_set)
 
 
-def moderator(found: Sequence[Spread | None], moves: Array, *, alone: bool = False) -> Moderate:
+def moderator(found: Spread, moves: Array, *, alone: bool = False) -> Moderate:
     """What `interval` does to a variance, from those of all metrics.
 
     `moves` (metrics, leave-outs): of `deviations`. The larger of the variance and the moderated one
@@ -446,11 +480,10 @@ def moderator(found: Sequence[Spread | None], moves: Array, *, alone: bool = Fal
     own degrees of freedom, because with more of them too many lower ends are too high
     (`docs/calibration.md`). With fewer than three metrics nothing changes.
     """
-    known = [one for one in found if one is not None and one.variance > 0]
-    if len(known) < 3:
+    known = found.variance > 0
+    if known.sum() < 3:
         return lambda one: one
-    variance = np.array([one.variance for one in known])
-    freedom = np.array([one.freedom for one in known])
+    variance, freedom = found.variance[known], found.freedom[known]
     half = freedom / 2.0
     e = np.log(variance) - scipy.special.digamma(half) + np.log(half)
     excess = float(np.var(e, ddof=1) - np.mean(scipy.special.polygamma(1, half)))
@@ -467,7 +500,7 @@ def moderator(found: Sequence[Spread | None], moves: Array, *, alone: bool = Fal
     def moderate(one: Spread) -> Spread:
         total = prior + one.freedom
         shrunk = (prior * common + one.freedom * one.variance) / total
-        return Spread(max(one.variance, float(shrunk)), one.freedom if alone else total)
+        return Spread(np.maximum(one.variance, shrunk), one.freedom if alone else total)
 
     return moderate
 
@@ -494,23 +527,24 @@ def _inverse_trigamma(value: float) -> float:
     return float(x)
 
 
-def deviations(left: Sequence[LeftOut], *, difference: bool = False) -> Array:
+def deviations(left: LeftOut, *, difference: bool = False) -> Array:
     """(metrics, leave-outs): how each leave-out moves each metric; squares sum to its variance.
 
     NaN counts as no move. The scale is that of `jackknife.interval`.
     """
-    rows = []
-    for one in left:
-        row = []
-        for values, of in one.sources:
-            moved = fisher_z(values / 2.0 if difference else values)
-            known = ~np.isnan(moved)
-            n = np.bincount(of[known], minlength=int(of.max(initial=0)) + 1)
-            centre = np.bincount(of[known], moved[known], minlength=n.size) / np.maximum(n, 1)
-            scale = np.sqrt(np.maximum(n - 1, 0) / np.maximum(n, 1))
-            row.append(np.where(known, moved - centre[of], 0.0) * scale[of])
-        rows.append(np.concatenate(row))
-    return np.stack(rows) if rows else np.empty((0, 0))
+    sides = (left.systems, left.system_set), (left.documents, left.document_set)
+    return np.hstack([_deviations(side / (2.0 if difference else 1.0), of) for side, of in sides])
+
+
+def _deviations(values: Array, of: Index | None) -> Array:
+    moved = fisher_z(values)
+    for row, sets in zip(moved, np.zeros(values.shape, np.intp) if of is None else of, strict=True):
+        known = ~np.isnan(row)
+        n = np.bincount(sets[known], minlength=int(sets.max(initial=0)) + 1)
+        centre = np.bincount(sets[known], row[known], minlength=n.size) / np.maximum(n, 1)
+        scale = np.sqrt(np.maximum(n - 1, 0) / np.maximum(n, 1))
+        row[:] = np.where(known, row - centre[sets], 0.0) * scale[sets]
+    return moved
 
 
 def joint_confidence(moves: Array, *, confidence: float, rng: np.random.Generator) -> float:

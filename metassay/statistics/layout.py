@@ -92,7 +92,7 @@ class Part(NamedTuple):
 
     def of(self, values: NDArray[Number]) -> NDArray[Number]:
         """Its own part of a (..., systems, documents) array."""
-        return values[..., self.rows[:, None], self.columns]
+        return np.ascontiguousarray(values[..., self.rows[:, None], self.columns])
 
 
 def plain(shape: tuple[int, ...]) -> Layout:

@@ -5,21 +5,29 @@ the correlation on the texts that copy least. A metric's plain correlation with 
 length is `correlation.correlate(metric, coverage, ...)`.
 
 Arrays are system x document, NaN missing; only texts that have metric, people and control count.
+Many metrics are one array with axes before these two, and results have the same axes.
 Rank correlations can be made partial in two ways that differ: ranks first (rank, then hold
 constant) and residuals first (hold constant, then rank). Pearson has one.
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike
 
 from metassay.statistics.components import correlate_at, mean_over_strata, value_at
-from metassay.statistics.correlation import Coefficient, Correlation, Level, matrices, system_means
-from metassay.statistics.exact_sums import NOISE, Array, mean_without_gaps, quotient, ranked
+from metassay.statistics.correlation import (
+    Coefficient,
+    Correlation,
+    Level,
+    in_turn,
+    matrices,
+    system_means,
+)
+from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_without_gaps, quotient, ranked
 from metassay.statistics.jackknife import LeftOut, left_out
 from metassay.statistics.layout import Layout, Part
 
@@ -45,28 +53,31 @@ def most_abstractive(
     """
     if not 0 < share <= 1:
         raise ValueError(f"want a share above 0 and up to 1, got {share}")
-    a, b, present = matrices(metric, human)
-    copied = np.asarray(coverage, dtype=np.float64)
-    present &= matrices(copied, b)[2]
-    known = np.sort(copied[present])
-    taken = int(np.ceil(share * known.size - 1e-9))
-    most = known[taken - 1] if taken else -np.inf
-    kept = present & (np.where(present, copied, np.inf) <= most + NOISE * abs(most))
-    kept_a, kept_b = (np.where(kept, side, np.nan) for side in (a, b))
-    found = correlate_at(kept_a, kept_b, level, coefficient, layout)
-    some = np.isfinite(a) | np.isfinite(b)
-    return found._replace(n_missing=int(np.count_nonzero(some & ~present)))
+    copied = matrices(coverage, human)[0]
+
+    def of_these(a: Array, b: Array, present: Mask) -> Correlation:
+        there = present & np.isfinite(copied)
+        known = np.sort(copied[there])
+        taken = int(np.ceil(share * known.size - 1e-9))
+        most = known[taken - 1] if taken else -np.inf
+        least = there & (np.where(there, copied, np.inf) <= most + NOISE * abs(most))
+        x, y = (np.where(least, side, np.nan) for side in (a, b))
+        some = np.isfinite(a) | np.isfinite(b)
+        missing = np.count_nonzero(some & ~there, axis=(1, 2))
+        return correlate_at(x, y, level, coefficient, layout)._replace(n_missing=missing)
+
+    return in_turn(of_these, metric, human)
 
 
 class Partial(NamedTuple):
     """A partial correlation; `left` has its leave-outs, for an interval."""
 
     left: LeftOut
-    n: int  # texts that have all it needs
-    n_missing: int  # texts that have some of it but not all
+    n: Any  # int; texts that have all it needs
+    n_missing: Any  # int; texts that have some of it but not all
 
     @property
-    def value(self) -> float:
+    def value(self) -> Any:
         """True sign; NaN if undefined, or if the control explains one side wholly."""
         return self.left.value
 
@@ -96,7 +107,7 @@ def given_control(of_both: LeftOut, of_metric: LeftOut, of_human: LeftOut) -> Le
     """`partial` of three correlations on the same texts: of both, and of each with the control."""
     three = of_both, of_metric, of_human
     value, systems, documents = (_given(*(np.asarray(one[i]) for one in three)) for i in range(3))
-    return of_both._replace(value=float(value), systems=systems, documents=documents)
+    return of_both._replace(value=value[()], systems=systems, documents=documents)
 
 
 def partial_given_system(
@@ -112,12 +123,13 @@ def partial_given_system(
     means away first. Systems with one text say nothing and drop out. Undefined at system level.
     """
     a, b, present = matrices(metric, human)
-    missing = int(np.sum(np.isfinite(a) != np.isfinite(b)))
-    present &= np.sum(present, axis=1, keepdims=True) > 1
+    missing = np.sum(np.isfinite(a) != np.isfinite(b), axis=(-2, -1))
+    present &= np.sum(present, axis=-1, keepdims=True) > 1
     a, b = np.where(present, a, np.nan), np.where(present, b, np.nan)
-    n = int(np.count_nonzero(present))
+    n = np.count_nonzero(present, axis=(-2, -1))
     if level == "system":
-        return Partial(LeftOut(np.nan, np.empty(0), np.empty(0)), n, missing)
+        nothing = np.empty((*a.shape[:-2], 0))
+        return Partial(LeftOut(np.full(a.shape[:-2], np.nan)[()], nothing, nothing), n, missing)
     used = coefficient
     if coefficient == "spearman":
         a, b, used = _ranked(a, level), _ranked(b, level), "pearson"
@@ -125,16 +137,16 @@ def partial_given_system(
 
 
 class Rests(NamedTuple):
-    """What a control leaves of metric and people, on the texts that have all three."""
+    """What a control leaves of metrics and people, on the texts that have all three."""
 
-    metric: Array
+    metric: Array  # (metrics, systems, documents)
     human: Array
-    n: int  # texts
+    n: Array  # (metrics,) texts
 
 
 def rests_of_any_shape(
-    metrics: Sequence[Array], human: Array, control: Array, less: Callable[[Array], Array]
-) -> list[Rests]:
+    metrics: Array, human: Array, control: Array, less: Callable[[Array], Array]
+) -> Rests:
     """What `less_any_shape` leaves of each metric, and of people beside it.
 
     Where metric and people each follow the control, whatever the shapes, and have nothing else in
@@ -142,12 +154,12 @@ def rests_of_any_shape(
     shapes are not fitted again. Rank coefficients take the shape out of the ranks of all texts.
     `less`: of `shape_remover`, for this control.
     """
-    found = []
-    for metric in metrics:
-        there = np.isfinite(metric) & np.isfinite(human) & np.isfinite(control)
-        of_metric, of_people = (less(np.where(there, side, np.nan)) for side in (metric, human))
-        found.append(Rests(of_metric, of_people, int(np.count_nonzero(there))))
-    return found
+    there = np.isfinite(metrics) & np.isfinite(human) & np.isfinite(control)
+    of_metric, of_people = np.empty((2, *metrics.shape))
+    for place, metric in enumerate(metrics):
+        of_metric[place] = less(np.where(there[place], metric, np.nan))
+        of_people[place] = less(np.where(there[place], human, np.nan))
+    return Rests(of_metric, of_people, np.count_nonzero(there, axis=(1, 2)))
 
 
 def shape_remover(
@@ -251,7 +263,7 @@ def residuals_first(
     if undefined.
     """
     if layout is None or layout.n_strata == 1:
-        return _residuals_first(metric, human, control, level)
+        return float(_residuals_first(metric, human, control, level))
     sides = (metric, human) if control is None else (metric, human, control)
     each = [np.asarray(side, dtype=np.float64) for side in sides]
     present = np.all(np.isfinite(each), axis=0)
@@ -265,7 +277,7 @@ def residuals_first(
 
 def _residuals_first(
     metric: ArrayLike, human: ArrayLike, control: ArrayLike | None, level: Level
-) -> float:
+) -> Any:
     if control is None:
         a, b, present = matrices(metric, human)
         a, b = (less_system(np.where(present, side, np.nan)) for side in (a, b))
@@ -283,7 +295,7 @@ def _residuals_first(
 
 def less_system(scores: Array) -> Array:
     """Each score less its system's mean; what is a rounding error from 0 is 0."""
-    left = scores - mean_without_gaps(scores, axis=1, keepdims=True)
+    left = scores - mean_without_gaps(scores, axis=-1, keepdims=True)
     return _cleaned(left, np.where(np.isfinite(scores), scores, 0.0))
 
 
@@ -295,19 +307,20 @@ def _given(with_people: Array, metric: Array, people: Array) -> Array:
 
 def _trio(
     metric: ArrayLike, human: ArrayLike, control: ArrayLike
-) -> tuple[Array, Array, Array, int, int]:
+) -> tuple[Array, Array, Array, Any, Any]:
     a, b, present = matrices(metric, human)
     c, _, controlled = matrices(control, b)
     some = np.isfinite(a) | np.isfinite(b)
     whole = present & controlled
     sides = (np.where(whole, side, np.nan) for side in (a, b, c))
-    return *sides, int(np.count_nonzero(whole)), int(np.count_nonzero(some & ~whole))  # type: ignore[return-value]
+    return *sides, *(np.count_nonzero(one, axis=(-2, -1)) for one in (whole, some & ~whole))
 
 
 def _ranked(scores: Array, level: Level) -> Array:
     if level == "document":
-        return ranked(scores, axis=0, nan_policy="omit")
-    return ranked(scores.ravel(), nan_policy="omit").reshape(scores.shape)
+        return ranked(scores, axis=-2, nan_policy="omit")
+    rows = scores.reshape(*scores.shape[:-2], -1)
+    return ranked(rows, axis=-1, nan_policy="omit").reshape(scores.shape)
 
 
 def _less(side: Array, control: Array) -> Array:
@@ -325,5 +338,6 @@ def _less(side: Array, control: Array) -> Array:
 
 def _cleaned(left: Array, of: Array) -> Array:
     # The rest of what is explained wholly is rounding, and must not correlate.
-    size = float(np.max(np.abs(of), initial=0.0))
+    axes = (-2, -1)[-of.ndim :]
+    size = np.max(np.abs(of), axis=axes, keepdims=True, initial=0.0)
     return np.where(np.abs(left) <= 10 * NOISE * size, 0.0, left)

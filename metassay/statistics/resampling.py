@@ -209,7 +209,7 @@ def percentiles(draws: Array, confidence: float) -> tuple[Array, Array]:
     return low, high
 
 
-def expanded_percentiles(draws: Array, n: int, confidence: float) -> tuple[Array, Array]:
+def expanded_percentiles(draws: Array, n: float, confidence: float) -> tuple[Array, Array]:
     """Ends (columns,) as by `percentiles`, but further out the fewer things were drawn from.
 
     Plain percentiles of resamples of n things cover too little where n is small, as a normal
@@ -219,5 +219,11 @@ def expanded_percentiles(draws: Array, n: int, confidence: float) -> tuple[Array
     if n < 2:
         nothing = np.full(draws.shape[1], np.nan)
         return nothing, nothing
-    t = stdtrit(n - 1, (1.0 + confidence) / 2.0)
-    return percentiles(draws, float(1.0 - 2.0 * ndtr(-np.sqrt(n / (n - 1)) * t)))
+    return percentiles(draws, 1.0 - 2.0 * expanded_tail((1.0 - confidence) / 2.0, n))
+
+
+def expanded_tail(tail: float, n: float) -> float:
+    """The share of resamples to leave out on one side for `tail` of Student's t; 0 with n < 2."""
+    if n < 2:
+        return 0.0
+    return float(ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, 1.0 - tail)))

@@ -36,6 +36,7 @@ from metassay.statistics.exact_sums import (
     blocks,
     deviations,
     mean_of_defined,
+    product_moment,
     quotient,
     ratio,
     weighted_sums,
@@ -102,9 +103,29 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
     shape = (trio.a.shape[0], trio.a.shape[1])
     layout = layout or plain(shape)
     swaps = swaps or draw_swaps(shape, resample=resample, n=n, rng=rng, layout=layout)
-    none = Swaps(*(np.zeros((1, size), dtype=bool) for size in shape))
-    observed = float(_in_strata(trio, level, coefficient, none, "documents", layout)[0])
-    values = _in_strata(trio, level, coefficient, swaps, resample, layout)
+    return by_permutation(
+        trio, level, coefficient, swaps, resample, layout, alternative=alternative
+    )
+
+
+Known = dict[tuple[bytes, ...], Array]  # what is a metric's own, for its next pair
+
+
+def by_permutation(  # noqa: PLR0913 - as `permutation_test`
+    trio: Trio,
+    level: Level,
+    coefficient: Coefficient,
+    swaps: Swaps,
+    resample: Resample,
+    layout: Layout,
+    *,
+    alternative: Alternative = "two-sided",
+    known: Known | None = None,
+) -> PermutationTest:
+    """`permutation_test` by these swaps; pairs of the same people and swaps share `known`."""
+    none = Swaps(*(np.zeros((1, size), dtype=bool) for size in trio.present.shape))
+    observed = float(_in_strata(trio, level, coefficient, none, "documents", layout, None)[0])
+    values = _in_strata(trio, level, coefficient, swaps, resample, layout, known)
     defined, p = values[~np.isnan(values)], np.nan
     if not np.isnan(observed) and 2 * defined.size >= values.size:
         turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
@@ -121,10 +142,11 @@ def _in_strata(
     swaps: Swaps,
     resample: Resample,
     layout: Layout,
+    known: Known | None,
 ) -> Array:
     """`permuted`; where there are strata the mean of theirs, as `correlate_at` has it."""
     if layout.n_strata == 1 or level == "document":  # documents count alike in any stratum
-        return permuted(trio, level, coefficient, swaps, resample)
+        return permuted(trio, level, coefficient, swaps, resample, known)
 
     def of(part: Part) -> Array:
         inside = common(part.of(trio.a), part.of(trio.b), part.of(trio.human))
@@ -178,7 +200,12 @@ def common(a: ArrayLike, b: ArrayLike, human: ArrayLike) -> Trio:
 
 
 def permuted(
-    trio: Trio, level: Level, coefficient: Coefficient, swaps: Swaps, resample: Resample
+    trio: Trio,
+    level: Level,
+    coefficient: Coefficient,
+    swaps: Swaps,
+    resample: Resample,
+    known: Known | None = None,
 ) -> Array:
     """Correlation of a less that of b in each permutation: (permutations,), NaN if undefined."""
     difference = {"system": _of_means, "document": _within_documents, "global": _pooled}[level]
@@ -187,22 +214,45 @@ def permuted(
     width = swaps.systems.shape[1] if level == "document" else swaps.documents.shape[1]
     for rows in blocks(values.size, max(width, HELD // ROWS), numbers=HELD):
         part = Swaps(swaps.systems[rows], swaps.documents[rows])
-        values[rows] = difference(trio, coefficient, part, resample)
+        values[rows] = difference(trio, coefficient, part, resample, _Own(known, str(rows)))
     return values
 
 
-def _of_means(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
+class _Own(NamedTuple):
+    """What is a metric's own in some permutations, for the next pair of it in the same cells."""
+
+    known: Known | None
+    rows: str
+
+    def of(self, metric: Array, make: Callable[[Array], Array]) -> Array:
+        if self.known is None:
+            return make(metric)
+        key = self.rows.encode(), metric.tobytes()
+        if key not in self.known:
+            self.known[key] = make(metric)
+        return self.known[key]
+
+
+def _of_means(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample, own: _Own) -> Array:
     has = np.any(trio.present, axis=1)
     a, b, z = (np.where(trio.present, v, 0.0)[has] for v in (trio.a, trio.b, trio.human))
     counts = np.count_nonzero(trio.present[has], axis=1)
-    moved = _swapped(b - a, Swaps(swaps.systems[:, has], swaps.documents))
+    here = Swaps(swaps.systems[:, has], swaps.documents)
+    of_a, of_b = (
+        own.of(metric, lambda _, known=known: _swapped(known, here))  # type: ignore[misc]
+        for metric, known in ((trio.a, a), (trio.b, b))
+    )
+    moved = of_b - of_a
     x = (np.sum(a, axis=1) + moved) / counts
     y = (np.sum(b, axis=1) - moved) / counts
     human = _even(np.sum(z, axis=1) / counts, z)
-    if coefficient != "pearson":
-        x, y = _even(x, a), _even(y, b)
+    if coefficient == "pearson":
+        once = np.ones(human.size)
+        people = deviations(human, once)
+        first, second = (product_moment(deviations(one, once), people, once) for one in (x, y))
+        return first - second
     of = EVERY_COEFFICIENT[coefficient]
-    return of(x, human) - of(y, human)
+    return of(_even(x, a), human) - of(_even(y, b), human)
 
 
 def _even(means: Array, scores: Array) -> Array:
@@ -217,13 +267,17 @@ def _swapped(values: Array, swaps: Swaps) -> Array:
 
 
 def _within_documents(
-    trio: Trio, coefficient: Coefficient, swaps: Swaps, resample: Resample
+    trio: Trio, coefficient: Coefficient, swaps: Swaps, resample: Resample, own: _Own
 ) -> Array:
     # The mean over the documents in which both metrics have a coefficient: the same for both.
     n = len(swaps.systems)
     totals, defined = np.zeros((2, n))
     if resample == "documents":  # whole documents change sides: their correlations stay
-        differences = paired_differences(trio, coefficient)
+        of = EVERY_COEFFICIENT[coefficient]
+        a, b = (
+            own.of(metric, lambda metric: of(metric.T, trio.human.T)) for metric in (trio.a, trio.b)
+        )
+        differences = a - b
         known = ~np.isnan(differences)
         if not known.any():
             return np.full(n, np.nan)
@@ -253,7 +307,7 @@ def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: 
         return np.full((2, len(swap)), np.nan)
     if coefficient == "pearson":
         return _pearson_of_swaps(x, y, z, swap)
-    if coefficient == "kendall_c":
+    if coefficient != "kendall":
         of = EVERY_COEFFICIENT[coefficient]
         return np.stack([of(np.where(swap, y, x), z), of(np.where(swap, x, y), z)])
     # Which of the 2 k scores each metric has now: whole numbers, so that BLAS is exact.
@@ -261,15 +315,6 @@ def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: 
     scores = np.concatenate((x, y))
     sign, order = np.sign(scores[:, None] - scores), np.sign(z[:, None] - z)
     values = []
-    if coefficient == "spearman":
-        # Twice the rank less its mean is what is smaller less what is larger.
-        human, ranks = np.tile(np.sum(order, axis=1), 2), chosen @ sign.T
-        size = np.sqrt(np.full(len(chosen), np.sum(human**2) / 2))
-        for taken, rank in ((chosen, ranks), (1 - chosen, np.sum(sign, axis=1) - ranks)):
-            now = rank * taken
-            sizes = np.sqrt(np.sum(now * now, axis=1)), size
-            values.append(ratio(np.sum(now * human, axis=1), *sizes))
-        return np.stack(values)
     alike = sign * np.tile(order, (2, 2))
     size = np.sqrt(np.full(len(chosen), np.sum(np.abs(order))))
     for taken in (chosen, 1 - chosen):
@@ -285,23 +330,23 @@ def _pearson_of_swaps(x: Array, y: Array, z: Array, swap: Mask) -> Array:
     both = deviations(np.concatenate((x, y)), np.ones(2 * k))
     drawn = swap.astype(np.float64)
 
-    def swapped(terms: Array) -> Array:
-        return weighted_sums(terms, drawn).T
-
-    values = _from_sums(both[:k], both[k:], deviations(z, np.ones(k)), k, swapped)
+    a, b, human = both[:k], both[k:], deviations(z, np.ones(k))
+    sums = [weighted_sums(_terms(one, human), drawn).T for one in (a, b)]
+    values = _from_sums(a, b, human, k, sums[1] - sums[0])
     for metric, row in zip(*np.nonzero(np.isinf(values)), strict=True):
         now = np.where(swap[row], y, x) if metric == 0 else np.where(swap[row], x, y)
         values[metric, row] = EVERY_COEFFICIENT["pearson"](now, z)
     return values
 
 
-def _from_sums(
-    a: Array, b: Array, human: Array, n: int, swapped: Callable[[Array], Array]
-) -> Array:
+def _terms(metric: Array, human: Array) -> Array:
+    return np.stack((metric, metric * metric, metric * human))
+
+
+def _from_sums(a: Array, b: Array, human: Array, n: int, moved: Array) -> Array:
     # Both metrics' Pearson correlation (2, permutations) from sums of x, x x and x z; infinite
-    # where they cancel. `swapped` gives the sums (3, permutations) of what changes sides.
-    moved = swapped(np.stack((b - a, b * b - a * a, (b - a) * human)))
-    start = np.array([[np.sum(t), np.sum(t * t), np.sum(t * human)] for t in (a, b)])
+    # where they cancel. `moved` (3, permutations): the sums of what changes sides, b's less a's.
+    start = np.array([[np.sum(t) for t in _terms(one, human)] for one in (a, b)])
     sums = np.stack((start[0, :, None] + moved, start[1, :, None] - moved))
     size = sums[:, 1] - sums[:, 0] ** 2 / n
     sound = size > CANCELS * (np.sum(a * a) + np.sum(b * b))
@@ -310,7 +355,7 @@ def _from_sums(
     return np.where(sound, values, np.inf)
 
 
-def _pooled(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
+def _pooled(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample, own: _Own) -> Array:
     if coefficient != "pearson":
         return _pooled_explicitly(trio, coefficient, swaps)
     cells = trio.present
@@ -319,10 +364,12 @@ def _pooled(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample) -> 
     human[cells] = deviations(trio.human[cells], np.ones(n))
     a, b = (np.where(cells, v, 0.0) for v in (trio.a, trio.b))
 
-    def swapped(terms: Array) -> Array:
+    def swapped(metric: Array) -> Array:
+        terms = _terms(np.where(cells, metric, 0.0), human)
         return np.stack([np.sum(_swapped(term, swaps), axis=1) for term in terms])
 
-    values = _from_sums(a, b, human, max(n, 1), swapped)
+    moved = own.of(trio.b, swapped) - own.of(trio.a, swapped)
+    values = _from_sums(a, b, human, max(n, 1), moved)
     difference = np.zeros(values.shape[1])
     sound = np.all(np.isfinite(values), axis=0) | np.any(np.isnan(values), axis=0)
     np.subtract(values[0], values[1], out=difference, where=sound)
@@ -338,7 +385,7 @@ def _pooled_explicitly(trio: Trio, coefficient: Coefficient, swaps: Swaps) -> Ar
     system, document = np.nonzero(cells)
     values = np.empty((2, len(swaps.systems)))
     of = EVERY_COEFFICIENT[coefficient]
-    paired = coefficient in ("spearman", "kendall") and a.size <= PAIRED_ITEMS
+    paired = coefficient == "kendall" and a.size <= PAIRED_ITEMS
     for rows in blocks(values.shape[1], 1 if paired else 4 * a.size):
         swap = swaps.systems[rows][:, system] ^ swaps.documents[rows][:, document]
         if paired:
@@ -396,7 +443,13 @@ def williams(
     nlpstats package drops all signs, also that of the correlation of a and b, and so may take three
     correlations for ones that no data can have.
     """
-    trio = common(a, b, human)
+    return williams_of(common(a, b, human), level, coefficient, alternative=alternative)
+
+
+def williams_of(
+    trio: Trio, level: Level, coefficient: Coefficient, *, alternative: Alternative = "two-sided"
+) -> Williams:
+    """`williams` of metrics in the cells that both and people have."""
     r12 = correlate(trio.a, trio.human, level, coefficient)
     r13 = correlate(trio.b, trio.human, level, coefficient).value
     r23 = correlate(trio.a, trio.b, level, coefficient).value

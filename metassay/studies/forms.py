@@ -1,14 +1,15 @@
 """The forms of studies: what each of them asks of a benchmark's texts, and of whom."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, starmap
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, meant, raise_problems
 from metassay.core.options import Criterion
 from metassay.datasets.element_labels import CATEGORIES, SHARES, label_shares
@@ -48,22 +49,33 @@ from metassay.tables.ratings import STATEMENT_UNIT
 from metassay.tables.scores import SCORES
 
 _SHARE = Criterion(low=0, high=1, better="higher", scale="ordinal")
+_WORDS: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
+_Drafts = Iterator[Draft | str]
+
+
+def _question(form: str, column: str, name: str = "", **more: Any) -> Question:
+    """A question of forms.yaml; without choices a number."""
+    block = {"column": column, **_WORDS[form]["questions"][name or column]}
+    choices = (Choice(word, float(n), *means) for word, n, *means in block.pop("choices", ()))
+    kind: Any = "number" if "high" in more else "choice"
+    return Question(
+        **{"name": name or column, "kind": kind, "choices": tuple(choices)} | block | more
+    )
 
 
 def _made(
-    texts: Written,
-    drafts: Iterable[Draft | str],
-    criteria: Mapping[str, Criterion],
-    instructions: tuple[str, ...],
-) -> Made:
-    """`drafts` are items, and of each text that is left out why."""
+    texts: Written, draft_of: Callable[[str, str], _Drafts], criteria: Mapping[str, Criterion],
+    form: str,
+) -> Made:  # fmt: skip
+    """Items of each text of a system, or why it is left out."""
     items, reasons = list[Draft](), Counter[str]()
-    for draft in drafts:
+    for draft in (one for text in texts.of_systems for one in draft_of(*text)):
         if isinstance(draft, str):
             reasons[draft] += 1
         else:
             items.append(draft)
     notes = [f"{n} text(s) are left out: {reason}" for reason, n in reasons.items()]
+    instructions = tuple(_WORDS[form]["instructions"]) if form else ()
     return Made(items, criteria, instructions, (*texts.notes, *notes), texts.datasets)
 
 
@@ -71,17 +83,6 @@ def _made(
 
 # Whose claims they are: the criterion, which is called as the metric that asks judges the same.
 _CLAIM_CRITERIA = {"reference": "claim_recall", "output": "claim_precision"}
-_COVERED = (
-    Choice("yes", 1.0, "the text says so, in whatever words"),
-    Choice("partly", 0.5, "some of the claim is there, some is not"),
-    Choice("no", 0.0, "the text does not say so, or says something else"),
-)
-_OF_CLAIMS = (
-    "Read the text first. Then say of each claim whether the text covers it: whether somebody who"
-    " knows the text alone would have to agree with the claim.",
-    "Judge by the text alone, not by what you know. The rows of one text stand together; their row"
-    " begins with the same letters.",
-)
 
 
 def _claims(read: Reads, options: Options) -> Made:
@@ -93,57 +94,31 @@ def _claims(read: Reads, options: Options) -> Made:
     texts, claims = written(read), units_of(read, "claim")
     sides = ("reference", "output") if options.claims == "both" else (options.claims,)
 
-    def drafts() -> Iterator[Draft | str]:
-        for doc, author in texts.of_systems:
-            for side in sides:
-                says, reads = (REFERENCE, author) if side == "reference" else (author, REFERENCE)
-                listed, text = claims.get((doc, says)), texts.whole.get((doc, reads))
-                if not listed or text is None:
-                    yield "no reference or no claims are known"
-                    continue
-                rows = tuple(_claim_rows(doc, author, _CLAIM_CRITERIA[side], listed))
-                yield Draft((doc, author, side), (author,), (Shown("text", text),), rows)
+    def drafts(doc: str, author: str) -> _Drafts:
+        for side in sides:
+            says, reads = (REFERENCE, author) if side == "reference" else (author, REFERENCE)
+            listed, text = claims.get((doc, says)), texts.whole.get((doc, reads))
+            if not listed or text is None:
+                yield "no reference or no claims are known"
+                continue
+            rows = tuple(_claim_rows(doc, author, _CLAIM_CRITERIA[side], listed))
+            yield Draft((doc, author, side), (author,), (Shown("text", text),), rows)
 
-    criteria = {_CLAIM_CRITERIA[side]: _SHARE for side in sides}
-    return _made(texts, drafts(), criteria, _OF_CLAIMS)
+    return _made(texts, drafts, {_CLAIM_CRITERIA[side]: _SHARE for side in sides}, "claims")
 
 
 def _claim_rows(
     doc: str, author: str, criterion: str, claims: Sequence[Claim]
 ) -> Iterator[DraftRow]:
-    asks = "Is the claim covered by the text?"
-    question = Question(criterion, "covered", "choice", asks, _COVERED)
+    question = replace(_question("claims", "covered"), name=criterion)
     for claim in claims:
         target = Target(doc, author, FULL, f"claim:{claim.number}", criterion)
         yield DraftRow((Shown("claim", claim.text),), (Asked(question, target),))
 
 
 # ---- elements: what is wrong with each element of each sentence? ------------------------------
-# As hospital-course summaries were annotated. Source of the categories and of the error share:
-# Adams et al. 2023, a meta-evaluation of faithfulness metrics for hospital-course summarization.
 
-_LABEL = "label"
-_MEANINGS = (
-    "the input says something else",
-    "something is left out without which the element misleads",
-    "the input says nothing of the kind",
-)
-# Codes of labels while they are on their way: 2 i + 1 is category i, minor; 2 i + 2 critical.
-_LABELS = (
-    Choice("correct", 0.0, "the input says so"),
-    *(
-        Choice(f"{category.replace('_', ' ')} ({grave})", 2.0 * i + 1 + j, means)
-        for i, (category, means) in enumerate(zip(CATEGORIES, _MEANINGS, strict=True))
-        for j, grave in enumerate(("minor", "critical"))
-    ),
-)
-_LABELLED = Question(_LABEL, _LABEL, "choice", "Is the element right, by the input?", _LABELS)
-_OF_ELEMENTS = (
-    "Each row has one element (a single statement of fact) of a sentence, the sentence that it is"
-    " from, and the input. Say whether the element is right by the input.",
-    "An error is critical if it could change what is done for the patient, or what a reader"
-    " concludes; else it is minor.",
-)
+_LABELLED = _question("elements", "label")
 
 
 def _elements(read: Reads, _: Options) -> Made:
@@ -155,17 +130,16 @@ def _elements(read: Reads, _: Options) -> Made:
     texts, sources = written(read), inputs(read)
     claims, sentences = units_of(read, "claim"), units_of(read, "statement")
 
-    def drafts() -> Iterator[Draft | str]:
-        for doc, author in texts.of_systems:
-            of_text, elements = sentences.get((doc, author)), claims.get((doc, author))
-            if not of_text or elements is None:
-                yield "their sentences or claims are not known"
-                continue
+    def drafts(doc: str, author: str) -> _Drafts:
+        of_text, elements = sentences.get((doc, author)), claims.get((doc, author))
+        if not of_text or elements is None:
+            yield "their sentences or claims are not known"
+        else:
             rows = tuple(_element_rows(doc, author, of_text, elements))
             yield Draft((doc, author), (author,), (Shown("input", sources[doc]),), rows)
 
     scale = Criterion(low=0, high=1, better="lower")
-    return _made(texts, drafts(), dict.fromkeys(SHARES, scale), _OF_ELEMENTS)
+    return _made(texts, drafts, dict.fromkeys(SHARES, scale), "elements")
 
 
 def _element_rows(
@@ -177,7 +151,7 @@ def _element_rows(
         for number, text in enumerate(of_sentence or [sentence.text]):
             shown = (Shown("sentence", sentence.text), Shown("element", text))
             # No criterion of anybody's: `_rate_elements` makes shares of a sentence's labels.
-            target = Target(doc, author, FULL, unit, f"{_LABEL} {number}")
+            target = Target(doc, author, FULL, unit, f"label {number}")
             yield DraftRow(shown, (Asked(_LABELLED, target),))
 
 
@@ -186,7 +160,7 @@ def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
     labels: dict[Target, list[tuple[str, bool] | None]] = {}
     for answer in answers:
         label = None if answer.value is None else _decoded(int(answer.value))
-        labels.setdefault(answer.of._replace(criterion=_LABEL), []).append(label)
+        labels.setdefault(answer.of._replace(criterion="label"), []).append(label)
     return [
         Answer(target._replace(criterion=name), share)
         for target, of_sentence in labels.items()
@@ -199,29 +173,9 @@ def _decoded(label: int) -> tuple[str, bool]:
 
 
 # ---- facts: is each fact of the text right, and how many are left out? ------------------------
-# Source of the statuses: Ben Abacha et al. 2023, evaluation metrics for medical note generation.
 
-_STATES = (
-    Choice(STATUSES[0], 0.0, "the input and the reference say so"),
-    Choice(STATUSES[1], 1.0, "a value or an attribute is wrong, such as a dose, a date or a side"),
-    Choice(STATUSES[2], 2.0, "nothing in the input supports it"),
-)
-_STATUS = Question("status", "status", "choice", "Is the fact right?", _STATES)
-_OMITTED = Question(
-    "omitted",
-    "omitted",
-    "number",
-    "How many facts of the reference does the text leave out?",
-    low=0.0,
-    high=float(MOST_FACTS),
-    whole=True,
-)
-_OF_FACTS = (
-    "Each row has one fact (what cannot be said in more than one sentence) that the text states."
-    " Say whether it is right, by the input and the reference.",
-    "The row 'whole text' asks how many facts of the reference are nowhere in the text, right or"
-    " wrong.",
-)
+_STATUS = _question("facts", "status")
+_OMITTED = _question("facts", "omitted", low=0.0, high=float(MOST_FACTS), whole=True)
 
 
 def _facts(read: Reads, _: Options) -> Made:
@@ -231,18 +185,17 @@ def _facts(read: Reads, _: Options) -> Made:
     """
     texts, sources, claims = written(read), inputs(read), units_of(read, "claim")
 
-    def drafts() -> Iterator[Draft | str]:
-        for doc, author in texts.of_systems:
-            facts, reference = claims.get((doc, author)), texts.whole.get((doc, REFERENCE))
-            if facts is None or reference is None:
-                yield "no reference or no claims are known"
-                continue
+    def drafts(doc: str, author: str) -> _Drafts:
+        facts, reference = claims.get((doc, author)), texts.whole.get((doc, REFERENCE))
+        if facts is None or reference is None:
+            yield "no reference or no claims are known"
+        else:
             rows = tuple(_fact_rows(Target(doc, author, FULL, "text", _OMITTED.name), facts))
             shown = {"input": sources[doc], "reference": reference}
             shown["text"] = texts.whole[doc, author]
             yield Draft((doc, author), (author,), tuple(starmap(Shown, shown.items())), rows)
 
-    return _made(texts, drafts(), FACT_CRITERIA, _OF_FACTS)
+    return _made(texts, drafts, FACT_CRITERIA, "facts")
 
 
 def _fact_rows(of: Target, facts: Sequence[Claim]) -> Iterator[DraftRow]:
@@ -267,21 +220,7 @@ def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
 
 # ---- pairs: which of two texts is better, and how much does each cover? -----------------------
 
-_BETTER = Question(
-    "preference",
-    "better",
-    "choice",
-    "Which text is better?",
-    (Choice("A", 1.0), Choice("B", 0.0), Choice("tie", 0.5)),
-)
-_OF_PAIRS = (
-    "Two texts, A and B, were written from one input. Say which of them you would rather have, as a"
-    " whole: what is right, complete and clear. If neither is better, say tie.",
-)
-_OF_SHARES = (
-    "Then say how much of what is in the reference each text covers, in per cent from 0 to 100,"
-    " without a sign.",
-)
+_BETTER = _question("pairs", "better", "preference")
 
 
 def _pairs(read: Reads, options: Options) -> Made:
@@ -314,7 +253,9 @@ def _pairs(read: Reads, options: Options) -> Made:
     criteria = {_BETTER.name: _SHARE}
     if options.shares:
         criteria["covered"] = Criterion(low=0, high=100, better="higher")
-    return _made(texts, drafts, criteria, _OF_PAIRS + (_OF_SHARES if options.shares else ()))
+    words = _WORDS["pairs"]
+    told = (*words["instructions"], *(words["shares"] if options.shares else ()))
+    return Made(drafts, criteria, told, texts.notes, texts.datasets)
 
 
 def _asked_of_pair(doc: str, first: str, second: str, *, shares: bool) -> Iterator[Asked]:
@@ -331,36 +272,28 @@ def _disagreeing(read: Reads, a: str, b: str) -> set[tuple[str, str, str]]:
     scores = read(SCORES)
     scores = scores[(scores["part"] == FULL) & (scores["author"] != REFERENCE)]
     labels = [metric_label(m, j) for m, j in zip(scores["metric"], scores["judge"], strict=True)]
-    scores = scores.assign(label=labels)
-    known = sorted(set(labels))
-    problems = [
-        f"--only-disagreements: {name!r} is not a metric here; known: {', '.join(known)}"
-        f"{meant(name, known)}"
-        for name in dict.fromkeys((a, b))
-        if name not in known
-    ]
+    metrics = dict(zip(labels, scores["metric"], strict=True))
     better = dict(zip(*(read(LEADERBOARD)[name] for name in ("metric", "better")), strict=True))
-    for name in (a, b) if not problems else ():
-        metric = str(scores.loc[scores["label"] == name, "metric"].iloc[0])
-        if better.get(metric) == "neither":
-            problems.append(
-                f"--only-disagreements: {name!r} does not say which text is better; name another"
-            )
+    known, problems = sorted(metrics), []
+    for name in dict.fromkeys((a, b)):
+        if name not in metrics:
+            there = f"known: {', '.join(known)}{meant(name, known)}"
+            problems.append(f"--only-disagreements: {name!r} is not a metric here; {there}")
+        elif better.get(metrics[name]) == "neither":
+            what = f"{name!r} does not say which text is better; name another"
+            problems.append(f"--only-disagreements: {what}")
     raise_problems(problems)
-    rows = pd.MultiIndex.from_frame(scores[["author", "doc_id"]]).unique()
-    authors, documents = (sorted(set(rows.get_level_values(level))) for level in (0, 1))
-    values = [_matrix(scores[scores["label"] == one], authors, documents, better) for one in (a, b)]
+    authors, documents = (sorted(set(scores[name])) for name in ("author", "doc_id"))
+    scores, values = scores.assign(label=labels), []
+    for name in (a, b):
+        mine = scores[scores["label"] == name]
+        table = mine.pivot(index="author", columns="doc_id", values="value")
+        sign = -1.0 if better[metrics[name]] == "lower" else 1.0
+        of_all = table.reindex(index=authors, columns=documents)
+        values.append(sign * of_all.to_numpy(dtype=np.float64))
     found = disagreements(*values)
     sides = zip(found.document, found.preferred_by_a, found.preferred_by_b, strict=True)
     return {(documents[doc], *sorted((authors[one], authors[other]))) for doc, one, other in sides}
-
-
-def _matrix(
-    scores: pd.DataFrame, authors: list[str], documents: list[str], better: dict[str, str]
-) -> np.ndarray:  # type: ignore[type-arg]
-    values = scores.pivot(index="author", columns="doc_id", values="value")
-    sign = -1.0 if better[str(scores["metric"].iloc[0])] == "lower" else 1.0
-    return sign * values.reindex(index=authors, columns=documents).to_numpy(dtype=np.float64)
 
 
 # ---- rubric: the criteria of rubrics/NAME.yaml, which judges are asked too --------------------
@@ -377,27 +310,23 @@ def _rubric(read: Reads, options: Options) -> Made:
     texts, sources, about = written(read), inputs(read), attributes(read)
     rubric = _expanded(_named(options), parts_of(read))
 
-    def drafts() -> Iterator[Draft | str]:
-        for doc, author in texts.of_systems:
-            known = attributes_of(about[doc])
-            reference = texts.whole.get((doc, REFERENCE))
-            if not applies(rubric.applies, known):
-                yield "the rubric is not for their document"
-            elif rubric.compares and reference is None:
-                yield "their document has no reference"
-            else:
-                criteria = [one for one in rubric.criteria if not not_applicable(one, known)]
-                asked = tuple(_asked(rubric, one, (doc, author), known) for one in criteria)
-                shown = [*_against(rubric, sources[doc], reference)]
-                shown += [*_lists(rubric, criteria, known), Shown("text", texts.whole[doc, author])]
-                if asked:
-                    yield Draft((doc, author), (author,), (), (DraftRow(tuple(shown), asked),))
+    def drafts(doc: str, author: str) -> _Drafts:
+        known, reference = attributes_of(about[doc]), texts.whole.get((doc, REFERENCE))
+        if not applies(rubric.applies, known):
+            yield "the rubric is not for their document"
+        elif rubric.compares and reference is None:
+            yield "their document has no reference"
+        else:
+            criteria = [one for one in rubric.criteria if not not_applicable(one, known)]
+            asked = tuple(_asked(rubric, one, (doc, author), known) for one in criteria)
+            shown = [*_against(rubric, sources[doc], reference), *_lists(rubric, criteria, known)]
+            row = DraftRow((*shown, Shown("text", texts.whole[doc, author])), asked)
+            if asked:
+                yield Draft((doc, author), (author,), (), (row,))
 
-    instructions = (
-        rubric.title,
-        f"Read what the text is held against, then the text. Source: {rubric.source}",
-    )
-    return _made(texts, drafts(), _scales(rubric), instructions)
+    source = f"Read what the text is held against, then the text. Source: {rubric.source}"
+    made = _made(texts, drafts, _scales(rubric), "")
+    return made._replace(instructions=(rubric.title, source))
 
 
 def _named(options: Options) -> Rubric:
@@ -471,22 +400,7 @@ def _lists(
 # ---- facets: each against the reference's, was it found rightly, and the whole text -----------
 
 _NO_FACET = "(none was found)"
-_FOUND = Question(
-    "found",
-    "found",
-    "choice",
-    "Was the right part of the text found for this facet?",
-    (
-        Choice("yes", 1.0, "it is this facet, and all of it; or none was found and there is none"),
-        Choice("no", 0.0, "part of it is missing, something else is in it, or it is made up"),
-    ),
-)
-_OF_FACETS = (
-    "A text was cut into facets by a program. Each row has one facet: grade it against the same"
-    " facet of the reference, and say whether the right part of the text was found for it.",
-    "Where a facet was not found although the text has it, grade what the text says.",
-    "The row 'whole text' asks for the text as a whole.",
-)
+_FOUND = _question("facets", "found")
 
 
 def _facets(read: Reads, options: Options) -> Made:
@@ -499,33 +413,25 @@ def _facets(read: Reads, options: Options) -> Made:
     texts, facets = written(read), parts_of(read)
     rubric = _expanded(_named(replace(options, rubric=options.rubric or "bmrc")), facets)
     whole = load_rubric(options.root / RUBRICS / "vanilla.yaml")  # the direct overall rating
-    drafts = [_facet_draft(texts, facets, text, rubric, whole) for text in texts.of_systems]
-    items = [draft for draft in drafts if isinstance(draft, Draft)]
-    asked = {one.of.criterion for draft in items for row in draft.rows for one in row.asked}
+
+    def drafts(doc: str, author: str) -> _Drafts:
+        text = doc, author
+        of_reference, of_text = facets.get((doc, REFERENCE), {}), facets.get(text, {})
+        known = None not in [*of_reference.values(), *of_text.values()]
+        if (doc, REFERENCE) not in texts.whole or not known or not of_reference:
+            yield "no reference, or facets are not known"
+            return
+        overall = tuple(_asked(whole, one, text, {}) for one in whole.criteria)
+        last = DraftRow((Shown("facet", "whole text"),), overall)
+        rows = (*_facet_rows(rubric, text, of_reference, of_text), last)
+        read = (Shown("reference", texts.whole[doc, REFERENCE]), Shown("text", texts.whole[text]))
+        yield Draft(text, (author,), read, rows)
+
+    made = _made(texts, drafts, {}, "facets")
+    asked = {one.of.criterion for draft in made.drafts for row in draft.rows for one in row.asked}
     scales = {**_scales(rubric), **_scales(whole)}
     right = Criterion(low=0, high=1, better="higher", scale="nominal")
-    return _made(
-        texts, drafts, {name: scales.get(name, right) for name in sorted(asked)}, _OF_FACETS
-    )
-
-
-def _facet_draft(
-    texts: Written,
-    facets: Mapping[tuple[str, str], Mapping[str, str | None]],
-    text: tuple[str, str],
-    rubric: Rubric,
-    whole: Rubric,
-) -> Draft | str:
-    doc, author = text
-    of_reference, of_text = facets.get((doc, REFERENCE), {}), facets.get(text, {})
-    known = None not in [*of_reference.values(), *of_text.values()]
-    if (doc, REFERENCE) not in texts.whole or not known or not of_reference:
-        return "no reference, or facets are not known"
-    rows = list(_facet_rows(rubric, text, of_reference, of_text))
-    overall = tuple(_asked(whole, one, text, {}) for one in whole.criteria)
-    rows.append(DraftRow((Shown("facet", "whole text"),), overall))
-    shown = (Shown("reference", texts.whole[doc, REFERENCE]), Shown("text", texts.whole[text]))
-    return Draft(text, (author,), shown, tuple(rows))
+    return made._replace(criteria={name: scales.get(name, right) for name in sorted(asked)})
 
 
 def _facet_rows(

@@ -87,10 +87,8 @@ def imported(rows: Sequence[Returned], key: Key, form: Form, *, partial: bool) -
     values: dict[tuple[str, str, str], float | None] = {}
     columns = {column for row in key.rows.values() for column in row.asked}
     for (rater, name), row in found.items():
-        _check_shown(row, key.rows[name], problems)
-        for column, value in _values(row, key.rows[name], problems):
+        for column, value in _answers(row, key.rows[name], columns, problems):
             values[rater, name, column] = value
-        _check_unasked(row, key.rows[name], columns, problems)
     raise_problems(problems.lines())
     ratings = [one for rater in sent for one in _ratings(rater, key, form, values)]
     asked = sum(len(key.rows[name].asked) for mine in sent.values() for name in mine)
@@ -175,37 +173,33 @@ def _absent(
     return absent
 
 
-def _check_shown(row: Returned, sent: KeyRow, problems: Findings) -> None:
-    if row.shown is None:
-        return
-    for heading, known in sent.shown.items():
-        if heading not in row.shown:
-            problems.add(Place(row.at.file), f"column {shown(heading)} is missing", _RESTORE)
-        elif digest(row.shown[heading]) != known:
+def _answers(
+    row: Returned, sent: KeyRow, columns: set[str], problems: Findings
+) -> Iterator[tuple[str, float | None]]:
+    """A row's answers by column; a problem with each, and with what was read, that is not right."""
+    file, where = Place(row.at.file), f"row {row.row}"
+    back = row.shown or {}
+    for heading, known in sent.shown.items() if row.shown is not None else ():
+        if heading not in back:
+            problems.add(file, f"column {shown(heading)} is missing", _RESTORE)
+        elif digest(back[heading]) != known:
             what = f"the text in column {shown(heading)} is not the one that was sent out"
-            fix = f"{_RESTORE}: what was rated must be known"
-            problems.add(row.at, what, fix, f"row {row.row}")
-
-
-def _values(row: Returned, sent: KeyRow, problems: Findings) -> Iterator[tuple[str, float | None]]:
+            problems.add(row.at, what, f"{_RESTORE}: what was rated must be known", where)
     for column, asked in sent.asked.items():
         if column not in row.answers:
-            problems.add(Place(row.at.file), f"column {shown(column)} is missing", _RESTORE)
+            problems.add(file, f"column {shown(column)} is missing", _RESTORE)
             continue
         try:
             yield column, value_of(asked.question, row.answers[column])
         except ValueError as error:
             what = f"column {shown(column)}: the answer {error}"
             fix = f"allowed: {asked.question.allowed}; leave it empty where it cannot be said"
-            problems.add(row.at, what, fix, f"row {row.row}")
-
-
-def _check_unasked(row: Returned, sent: KeyRow, columns: set[str], problems: Findings) -> None:
+            problems.add(row.at, what, fix, where)
     for column in sorted(columns & set(row.answers) - set(sent.asked)):
         if filled(row.answers[column]):
             what = f"column {shown(column)}: nothing is asked in this row"
             fix = "take the answer out, or move it to the row that it belongs to"
-            problems.add(row.at, what, fix, f"row {row.row}")
+            problems.add(row.at, what, fix, where)
 
 
 def _unread(rows: Iterable[Returned], key: Key) -> list[str]:

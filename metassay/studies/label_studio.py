@@ -11,13 +11,13 @@ import json
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from xml.etree import ElementTree as ET
 
 from metassay.core.errors import shown
 from metassay.studies.record import Choice, Format, Item, Question, Returned, Sheet, SheetRow
 from metassay.studies.sheets import COMMENT, RATER, ROW, allowed
-from metassay.tabular.decoding import UNREAD, load_json
+from metassay.tabular.decoding import json_list
 from metassay.tabular.rows import Findings, Place
 
 # Names that tasks, config and results share; a number follows those that end in _. `headings` and
@@ -134,36 +134,35 @@ def _plain(text: str) -> str:
 # A task's submitted annotation is its row's answers. One that was skipped is a row without answers.
 # A task that nobody has submitted has not come back: drafts and predictions are no answers.
 
-_REMEDY = "export the project again, in the format JSON"
-_DATA = "import the tasks again as they were sent out, or take the task out"
+_ODD = "is not as Label Studio exports tasks"
+_REMEDY = (
+    "export the project again, in the format JSON (not JSON-MIN); if its tasks were changed, import"
+    " them again as they were sent out"
+)
 _ONE = "keep the rater's one annotation of the task, delete the others, and export again"
 _AGAIN = "answer the task again, and export again"
+_T = TypeVar("_T")
 
 
-class _NotSoundError(Exception):
-    """What is wrong with a task, and what to do."""
-
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(what)
-        self.remedy = remedy
+class _RefusedError(Exception):
+    """What is wrong with a task, and what to do: its two arguments."""
 
 
 def read(path: Path, problems: Findings) -> list[Returned]:
     """The rows of one file: a list of tasks with their annotations."""
-    tasks = load_json(path, problems, remedy=_REMEDY)
-    if not isinstance(tasks, list):
-        if tasks is not UNREAD:
-            problems.add(Place(path.name), "is not a list of tasks", _REMEDY)
-        return []
     rows: list[Returned] = []
     users: dict[str, dict[str, Place]] = {}  # who annotated, by rater
-    for number, task in enumerate(tasks, start=1):
+    tasks = json_list(path, problems, remedy=_REMEDY, what="tasks") or []
+    for number, (_, task) in enumerate(tasks, start=1):
         name = task.get("id") if isinstance(task, dict) else None
         at = Place(path.name, name if type(name) is int else f"{number} of the list", "task")
         try:
             annotation, row = _row(task, at)
-        except _NotSoundError as error:
-            problems.add(at, str(error), error.remedy)
+        except _RefusedError as error:
+            problems.add(at, *error.args)
+            continue
+        except (AttributeError, LookupError, TypeError, ValueError):
+            problems.add(at, _ODD, _REMEDY)
             continue
         if row is not None:
             rows.append(row)
@@ -179,84 +178,61 @@ def read(path: Path, problems: Findings) -> list[Returned]:
 
 
 def _row(task: Any, at: Place) -> tuple[Mapping[str, Any], Returned | None]:
-    if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
-        raise _NotSoundError("has no data", _REMEDY)
-    annotations = task.get("annotations")
-    if not isinstance(annotations, list) or not all(isinstance(a, dict) for a in annotations):
-        raise _NotSoundError("has no list of annotations", f"{_REMEDY} (not JSON-MIN)")
-    data = task["data"]
-    rater, row = (_text(data.get(name), f"data > {name}") for name in (RATER, ROW))
-    headings, columns = (_names(data.get(name), name) for name in (HEADINGS, COLUMNS))
-    texts = {heading: _text(data.get(n), f"data > {n}") for n, heading in headings.items()}
-    skipped = [one.get("was_cancelled", False) for one in annotations]
-    if not all(isinstance(one, bool) for one in skipped):
-        raise _NotSoundError("has an annotation whose was_cancelled is not true or false", _REMEDY)
-    submitted = [one for one, left in zip(annotations, skipped, strict=True) if not left]
+    data, annotations = task["data"], _of(list, task["annotations"])
+    rater, row = (_text(data[name]) for name in (RATER, ROW))
+    headings, columns = (_names(data[name]) for name in (HEADINGS, COLUMNS))
+    texts = {heading: _text(data[name]) for name, heading in headings.items()}
+    submitted = [one for one in annotations if not _of(bool, one.get("was_cancelled", False))]
     if len(submitted) > 1:
-        raise _NotSoundError(f"has {len(submitted)} submitted annotations", _ONE)
+        raise _RefusedError(f"has {len(submitted)} submitted annotations", _ONE)
     if not annotations:
         return {}, None
-    annotation = (submitted or annotations)[0]
     answers, comment = dict.fromkeys(columns.values(), ""), ""
-    for name, said in _said(annotation if submitted else {"result": []}):
+    for name, said in _said(submitted[0]["result"] if submitted else []):
         if name == COMMENT:
             comment = said
         else:
             answers[columns.get(name, name)] = said
-    return annotation, Returned(at, rater, row, texts, answers, comment)
+    found = Returned(at, rater, row, texts, answers, comment)
+    return (submitted or annotations)[0], found
 
 
-def _said(annotation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _said(results: Any) -> Iterator[tuple[str, str]]:
     """What is answered by each control, as text."""
-    results = annotation.get("result")
-    if not isinstance(results, list) or not all(isinstance(one, dict) for one in results):
-        raise _NotSoundError("has an annotation without a list of results", _REMEDY)
     seen = set()
-    for one in results:
+    for one in _of(list, results):
         if one.get("type") == "relation":
             continue  # says nothing of a control
-        name = one.get("from_name")
-        if not isinstance(name, str):
-            raise _NotSoundError("has a result without from_name", _AGAIN)
+        name, kind = _of(str, one["from_name"]), one["type"]
         if name in seen:
-            raise _NotSoundError(f"has two results of control {shown(name)}", _AGAIN)
+            raise _RefusedError(f"has two results of control {shown(name)}", _AGAIN)
         seen.add(name)
-        yield name, _value(one, name)
+        said = one["value"]["text" if kind == "textarea" else kind]
+        if kind == "number" and isinstance(said, int | float) and not isinstance(said, bool):
+            said = repr(said)
+        texts = [_text(part) for part in ([said] if isinstance(said, str) else _of(list, said))]
+        if kind != "textarea" and len(texts) > 1:
+            what = f"has {len(texts)} answers of control {shown(name)}, which takes one"
+            raise _RefusedError(what, _AGAIN)
+        yield name, "\n".join(texts)
 
 
-def _value(result: Mapping[str, Any], name: str) -> str:
-    kind, value = result.get("type"), result.get("value")
-    key = "text" if kind == "textarea" else kind
-    said = value.get(key, UNREAD) if isinstance(value, dict) and isinstance(key, str) else UNREAD
-    if kind == "number" and isinstance(said, int | float) and not isinstance(said, bool):
-        return repr(said)
-    texts = [said] if isinstance(said, str) else said
-    if isinstance(texts, list) and all(isinstance(one, str) for one in texts):
-        if key == "text":
-            return _text("\n".join(texts), f"control {name}")
-        if len(texts) < 2:
-            return _text("".join(texts), f"control {name}")
-        what = f"has {len(texts)} answers of control {shown(name)}, which takes one"
-        raise _NotSoundError(what, _AGAIN)
-    raise _NotSoundError(f"has a result of control {shown(name)} that cannot be read", _AGAIN)
-
-
-def _names(value: Any, name: str) -> dict[str, str]:
+def _names(value: Any) -> dict[str, str]:
     """A mapping of names to what they stand for, no two for the same."""
-    if isinstance(value, dict):
-        named = {key: _text(one, f"data > {name}") for key, one in value.items()}
-        if len(set(named.values())) == len(named):
-            return named
-    raise _NotSoundError(f"its data have no {name}, or were changed", _DATA)
+    named = {key: _text(one) for key, one in value.items()}
+    if len(set(named.values())) < len(named):
+        raise ValueError
+    return named
 
 
-def _text(value: Any, name: str) -> str:
-    if not isinstance(value, str):
-        raise _NotSoundError(f"{name} is not text", _DATA)
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        raise _NotSoundError(f"{name} holds half a character", _AGAIN) from None
+def _text(value: Any) -> str:
+    _of(str, value).encode("utf-8")  # half a character is a ValueError
+    return str(value)
+
+
+def _of(kind: type[_T], value: Any) -> _T:
+    if not isinstance(value, kind):
+        raise TypeError
     return value
 
 

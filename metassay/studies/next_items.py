@@ -5,7 +5,7 @@ key keeps the chance of every text that might have been drawn, and import weight
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -13,6 +13,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
+from metassay.format.frames import rows
 from metassay.statistics import next_labels
 from metassay.studies.drawing import lot
 from metassay.studies.record import Draft, Made, Reads
@@ -20,9 +21,11 @@ from metassay.tables.names import FULL, metric_label
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 
-Rating = tuple[str, str, float]  # document, author, value
+Text = tuple[str, str]  # document, author
+Rating = tuple[str, str, float]  # the same, and a value
+_VALUE = ("doc_id", "author", "value")
 CONFIDENCE = 0.95
-_NUMBERS = next_labels.WeightedCard._fields
+_NUMBERS, _LEVELS = next_labels.WeightedCard._fields, get_args(next_labels.Level)
 _WORDS = re.compile(r"(certificate|judge-card) (\S+(?: \([^)]*\))?) (\S+)(?: (\S+))?")
 _FORMS = (
     "'certificate METRIC CRITERION LEVEL', of global and system, or 'judge-card METRIC CRITERION',"
@@ -42,14 +45,12 @@ class Decision(NamedTuple):
     def of(cls, words: str) -> "Decision":
         """Read `--for`; a metric may be followed by its judge in brackets. Raises BadInput."""
         found = _WORDS.fullmatch(" ".join(words.split()))
-        decision = cls(*(found.groups("") if found else ("", "", "", "")))
-        levels = get_args(next_labels.Level)
-        allowed = {"certificate": levels, "judge-card": (*_NUMBERS, "")}.get(decision.kind, ())
-        if decision.number not in allowed:
+        kind, *_, number = parts = found.groups("") if found else ("", "", "", "")
+        if number not in {"certificate": _LEVELS, "judge-card": (*_NUMBERS, "")}.get(kind, ()):
             whole = " (a document's correlation needs all its texts: --items takes them whole)"
-            why = whole if decision.number == "document" else ""
+            why = whole if number == "document" else ""
             raise BadInput(f"--for {words!r}: write {_FORMS}{why}")
-        return decision
+        return cls(*parts)
 
 
 class Frame(NamedTuple):
@@ -86,19 +87,18 @@ def next_items(
         if x.min() < 0 or x.max() > 1:
             raise BadInput(f"--for {words!r}: scores of {decision.metric} are not within 0 to 1")
         passed = _passed(y, made.criteria[decision.criterion])
-        worth = next_labels.card_worth(x, passed, decision.number)
-        group = next_labels.strata(x)
+        worth, group = next_labels.card_worth(x, passed, decision.number), next_labels.strata(x)
     else:
         level: Any = decision.number
         worth = next_labels.correlation_worth(x, y, systems, level)
         group = np.unique(systems, return_inverse=True)[1]
     chance = next_labels.chances(worth[free], n)
     left = [text for text, one in zip(texts, free, strict=True) if one]
-    lots = [(of, lot(seed, "next", *text)) for of, text in zip(group[free], left, strict=True)]
-    order = np.array(sorted(range(len(left)), key=lots.__getitem__))
-    drawn = next_labels.drawn_by(chance, order, lot(seed, "next", "start") / 2**256)
-    rows = zip(left, x[free].tolist(), chance.tolist(), strict=True)
-    frame = Frame(words, tuple((*text, score, one) for text, score, one in rows))
+    order = sorted(range(len(left)), key=lambda i: (group[free][i], lot(seed, "next", *left[i])))
+    start = lot(seed, "next", "start") / 2**256
+    drawn = next_labels.drawn_by(chance, np.array(order), start)
+    each = zip(left, x[free].tolist(), chance.tolist(), strict=True)
+    frame = Frame(words, tuple((*text, score, one) for text, score, one in each))
     without = sum(text not in scores for text in by_text)
     notes = (f"{without} texts without a score of {decision.metric}: never drawn",) * bool(without)
     return [by_text[left[i]] for i in sorted(drawn.tolist())], frame, notes
@@ -128,7 +128,7 @@ def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion
     ]
 
 
-def _scores(table: pd.DataFrame, metric: str) -> dict[tuple[str, str], float]:
+def _scores(table: pd.DataFrame, metric: str) -> dict[Text, float]:
     whole = table[(table["part"] == FULL) & table["value"].notna()]
     names = whole[["metric", "judge"]].astype(str)
     label = pd.Series([metric_label(*one) for one in names.to_numpy()], whole.index, dtype="str")
@@ -137,25 +137,20 @@ def _scores(table: pd.DataFrame, metric: str) -> dict[tuple[str, str], float]:
     if len(every) != 1:
         what = f"is of several judges: {', '.join(every)}" if every else "has no score"
         raise BadInput(f"--for: {metric} {what}; name a metric as `metassay show` has it")
-    return {(doc, author): value for doc, author, value in _values(whole[mine])}
+    return {(doc, author): value for doc, author, value in rows(whole[mine], *_VALUE)}
 
 
-def _earlier(reads: Reads, decision: Decision) -> list[Rating]:
+def _earlier(reads: Reads, decision: Decision) -> Iterable[Rating]:
     try:
         table = reads(RATINGS)
     except BadInput:
-        return []
+        return ()
     whole = (table["unit"] == "text") & (table["part"] == FULL) & table["value"].notna()
-    return _values(table[whole & (table["criterion"] == decision.criterion)])
+    return rows(table[whole & (table["criterion"] == decision.criterion)], *_VALUE)
 
 
-def _values(rows: pd.DataFrame) -> list[Rating]:
-    texts = (rows[name].astype(str) for name in ("doc_id", "author"))
-    return list(zip(*texts, rows["value"].astype(float), strict=True))
-
-
-def _means(ratings: Iterable[Rating]) -> Mapping[tuple[str, str], float]:
-    found: dict[tuple[str, str], list[float]] = {}
+def _means(ratings: Iterable[Rating]) -> dict[Text, float]:
+    found: dict[Text, list[float]] = {}
     for document, author, value in ratings:
         found.setdefault((document, author), []).append(value)
     return {text: float(np.mean(values)) for text, values in found.items()}

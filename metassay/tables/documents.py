@@ -2,4 +2,4 @@
 
 from metassay.tables.columns import contracts
 
-SOURCES, TEXTS = contracts(__file__)
+SOURCES, DOCUMENT_CLUSTERS, TEXTS = contracts(__file__)

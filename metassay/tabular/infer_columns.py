@@ -35,12 +35,15 @@ from metassay.tabular.columns import (
     Columns,
     Keys,
     Named,
+    crossed,
+    guessed_names,
+    is_pattern,
+    read_names,
     told_by,
 )
 from metassay.tabular.numbers import absent, in_order
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, as_keys, together
-from metassay.tabular.wide import crossed, guessed_names, is_pattern, read_names
 
 SHARE = 0.5  # of a column's keys that must be known for it to be taken for the texts' documents
 _OF_IDS = re.compile(
@@ -106,15 +109,12 @@ class Guess:
         """Free columns of numbers that may be ratings or scores."""
         ratings = self.kind == "ratings"
         redcap = any(plain(c).startswith(("redcap_", "record_id")) for c in self.sheet.columns)
-        return [
-            column
-            for column in numeric(self.sheet, self.free)
-            if column in self.metrics
-            or (
-                not beside(column, ratings=ratings, redcap=redcap)
-                and not _counts_rows(self.sheet, column)
-            )
-        ]
+
+        def counts(column: str) -> bool:
+            other = beside(column, ratings=ratings, redcap=redcap)
+            return column in self.metrics or not (other or _counts_rows(self.sheet, column))
+
+        return list(filter(counts, numeric(self.sheet, self.free)))
 
     def ask(self, what: str, fix: str) -> None:
         """Add a problem of the file."""
@@ -277,11 +277,10 @@ def joined_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
 
 def _said_wide(guess: Guess, pattern: str) -> bool:
     allowed = THINGS[guess.kind]
-    fields = ", ".join(f"{{{role}}}" for role in allowed)
     if not is_pattern(pattern, allowed):
-        guess.ask(
-            f"--columns {WIDE}={shown(pattern)} is not a form of names", f"write it of {fields}"
-        )
+        fields = ", ".join(f"{{{role}}}" for role in allowed)
+        what = f"--columns {WIDE}={shown(pattern)} is not a form of names"
+        guess.ask(what, f"write it of {fields}")
         return False
     guess.set_spread(read_names(pattern, guess.numbers(), guess.keys), pattern)
     if not guess.spread:
@@ -291,15 +290,7 @@ def _said_wide(guess: Guess, pattern: str) -> bool:
 
 
 def _of_texts(guess: Guess) -> Columns | None:
-    for role in (
-        Role.DOC,
-        Role.SYSTEM,
-        Role.REFERENCE,
-        Role.SOURCE,
-        Role.STRATA,
-        Role.CLUSTER,
-        Role.FAMILY,
-    ):
+    for role in ("doc", "system", "reference", "source", "strata", "cluster", "family"):
         if not (role in (Role.SYSTEM, Role.FAMILY) and guess.spread):
             guess.by_name(role)
     if not guess.spread:
@@ -406,7 +397,6 @@ def settled(guess: Guess) -> bool:
         _ask_system(guess)
     if guess.kind == "ratings":
         _ask_preferences(guess)
-    if guess.kind == "ratings":
         _ask_words(guess)
         _ask_rater(guess)
     for column in () if Role.VALUE in guess.roles else guess.free:
@@ -428,13 +418,13 @@ def told_whose(guess: Guess) -> bool:
     (text,) = guess.spread
     pairs = zip(*(as_keys(guess.sheet.frame[column]) for column in (doc, text)), strict=True)
     texts = {pair for pair in pairs if not absent(pair[1])}
-    told = len(texts) == len({key for key, _ in texts})
-    if not told:
-        guess.ask(
-            "documents have several texts, and no column clearly names the system of each",
-            f"name it: --columns texts.{Role.SYSTEM}=COLUMN, of {listed(guess.free)}",
-        )
-    return told
+    if len(texts) == len({key for key, _ in texts}):
+        return True
+    guess.ask(
+        "documents have several texts, and no column clearly names the system of each",
+        f"name it: --columns texts.{Role.SYSTEM}=COLUMN, of {listed(guess.free)}",
+    )
+    return False
 
 
 def _ask_system(guess: Guess) -> None:
@@ -479,25 +469,18 @@ def _ask_words(guess: Guess) -> None:
 
 def _ask_rater(guess: Guess) -> None:
     """A column `expert` of numbers may be who rated, or what the expert gave."""
-    rater, doc = guess.roles.get(Role.RATER), guess.roles.get(Role.DOC)
-    if (
-        Role.RATER in guess.said
-        or rater is None
-        or doc is None
-        or not numeric(guess.sheet, [rater])
-    ):
+    roles, frame = guess.roles, guess.sheet.frame
+    rater = roles.get(Role.RATER, "")
+    if Role.RATER in guess.said or Role.DOC not in roles or not called(rater, MAY_RATE):
         return
-    system = guess.roles.get(Role.SYSTEM, doc)
-    thing = guess.roles.get(Role.CRITERION, doc)
-    frame = guess.sheet.frame
-    again = frame.duplicated(list({doc, system, thing})).any()
-    if not called(rater, MAY_RATE) or again or frame[rater].is_unique:
-        return
-    guess.ask(
-        f"column {shown(rater)} may say who rated, or be a rating itself",
-        f"say which: --columns {shlex.quote(f'ratings.rater={rater}')}, or"
-        " ratings.raters=... or ratings.criteria=... with all columns of ratings",
-    )
+    keys = {roles[role] for role in (Role.DOC, Role.SYSTEM, Role.CRITERION) if role in roles}
+    once = not frame.duplicated([*keys]).any() and not frame[rater].is_unique
+    if once and numeric(guess.sheet, [rater]):
+        guess.ask(
+            f"column {shown(rater)} may say who rated, or be a rating itself",
+            f"say which: --columns {shlex.quote(f'ratings.rater={rater}')}, or"
+            " ratings.raters=... or ratings.criteria=... with all columns of ratings",
+        )
 
 
 def ask_rater_or_criterion(guess: Guess, numbers: Sequence[str]) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from metassay.tabular.column_synonyms import WORDS
 from metassay.tabular.decoding import finite_number
 from metassay.tabular.rows import Findings, Place
 
@@ -12,20 +13,7 @@ MISSING = frozenset(("", "na", "n/a", "nan"))  # as a cell, in any case
 _NO_NUMBER = MISSING | {"null", "<na>", "#n/a", "none", "missing", "-", "–", "—", "."}
 # Labels in words, each with its number; the last is Inspect's.
 _LABELS: tuple[dict[str, float], ...] = (
-    *(
-        {worse: 0.0, better: 1.0}
-        for worse, better in (
-            ("no", "yes"),
-            ("n", "y"),
-            ("false", "true"),
-            ("fail", "pass"),
-            ("failed", "passed"),
-            ("incorrect", "correct"),
-            ("wrong", "right"),
-            ("nein", "ja"),
-            ("falsch", "wahr"),
-        )
-    ),
+    *(dict(zip(pair, (0.0, 1.0), strict=True)) for pair in WORDS["labels"]),
     {"i": 0.0, "n": 0.0, "p": 0.5, "c": 1.0},
 )
 _STARS = re.compile(
@@ -42,23 +30,7 @@ _GROUPED = re.compile(
 )
 # `1 - very poor`, `5 (excellent)`, `3: fair`; not `1-2`, and no date.
 _LABELLED = re.compile(r"([+-]?\d+)(?:\s+[-–—]\s+|\s*[=:)]\s*|\s+\()(?=[^\d\s]).*", re.DOTALL)
-# Grades in words, in order; which of a column's are there is seen, not which lack.
-_GRADES = tuple(
-    words.split("|")
-    for words in (
-        "strongly disagree|disagree|somewhat disagree|slightly disagree|neutral|undecided"
-        "|neither agree nor disagree|slightly agree|somewhat agree|agree|strongly agree",
-        "very poor|poor|fair|acceptable|average|good|very good|excellent",
-        "very bad|bad|mediocre|okay|ok|good|very good|excellent",
-        "not at all|slightly|somewhat|moderately|very|extremely",
-        "never|rarely|sometimes|often|always",
-        "none|minimal|mild|minor|moderate|major|severe",
-        "very low|low|medium|high|very high",
-        "no|not sure|unsure|partially|partly|mostly|yes",
-        "incorrect|partially correct|partly correct|mostly correct|correct",
-        "trifft nicht zu|trifft eher nicht zu|teils/teils|trifft eher zu|trifft zu",
-    )
-)
+_GRADES = [words.split("|") for words in WORDS["grades"]]
 
 
 class Numbers(NamedTuple):

@@ -11,31 +11,10 @@ from typing import NamedTuple
 
 from metassay.core.errors import shown
 from metassay.core.options import SCALES, Criterion
+from metassay.tabular.column_synonyms import pattern
 from metassay.tabular.decoding import finite_number
 
-# Words in the names of what is worse the more there is of it; of ranks the first is the best.
-_WORSE = re.compile(
-    r"(^|[^a-z])(ter|wer|cer|mer|ppl|perplexity|loss|nll|divergence|distance|levenshtein|latency"
-    r"|cost|bias|harms?|harmful|unsafe|rank|ranks|ranking|rang|platz|fp|fn|fpr|fnr|mae|mse|rmse"
-    r"|eer|edits?|corrections?|issues?|problems?|flaws?|defects?|faults?|redundan\w*|repetiti\w*"
-    r"|severity|confusion|effort|workload|noise|risk|delay)([^a-z]|$)"
-    r"|error|fehler|hallu|omission|omitted|missing|contradict|incorrect|penalt|mistake|inaccura"
-    r"|inconsisten|unsupported|unfaithful|irrelevan|fabricat|misleading|inappropriate|unnecessary"
-    r"|(?<!\d)1\s*[=:]\s*(best|excellent|perfect|very good|good|high|strongly agree|sehr gut)"
-    r"|toxic|m[aä]ngel|falsch"
-)
-# With one of these, too little is known: "free of errors", "errors corrected".
-_TURNED = re.compile(
-    r"(^|[^a-z])(no|not|non|without|lack\w*|absence|absent|avoid\w*|zero|low|fewest|least|reciprocal"
-    r"|correct|corrected|found|detected|detection|accuracy|robust\w*|ohne|keine?|nicht|wenige?)"
-    r"([^a-z]|$)|free|frei"
-)
-# What a text is like, and not how good it is.
-_NEITHER = re.compile(
-    r"(^|[^a-z])(len|length|lengths|words?|tokens?|chars?|characters?|sentences?|seconds?|duration"
-    r"|time|year|count|fkgl|fkg|flesch|kincaid|gunning|fog|smog|ari|compression|novelty|density|l[aä]nge|w[oö]rter|anzahl|zeit|dauer)"
-    r"([^a-z]|$)"
-)
+_WORSE, _TURNED, _NEITHER = map(pattern, ("worse", "turned", "neither"))
 _ENDS = re.compile(r"(?<![\d.])(\d+)\s*(?:-|–|\.\.|to|bis)\s*(\d+)(?![\d.])")
 _GRADES = 10  # whole numbers up to so far apart are grades
 _RANGE = re.compile(r"(-?[\d.]+)\.\.(-?[\d.]+)")

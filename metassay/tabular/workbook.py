@@ -176,8 +176,7 @@ def _pages(path: Path) -> Iterator[Page]:
         with contextlib.closing(_Workbook(path)) as book:
             for title, part in book.pages.items():
                 if part is None:
-                    what = f"names the page {shown(title)}, and does not hold it"
-                    raise _RefusedError(what, _RESAVE)
+                    raise ValueError("names a page that it does not hold")
                 merged: list[str] = []
                 rows = list(_rows(book.rows(part, merged), path.name))
                 width = max((len(cells) for _, cells in rows), default=0)
@@ -189,13 +188,10 @@ def _rows(found: Iterable[tuple[int, Cells]], name: str) -> Iterator[tuple[Place
     """The rows with a value, each as wide as its last cell."""
     last = count = width = 0
     for number, cells in found:
-        if not last < number <= _LAST_ROW:
-            what = f"row {number} is not between row {last} and the last one of XLSX, {_LAST_ROW}"
-            raise _RefusedError(what, _RESAVE)
-        last = number
         columns = [0, *(column for column, _ in cells)]
-        if any(after <= before for before, after in pairwise(columns)):
-            raise _RefusedError(f"row {number} has a cell twice, or in the wrong order", _RESAVE)
+        if not last < number <= _LAST_ROW or any(b <= a for a, b in pairwise(columns)):
+            raise ValueError("a row or a cell is there twice, or in the wrong order")
+        last = number
         if all(text is None for _, text in cells):
             continue
         count, width = count + 1, max(width, columns[-1])

@@ -1,7 +1,6 @@
 """Headline numbers to a server that follows experiments: MLflow by its REST interface, or W&B.
 
-What is sent are names and numbers: those of `benchmarks/NAME/headline.json`, which git has as well,
-and the names of the metrics that were best. No text, no rating, no path of this machine.
+What is sent are names and numbers of `benchmarks/NAME/headline.json`: no text, rating or path.
 """
 
 import importlib
@@ -42,9 +41,9 @@ def headline(name: str, project: Path) -> Headline:
         leaves = dict(_leaves(json.loads(file.read_text("utf-8"))))
     except (OSError, ValueError):
         raise BadInput(f"{file}: cannot be read; run: metassay run {name}") from None
-    known = {at: v for at, v in leaves.items() if isinstance(v, int | float) and math.isfinite(v)}
+    numbers = {at: float(v) for at, v in leaves.items() if isinstance(v, int | float)}
     names = {at: v for at, v in leaves.items() if at.endswith("/metric") and isinstance(v, str)}
-    return Headline(name, {at: float(value) for at, value in known.items()}, names)
+    return Headline(name, {at: v for at, v in numbers.items() if math.isfinite(v)}, names)
 
 
 def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
@@ -65,10 +64,8 @@ def to_mlflow(one: Headline, address: str) -> str:
         os.environ.get(f"MLFLOW_TRACKING_{name}", "") for name in ("TOKEN", "USERNAME", "PASSWORD")
     )
     with requests.session() as session:
-        if token:
-            session.headers["Authorization"] = f"Bearer {token}"
-        elif user:
-            session.auth = (user, word)
+        session.auth = (user, word) if user and not token else None
+        session.headers.update({"Authorization": f"Bearer {token}"} if token else {})
 
         def asked(what: str, **body: object) -> dict[str, Any]:
             return _answer(session, f"{address.rstrip('/')}/api/2.0/mlflow/{what}", body)
@@ -115,11 +112,9 @@ def to_wandb(one: Headline, project: str) -> str:
         raise BadInput("wandb is not installed; run: pip install wandb")
     wandb = importlib.import_module(_WANDB)
     entity, _, name = project.rpartition("/")
-    quiet = ("disable_code", "disable_git", "disable_job_creation", "x_disable_meta")
-    settings = wandb.Settings(
-        **{"console": "off", "save_code": False, "x_save_requirements": False},
-        **dict.fromkeys((*quiet, "x_disable_stats"), True),
-    )
+    off = ("disable_code", "disable_git", "disable_job_creation", "x_disable_meta")
+    quiet: dict[str, Any] = dict.fromkeys((*off, "x_disable_stats"), True)
+    settings = wandb.Settings(console="off", save_code=False, x_save_requirements=False, **quiet)
     config = {"metassay": __version__, **one.names}
     where = {"entity": entity or None, "project": name, "name": one.benchmark}
     run = wandb.init(**where, settings=settings, config=config)

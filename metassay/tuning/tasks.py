@@ -1,18 +1,232 @@
 """What each sort of training makes of a row: inputs and labels as its metric reads them, a loss."""
 
+import hashlib
 import inspect
-from collections.abc import Sequence
-from dataclasses import replace
+import json
+import math
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from metassay.metrics.faithfulness.ctc_consistency import LONGEST, normal
+from metassay.core.atomic import whole_file, whole_folder
+from metassay.core.errors import BadInput
+from metassay.metrics.faithfulness.ctc_consistency import LONGEST, joining, normal
 from metassay.models import extra
-from metassay.models.loading import Network
+from metassay.models.likelihood import both_sides
+from metassay.models.loading import Network, identify, load
 from metassay.models.pair_inputs import Reader, Wording, longest_input
-from metassay.models.rows import encoder_of, features_of
-from metassay.tuning.training import Encode, Task
+from metassay.models.rows import features_of
+from metassay.tuning.options import Base, TrainingOptions
+
+METHOD = 1  # part of a training's key; whoever changes what is computed raises it
+PACKAGES = ("transformers", "accelerate", "tokenizers", "torch")
+_TOKENIZER = "tokenizer"
+_WHOLE = "whole"  # in a checkpoint that no kill has cut short
+_WEIGHTS = (".safetensors", ".index.json", "config.json")  # of a checkpoint: what the model is
+_NOISE = ("runtime", "per_second", "flos")  # of a log: what differs from run to run
+
+Encode = Callable[[Any], dict[str, Any]]  # a row to the numbers that a model reads, with `labels`
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is trained: a class of transformers', the settings of a new head, rows and loss.
+
+    `loss(outputs, labels)`: None for the model's own. `metrics(evaluated)` are of the held-out
+    rows; `best` is the one that a checkpoint is chosen by, or `loss`.
+    """
+
+    name: str
+    network: str
+    head: Mapping[str, Any] | None
+    encode: Callable[[Network], Encode]
+    collate: Callable[[Network], Any]
+    loss: Callable[[Any, Any], Any] | None = None
+    metrics: Callable[[Any], dict[str, float]] | None = None
+    best: str = "loss"
+
+
+class Trained(NamedTuple):
+    """The folder of the best checkpoint, its step and value, and what was logged, in order."""
+
+    folder: Path
+    step: int
+    value: float
+    log: list[dict[str, float]]
+
+
+@dataclass(frozen=True)
+class _Encoded:
+    """Rows, encoded when they are read: the tokens of a corpus may not fit into memory."""
+
+    rows: Sequence[Any]
+    encode: Encode
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> dict[str, Any]:
+        return self.encode(self.rows[place])
+
+
+def train(
+    task: Task,
+    rows: tuple[Sequence[Any], Sequence[Any]],
+    base: Base,
+    options: TrainingOptions,
+    work: Path,
+) -> Trained:
+    """Train on the first of `rows` (JSON), and choose among the checkpoints by the second.
+
+    AdamW, gradients clipped to 1. The folder `work` is for this training alone. Raises BadInput if
+    the model cannot be loaded, or if what the checkpoint is chosen by is not finite.
+    """
+    folder = _folder(work, [task.name, options.model_dump(), *rows[0], "held out", *rows[1]], base)
+    last = _last(folder)
+    if last is None or (last / _WHOLE).read_text("utf-8") != "ended":
+        _fit(task, rows, base, options, folder, last)
+        last = _last(folder)
+    if last is None:
+        raise RuntimeError(f"{task.name}: no checkpoint was written")
+    state = json.loads((last / "trainer_state.json").read_text("utf-8"))
+    step, value = state["best_global_step"], state["best_metric"]
+    if value is None or not math.isfinite(value):
+        raise BadInput(
+            f"training: {task.best} of the held-out documents is not finite; lower learning_rate,"
+            " or choose a finer base > dtype"
+        )
+    log = [
+        {key: number for key, number in line.items() if not any(map(key.count, _NOISE))}
+        for line in state["log_history"]
+    ]
+    return Trained(folder / f"checkpoint-{step}", step, value, log)
+
+
+def write(trained: Trained, card: str, facts: Mapping[str, Any], out: Path) -> None:
+    """Make the folder `out` of the model, its tokenizer, card and log; it is there whole or not."""
+    if out.exists():  # where DVC has not removed it
+        shutil.rmtree(out)
+    with whole_folder(out, "model") as folder:
+        for file in trained.folder.iterdir():
+            if file.name.endswith(_WEIGHTS):
+                shutil.copyfile(file, folder / file.name)
+        shutil.copytree(trained.folder.parent / _TOKENIZER, folder, dirs_exist_ok=True)
+        (folder / "README.md").write_text(card, "utf-8")
+        log = json.dumps({**facts, "log": trained.log}, indent=1, ensure_ascii=False)
+        (folder / "training_log.json").write_text(f"{log}\n", "utf-8")
+
+
+def _folder(work: Path, inputs: Iterable[Any], base: Base) -> Path:
+    """Where the checkpoints of this training are; those of another one are removed."""
+    known = [METHOD, identify(base).content, base.device, base.dtype, *map(extra.version, PACKAGES)]
+    key = hashlib.sha256()
+    for each in (*known, *inputs):
+        key.update(json.dumps(each, sort_keys=True).encode() + b"\n")
+    folder = work / key.hexdigest()[:16]
+    for other in work.glob("*"):
+        if other != folder:
+            shutil.rmtree(other)
+    return folder
+
+
+def _last(folder: Path) -> Path | None:
+    """The last checkpoint that is whole; what a kill has left of others is removed."""
+    steps = []
+    for checkpoint in folder.glob("checkpoint-*"):
+        if (checkpoint / _WHOLE).exists():
+            steps.append(int(checkpoint.name.partition("-")[2]))
+        else:
+            shutil.rmtree(checkpoint)
+    return folder / f"checkpoint-{max(steps)}" if steps else None
+
+
+def _fit(
+    task: Task,
+    rows: tuple[Sequence[Any], Sequence[Any]],
+    base: Base,
+    options: TrainingOptions,
+    folder: Path,
+    last: Path | None,
+) -> None:
+    transformers = extra.module("transformers")
+    transformers.set_seed(options.seed)  # by which a new head is drawn
+    weights = {"dtype": "float32"} if base.dtype == "bfloat16" else {}
+    network = load(task.network, base.model_copy(update=weights), task.head)
+    network.tokenizer.save_pretrained(folder / _TOKENIZER)
+    encode, loss = task.encode(network), task.loss
+
+    def keep(_self: Any, _args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Mark a checkpoint as whole, and leave no others than this and the best one."""
+        here = folder / f"checkpoint-{state.global_step}"
+        with whole_file(here / _WHOLE) as file:
+            file.write(b"ended" if control.should_training_stop else b"goes on")
+        for other in folder.glob("checkpoint-*"):
+            if other.name not in (here.name, f"checkpoint-{state.best_global_step}"):
+                (other / _WHOLE).unlink(missing_ok=True)
+                shutil.rmtree(other)
+
+    callbacks = [type("Keeper", (transformers.TrainerCallback,), {"on_save": keep})()]
+    if options.patience is not None:
+        callbacks.append(transformers.EarlyStoppingCallback(options.patience))
+    trainer = transformers.Trainer(
+        model=network.weights,
+        args=_arguments(task, len(rows[0]), base, options, folder),
+        data_collator=task.collate(network),
+        train_dataset=_Encoded(rows[0], encode),
+        eval_dataset=_Encoded(rows[1], encode),
+        # The count of items is for steps of several batches, which there are none of.
+        compute_loss_func=loss and (lambda outputs, labels, **_: loss(outputs, labels)),
+        compute_metrics=task.metrics,
+        callbacks=callbacks,
+    )
+    trainer.remove_callback(transformers.PrinterCallback)
+    try:
+        trainer.train(resume_from_checkpoint=last and str(last))
+    except extra.module("torch").OutOfMemoryError:
+        raise BadInput(
+            f"{base.device} has too little memory for {options.batch} inputs of this model; lower"
+            " training > batch"
+        ) from None
+
+
+def _arguments(task: Task, rows: int, base: Base, options: TrainingOptions, folder: Path) -> Any:
+    per_epoch = math.ceil(rows / options.batch)
+    steps = options.steps or per_epoch * (options.epochs or 0)
+    every = min(options.every or per_epoch, steps)
+    arguments = extra.module("transformers").TrainingArguments(
+        output_dir=str(folder),
+        max_steps=steps,
+        **dict.fromkeys(
+            ("per_device_train_batch_size", "per_device_eval_batch_size"), options.batch
+        ),
+        learning_rate=options.learning_rate,
+        weight_decay=options.weight_decay,
+        warmup_steps=options.warmup,
+        label_smoothing_factor=options.smoothing,
+        seed=options.seed,
+        **dict.fromkeys(("eval_strategy", "save_strategy", "logging_strategy"), "steps"),
+        **dict.fromkeys(("eval_steps", "save_steps", "logging_steps"), every),
+        load_best_model_at_end=True,
+        metric_for_best_model=f"eval_{task.best}",
+        greater_is_better=task.best != "loss",
+        restore_callback_states_from_checkpoint=True,
+        logging_nan_inf_filter=False,
+        remove_unused_columns=False,
+        dataloader_pin_memory=base.device != "cpu",
+        use_cpu=base.device == "cpu",
+        bf16=base.dtype == "bfloat16",
+        disable_tqdm=not sys.stderr.isatty(),
+        report_to=[],
+    )
+    if arguments.n_gpu > 1:
+        raise BadInput("base > device: there are several cards; let CUDA_VISIBLE_DEVICES name one")
+    return arguments
+
 
 IGNORED = -100  # a label that no loss counts, as torch and transformers have it
 CLASSES = {0: "not_fake", 1: "fake"}
@@ -42,14 +256,10 @@ class Valued(NamedTuple):
 
 
 def _to_write(network: Network) -> Encode:
-    encoder = encoder_of(network, network.tokenizer.name_or_path)
-    limit = longest_input(network.tokenizer, network.weights, None)
+    read = both_sides(network, network.tokenizer.name_or_path, None)
 
     def encode(row: Written) -> dict[str, Any]:
-        sides = [encoder.encode(text, add_special_tokens=False) for text in row]
-        for side in sides if limit is not None else ():
-            side.truncate(limit - encoder.num_special_tokens_to_add(False))
-        inputs, labels = (list(encoder.post_process(side).ids) for side in sides)
+        inputs, labels = (list(side.ids) for side, _ in read(*row))
         return {"input_ids": inputs, "labels": labels}
 
     return encode
@@ -69,19 +279,12 @@ def _to_value(network: Network) -> Encode:
 
 
 def _to_mark(network: Network) -> Encode:
-    encoder = encoder_of(network, network.tokenizer.name_or_path)
-    limit = longest_input(network.tokenizer, network.weights, LONGEST) or LONGEST
-    room = limit - encoder.num_special_tokens_to_add(True)
+    read = joining(network, network.tokenizer.name_or_path, LONGEST)
 
     def encode(row: Marked) -> dict[str, Any]:
-        text, context = normal(" ".join(row.words)), normal(row.context)
-        its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
-        its.truncate(limit // 2 - 1)
-        beside.truncate(room - len(its))
-        spans = its.offsets
-        joined = encoder.post_process(its, beside)
+        text = normal(" ".join(row.words))
+        joined, spans, first, *_ = read(text, normal(row.context))
         labels = [IGNORED] * len(joined.ids)
-        first = [place for place, mark in enumerate(joined.special_tokens_mask) if not mark]
         for place, (start, end) in zip(first, spans, strict=False):
             if text[start:end].strip():  # a blank by itself is of no word
                 word = text.count(" ", 0, end)

@@ -187,4 +187,5 @@ def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Reso
     )
 
 
-RELEASED = Segmentation(options=ReleasedFacetOptions, divide=divide)
+# What is not released of any text is told: all texts are divided at once.
+RELEASED = Segmentation(options=ReleasedFacetOptions, divide=divide, whole=lambda _: True)

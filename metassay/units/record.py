@@ -6,8 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from metassay.core.kinds import Chosen
 from metassay.core.options import Options
-from metassay.llm.needs import Needs, Requests, Resources
+from metassay.executor.documents import by_document, on_frames
+from metassay.executor.record import LOCAL, Executor
+from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
+from metassay.tables.checks import check_sources
 from metassay.text.spans import Span
 
 if TYPE_CHECKING:
@@ -82,6 +86,27 @@ class Decomposed(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+def take_apart(
+    parts: pd.DataFrame,
+    sources: pd.DataFrame,
+    chosen: Chosen,
+    resources: Resources,
+    executor: Executor = LOCAL,
+) -> Decomposed:
+    """Take parts apart by a decomposition, each document by itself where an executor cuts them."""
+    function, options = chosen.record.take_apart, chosen.options
+    over = executor_for(chosen, executor)
+    if not over.remote:
+        return Decomposed(*function(parts, sources, options, resources))
+    check_sources("parts", parts["doc_id"], sources)
+    pieces, forms = by_document(parts, sources)
+    files = files_of(chosen)
+    shards = over.map(on_frames, pieces, forms, function, options, resources, files=files)
+    warnings = dict.fromkeys(warning for shard in shards for warning in shard.warnings)
+    units = pd.concat([shard.units for shard in shards], ignore_index=True)
+    return Decomposed(units, tuple(warnings))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Decomposition(Needs):
     """One way to find claims: what a kind in params.yaml > decompositions stands for.
@@ -110,17 +135,49 @@ class Statements(NamedTuple):
 
 
 # For each statement of a document, pairs of a passage's index and its value, as they are ordered.
-Chosen = list[list[tuple[int, float]]]
+Passages = list[list[tuple[int, float]]]
+
+
+class Tally(NamedTuple):
+    """Counts of some documents, which add up, and how a note says them: as format says, after lead.
+
+    Nothing is said where all of the counts that `tell` is the number of are 0.
+    """
+
+    lead: str
+    form: str
+    counts: tuple[int, ...]
+    tell: int = 1
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The note, if there is anything to say."""
+        said = any(self.counts[: self.tell])
+        return (self.lead + self.form.format(*self.counts),) if said else ()
 
 
 class Aligned(NamedTuple):
     """What is aligned with the statements of each document, in the order of the documents.
 
-    `notes`: what their owner should know, lines without any text.
+    `notes`: what their owner should know, lines without any text. `tally`: the counts behind them,
+    where they hang on how many documents there are.
     """
 
-    documents: list[Chosen]
+    documents: list[Passages]
     notes: tuple[str, ...] = ()
+    tally: Tally | None = None
+
+
+def together(shards: Sequence[Aligned]) -> Aligned:
+    """What is aligned in all of some documents, of what is in each shard of them."""
+    documents = [one for shard in shards for one in shard.documents]
+    tallies = [shard.tally for shard in shards if shard.tally]
+    if not tallies:
+        notes = dict.fromkeys(note for shard in shards for note in shard.notes)
+        return Aligned(documents, tuple(notes))
+    counts = tuple(map(sum, zip(*(tally.counts for tally in tallies), strict=True)))
+    tally = tallies[0]._replace(counts=counts)
+    return Aligned(documents, tally.notes, tally)
 
 
 @dataclass(frozen=True, kw_only=True)

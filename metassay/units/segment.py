@@ -7,14 +7,15 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.core.kinds import Chosen
-from metassay.llm.needs import Resources
+from metassay.executor.record import LOCAL, Executor
+from metassay.llm.needs import Resources, executor_for, files_of
 from metassay.llm.prompts import datasets_shown
 from metassay.tables.checks import check_sources, rows_of
 from metassay.tables.names import FULL
 from metassay.tables.parts import PARTS
 from metassay.text.headings import SECTIONS
 from metassay.text.spans import Span
-from metassay.units.record import BETWEEN_PARTS, OK, Divided, Part, Text
+from metassay.units.record import BETWEEN_PARTS, OK, Part, Text
 
 
 class Segmented(NamedTuple):
@@ -30,6 +31,7 @@ def segment(
     segments: pd.DataFrame,
     segmentation: Chosen,
     resources: Resources,
+    executor: Executor = LOCAL,
 ) -> Segmented:
     """Divide every author's text: TEXTS, SOURCES and SEGMENTS to PARTS.
 
@@ -47,16 +49,21 @@ def segment(
     every = texts_of(texts, sources, segments)
     datasets = dict(zip(sources["doc_id"], sources["dataset"], strict=True))
     shown = texts.groupby(["doc_id", "author"])["recipe"].unique().map(datasets_shown)
-    divided: Divided = segmentation.record.divide(every, segmentation.options, resources)
+    shards = executor_for(segmentation, executor).map(
+        *(segmentation.record.divide, every, segmentation.options, resources),
+        files=files_of(segmentation),
+    )
+    parts_of = [parts for shard in shards for parts in shard.parts]
+    notes = dict.fromkeys(note for shard in shards for note in shard.notes)
     rows: list[tuple[object, ...]] = []
-    for text, found in zip(every, divided.parts, strict=True):
+    for text, found in zip(every, parts_of, strict=True):
         leaves = [False, *[True] * len(found)] if found else [True]
         repeats = [datasets[text.doc_id], *shown[text.doc_id, text.author]]
         for part, leaf in zip([text.full, *found], leaves, strict=True):
             places = [piece.start for piece in part.pieces], [piece.end for piece in part.pieces]
             row = (text.doc_id, text.author, part.name, part.text, *places)
             rows.append((*row, "yes" if leaf else "no", part.status, [*part.made_up], repeats))
-    return Segmented(pd.DataFrame(rows, columns=list(PARTS.columns)), divided.notes)
+    return Segmented(pd.DataFrame(rows, columns=list(PARTS.columns)), tuple(notes))
 
 
 def repeated_datasets(texts: pd.DataFrame, sources: pd.DataFrame) -> list[str]:

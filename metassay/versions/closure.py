@@ -27,10 +27,12 @@ ABSENT = "absent"  # instead of the version of a package that is not installed
 SETTLED = 2.0  # seconds; a file changed since may change again without another time or size
 
 # What makes no number itself, but would have all run again at each edit: the version of the code,
-# and the table of stages, whose every line stands in dvc.yaml, which DVC reads.
+# the table of stages, whose every line stands in dvc.yaml, which DVC reads, and what has others
+# make the numbers by the same code.
 APART = {
     *("metassay.versions.code_yaml", "metassay.versions.closure", "metassay.versions.reading"),
     "metassay.core.stages",
+    "metassay.executor.dask_cluster",
 }
 
 # Packages that carry numbers and make none, by the name that is imported.
@@ -46,6 +48,9 @@ PLUMBING = {
     "prefect",  # decides when a stage runs
     "dvc",  # decides whether it does
     "networkx",  # reads DVC's graph
+    "cloudpickle",  # brings shards to workers
+    "distributed",  # likewise
+    "fsspec",  # likewise
     "tokenizers",  # estimates what a question will cost, before it is asked
 }
 
@@ -264,10 +269,7 @@ class Code:
         return names, foreign
 
     def _on_the_way(self, wanted: str) -> list[str]:
-        """The modules that importing a dotted name runs: itself, and the packages that hold it.
-
-        Our outermost package counts only if it is asked for a name of its own, such as the version.
-        """
+        """The modules that importing a dotted name runs: itself, and the packages that hold it."""
         steps = wanted.split(".")
         names = [".".join(steps[:length]) for length in range(2, len(steps) + 1)]
         if steps[0] not in PACKAGES or not names or self.path(names[0]) is None:
@@ -319,10 +321,7 @@ def _folder(root: Path, package: str) -> Path:
 
 
 def _versions() -> dict[str, list[str]]:
-    """`name==version` of every package that is installed, by what is imported of it.
-
-    Without what follows a `+`: torch 2.13.0+cpu and 2.13.0 are one release.
-    """
+    """`name==version` (without `+cpu`) of every package installed, by what is imported of it."""
     from importlib import metadata  # 20 ms, which a stage that starts has not got
 
     lines: dict[str, set[str]] = {}

@@ -111,9 +111,8 @@ def put(file: Path, text: str) -> bool:
 def stale(root: Path, stage: str, blocks: Sequence[tuple[str, str]]) -> list[str]:
     """What code.yaml says of a stage and its blocks, such as ("metrics", "rouge"), and isn't so.
 
-    One line per entry, with its remedy; none if all are true. An empty name stands for all names
-    that code.yaml has in the block. Blocks without a kind, whose code is in the stage, are passed
-    over. Raises as `versions`.
+    One line per entry, with its remedy. An empty name stands for all of the block; blocks without a
+    kind are passed over. Raises as `versions`.
     """
     code, there = code_of(root), recorded(root)
     entries = [(STAGES, stage)]

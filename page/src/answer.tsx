@@ -1,12 +1,12 @@
 /** The first view: what to use for which decision, and a picture of all metrics. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { GridCell, GridRow, Problem } from "./contract";
 import { Certificate } from "./certificate";
-import { type Table, tableOf } from "./data";
+import { load, type Since, type Table, tableOf } from "./data";
 import { counted, interval, label, short } from "./format";
 import { certificates, fixedOrder, kindOf, ofRow, selected, SIGNS } from "./grid";
 import { Axis, Dot, type Scale, scaleOf } from "./plot";
-import { Facts, Paragraphs, Select, t, usePage, Wait } from "./ui";
+import { Facts, Paragraphs, Select, t, useLoaded, usePage, Wait } from "./ui";
 
 export function Answer() {
   const { head, to } = usePage();
@@ -95,6 +95,7 @@ function DataLine() {
     return texts.length ? [{ kind, texts, title: `${texts.length} ${names[texts.length === 1 ? 0 : 1]}` }] : [];
   });
   const open = kinds.find(({ kind }) => kind === at.problems);
+  const since = useLoaded(useMemo(() => (head.kind === "benchmark" ? load<Since>("since") : null), [head]));
   return (
     <div class="data">
       <p>
@@ -107,7 +108,7 @@ function DataLine() {
           </a>
         ))}
         {head.dataset && !kinds.length && <span>no warning, nothing missing</span>}
-        {head.links.map(({ href, title }) => (
+        {[...(since.value ? [since.value] : []), ...head.links].map(({ href, title }) => (
           <a key={href} href={href} children={t(title)} />
         ))}
       </p>

@@ -1,37 +1,7 @@
-/**
- * What Python hands to the page: metassay/reporting/contract.py has the same records, and this page alone reads it.
- *
- * A page is a folder: index.html (the shell), page/app.js and page/app.css (the same for every
- * page), page/data/head.js (what the first screen needs), and shards, page/data/ID.js, that are loaded when a
- * view needs them. Each data file is a classic script that calls `metassay("ID", VALUE)`, since a
- * page that was opened from the disk may load scripts but may not fetch files. No file is larger
- * than 2 MB. Texts stand in values only, never in keys.
- */
-
+/** Written by tests/reporting/test_contract.py from metassay/reporting/contract.py. */
 export const CONTRACT = 1;
 
-/** page/data/head.js: everything that the first screen needs. */
-export interface Head {
-  contract: number;
-  kind: "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" | "changes" | "comparison";
-  name: string; // the benchmark's name, or the title of the page
-  about: string; // one sentence: what this page is
-  made: string; // "Metassay 0.1.0"
-  dataset: Dataset | null;
-  banners: string[]; // what nobody may miss: invented data, a lexical judge
-  answer: string[]; // sentences, the first is the most important
-  problems: Problem[]; // what the line on the data counts and opens
-  decisions: Decision[]; // columns of the grid; none where nothing was tested against people
-  grid: GridRow[]; // a row per criterion
-  verdicts: VerdictWord[]; // every kind of verdict, best first
-  terms: Term[]; // the glossary's terms that this page uses
-  tables: TableInfo[]; // in the order of the list of evidence
-  figures: FigureInfo[]; // pictures for papers, as files
-  systems: SystemsInfo | null;
-  texts: TextsInfo | null;
-  links: Link[]; // other pages: the report that a change report is about
-}
-
+/** What the data are, for the footer. */
 export interface Dataset {
   title: string;
   licence: string; // "" where it is not stated
@@ -40,28 +10,21 @@ export interface Dataset {
   seen: string[]; // whether choices saw these data
 }
 
-/** kind "missing": answers that lack; "warning": notes on the data; "limit": what the study is too small for; "change": since accepted. */
+/** What the line on the data counts. missing: answers that lack; warning: notes on the data; limit: what the study is too small for; change: since accepted. */
 export interface Problem {
-  kind: "missing" | "warning" | "limit" | "change";
+  kind: "missing" | "warning" | "limit" | "change"; // "missing" | "warning" | "limit" | "change"
   text: string;
 }
 
+/** A column of the grid. */
 export interface Decision {
   level: string; // value of column `level` in table certificates
   title: string; // "any two texts"
 }
 
-export interface GridRow {
-  study: string;
-  criterion: string; // value of column `criterion` in table certificates
-  part: string; // "full" or a part
-  title: string; // as shown
-  cells: (GridCell | null)[]; // per decision; null where nothing was tested
-}
-
-/** state "use": a metric to use; "confirm": promising or undecided, closest shown; "no": none is of use. */
+/** For one criterion and decision a metric to `use`; one that is promising or undecided, the closest, to `confirm`; or `no` metric. */
 export interface GridCell {
-  state: "use" | "confirm" | "no";
+  state: "use" | "confirm" | "no"; // "use" | "confirm" | "no"
   metric: string; // label of the metric to use, or the closest; "" where there is none
   value: number | null; // its correlation, corrected for the choice
   low: number | null;
@@ -70,36 +33,57 @@ export interface GridCell {
   says: string; // one short line: "best of 35 metrics", "rate 5 or more systems"
 }
 
+/** A criterion with a cell per decision. */
+export interface GridRow {
+  study: string;
+  criterion: string; // value of column `criterion` in table certificates
+  part: string; // "full" or a part
+  title: string; // as shown
+  cells: (GridCell | null)[]; // per decision; null where nothing was tested
+}
+
+/** A kind of verdict, and what it means. */
 export interface VerdictWord {
   kind: string; // the verdict, or what it begins with ("explained by")
-  state: "use" | "confirm" | "no";
+  state: "use" | "confirm" | "no"; // "use" | "confirm" | "no"
   means: string;
 }
 
+/** A term of the glossary. */
 export interface Term {
   term: string;
   means: string;
 }
 
+/** Another page. */
 export interface Link {
   href: string; // relative
   title: string;
 }
 
+/** figures/NAME.svg and .png. */
 export interface FigureInfo {
   name: string; // figures/NAME.svg and .png
   title: string; // to read out
 }
 
-export type ColumnType = "text" | "number" | "integer" | "boolean";
-
+/** A column of a table. */
 export interface ColumnInfo {
   name: string; // as in the CSV
-  type: ColumnType;
+  type: string;
   means: string; // "" where nothing is known
 }
 
-/** A table of the view Evidence; its values come in shards of consecutive rows. */
+/** Which columns stand together in a cell. */
+export interface CellInfo {
+  value: string; // column names
+  low: string; // "" where there is no interval
+  high: string;
+  n: string; // what it rests on, "" where unknown
+  missing: string; // how many are missing, "" where unknown
+}
+
+/** A table of the view Evidence, and how it is shown; values come in shards of its rows. */
 export interface TableInfo {
   name: string; // "certificates"; unique
   title: string; // heading
@@ -118,22 +102,7 @@ export interface TableInfo {
   figures: string[]; // names of figures that draw it
 }
 
-export interface CellInfo {
-  value: string; // column names
-  low: string; // "" where there is no interval
-  high: string;
-  n: string; // what it rests on, "" where unknown
-  missing: string; // how many are missing, "" where unknown
-}
-
-/** Values of one shard, a column each, in the order of TableInfo.columns. Reals have all digits. */
-export interface Shard {
-  columns: ColumnValues[];
-}
-/** All values; or, where they repeat, the different ones and a place per row (-1 is null). */
-export type ColumnValues = Value[] | { values: Value[]; codes: number[] };
-export type Value = string | number | boolean | null;
-
+/** Which table the view Systems shows. */
 export interface SystemsInfo {
   noun: string; // "system"; "judge" in a test of judges
   table: string; // table with a row per metric and system: leaderboard
@@ -145,6 +114,37 @@ export interface SystemsInfo {
   headline: string[]; // labels of metrics shown first
 }
 
+/** Who wrote texts. */
+export interface AuthorInfo {
+  name: string;
+  kind: "system" | "reference" | "people"; // "system" | "reference" | "people"
+}
+
+/** A metric's column in the index. */
+export interface MetricInfo {
+  label: string;
+  column: string; // in the index
+  better: "higher" | "lower" | "neither"; // "higher" | "lower" | "neither"
+}
+
+/** A criterion's column in the index: the mean of raters. */
+export interface CriterionInfo {
+  name: string;
+  title: string;
+  column: string; // in the index: the mean of raters
+  better: "higher" | "lower"; // "higher" | "lower"
+  low: number | null;
+  high: number | null;
+}
+
+/** The rows of the index whose texts a shard has. */
+export interface SearchShard {
+  id: string;
+  first: number; // row of the index
+  rows: number;
+}
+
+/** What the view Texts lists, filters, searches and opens. Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document), `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each judge i `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split` (claims on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by a space), then the columns of metrics and criteria. */
 export interface TextsInfo {
   documents: number;
   texts: number;
@@ -158,92 +158,47 @@ export interface TextsInfo {
   search: SearchShard[]; // what a search reads
   documents_in: string[]; // ids of shards of documents: value of column `home` is a place in it
 }
-export interface AuthorInfo {
-  name: string;
-  kind: "system" | "reference" | "people";
-}
-export interface MetricInfo {
-  label: string;
-  column: string; // in the index
-  better: "higher" | "lower" | "neither";
-}
-export interface CriterionInfo {
-  name: string;
-  title: string;
-  column: string; // in the index: the mean of raters
-  better: "higher" | "lower";
-  low: number | null;
-  high: number | null;
-}
 
-/**
- * Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document),
- * `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each judge i
- * `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split` (claims
- * on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by a space),
- * then the metrics' and the criteria's columns.
- */
-export type Index = Shard;
-
-export interface SearchShard {
-  id: string;
-  first: number; // row of the index
-  rows: number;
-}
-/** One string per row of the index: the text, and what is in its claims; "" where there is none. */
-export interface SearchTexts {
-  texts: string[];
-}
-
-/** A shard of documents. */
-export interface Documents {
-  documents: Document[];
-}
-export interface Document {
-  id: string;
-  task: string;
-  attributes: string[]; // "name: value"
-  passages: Passage[]; // [n] cites passage n
-  texts: Text[];
-}
+/** A passage of a source. */
 export interface Passage {
   speaker: string;
   group: string;
   text: string;
 }
-export interface Text {
-  author: string;
-  problems: string[]; // why there is no text
-  text: string;
-  marks: Mark[]; // stretches that are of a part or facet; may touch, never overlap
-  ratings: Rating[]; // of the whole text
-  scores: [string, number | null][]; // label of a metric, value
-  blocks: Block[]; // claims, statements, criteria with what judges and people said
-}
+
+/** A stretch of a text that is of a part; ends in UTF-16 code units. */
 export interface Mark {
   start: number; // in UTF-16 code units, as JavaScript counts
   end: number;
   part: string; // name
 }
+
+/** What a rater gave; `of` is what the text was compared with. */
 export interface Rating {
   criterion: string;
   rater: string;
   value: number | null; // null: abstained
   of: string; // "" or what the text was compared with: the name of the other system
 }
-export interface Block {
-  id: string; // "claim_recall": unique within the text
-  title: string; // a question
-  noun: "claim" | "statement" | "criterion" | "text";
-  heads: Asked[]; // who was asked what, a column each
-  lines: Line[];
-  note: string; // said instead of lines where none was asked
+
+/** What a judge answered; side: whether it counts for the text, against it, or not. */
+export interface Judgment {
+  word: string; // "entailed", "not entailed", "graded 2 of 3", "failed: refused"
+  side: "for" | "against" | "unknown" | "neutral"; // "for" | "against" | "unknown" | "neutral"
+  probability: number | null;
+  why: string; // the judge's explanation
+  quotes: string[];
 }
-export interface Asked {
-  question: string;
-  measure: string;
-  judge: string;
+
+/** What a judge answered about a single citation. */
+export interface EachCitation {
+  head: number; // of Block.heads: whose judge
+  passage: number;
+  alone: Judgment | null;
+  rest: Judgment | null; // without this one
 }
+
+/** A claim, statement or criterion, with a judgment per head of its block. */
 export interface Line {
   number: number; // within its part
   part: string;
@@ -256,17 +211,62 @@ export interface Line {
   each: EachCitation[]; // judgments about single citations
   people: Rating[]; // ratings of this line
 }
-export interface EachCitation {
-  head: number; // of Block.heads: whose judge
-  passage: number;
-  alone: Judgment | null;
-  rest: Judgment | null; // without this one
+
+/** Who was asked what. */
+export interface Asked {
+  question: string;
+  measure: string;
+  judge: string;
 }
-/** side: whether it counts for the text, against it, or not. */
-export interface Judgment {
-  word: string; // "entailed", "not entailed", "graded 2 of 3", "failed: refused"
-  side: "for" | "against" | "unknown" | "neutral";
-  probability: number | null;
-  why: string; // the judge's explanation
-  quotes: string[];
+
+/** Lines of one noun, and what was asked of each. */
+export interface Block {
+  id: string; // "claim_recall": unique within the text
+  title: string; // a question
+  noun: "claim" | "statement" | "criterion" | "text"; // "claim" | "statement" | "criterion" | "text"
+  heads: Asked[]; // who was asked what, a column each
+  lines: Line[];
+  note: string; // said instead of lines where none was asked
+}
+
+/** A text with everything that people, metrics and judges made of it. */
+export interface Text {
+  author: string;
+  problems: string[]; // why there is no text
+  text: string;
+  marks: Mark[]; // stretches that are of a part or facet; may touch, never overlap
+  ratings: Rating[]; // of the whole text
+  scores: [string, number | null][]; // label of a metric, value
+  blocks: Block[]; // claims, statements, criteria with what judges and people said
+}
+
+/** A source and the texts about it. */
+export interface Document {
+  id: string;
+  task: string;
+  attributes: string[]; // "name: value"
+  passages: Passage[]; // [n] cites passage n
+  texts: Text[];
+}
+
+/** page/data/head.js: everything that the first screen needs. */
+export interface Head {
+  kind: "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" | "changes" | "comparison"; // "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" | "changes" | "comparison"
+  name: string; // the benchmark's name, or the title of the page
+  about: string; // one sentence: what this page is
+  made: string; // "Metassay 0.1.0"
+  dataset: Dataset | null;
+  banners: string[]; // what nobody may miss: invented data, a lexical judge
+  answer: string[]; // sentences, the first is the most important
+  problems: Problem[]; // what the line on the data counts and opens
+  decisions: Decision[]; // columns of the grid; none where nothing was tested against people
+  grid: GridRow[]; // a row per criterion
+  verdicts: VerdictWord[]; // every kind of verdict, best first
+  terms: Term[]; // the glossary's terms that this page uses
+  tables: TableInfo[]; // in the order of the list of evidence
+  figures: FigureInfo[]; // pictures for papers, as files
+  systems: SystemsInfo | null;
+  texts: TextsInfo | null;
+  links: Link[]; // other pages: the report that a change report is about
+  contract: number;
 }

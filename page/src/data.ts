@@ -1,5 +1,23 @@
 /** Data files and what they hold. Files on the disk may be loaded as scripts, but not fetched. */
-import type { ColumnInfo, Shard, TableInfo, Value } from "./contract";
+import type { ColumnInfo, Document, Link, TableInfo } from "./contract";
+
+export type Value = string | number | boolean | null;
+/** Consecutive rows of a table: a column each, in the order of TableInfo.columns. Reals have all digits. */
+export interface Shard {
+  columns: ColumnValues[];
+}
+/** All values; or, where they repeat, the different ones and a place per row (-1 is null). */
+type ColumnValues = Value[] | { values: Value[]; codes: number[] };
+/** One string per row of the index: the text, and what is in its claims; "" where there is none. */
+export interface SearchTexts {
+  texts: string[];
+}
+/** A shard of documents. */
+export interface Documents {
+  documents: Document[];
+}
+/** page/data/since.js of a benchmark: what changed since its numbers were accepted; null: not compared. */
+export type Since = Link | null;
 
 interface Policy {
   createScriptURL(url: string): string;
@@ -29,16 +47,24 @@ export function receive(id: string, value: unknown): void {
 
 /** What index.html itself loads. */
 export function awaited<T>(id: string): Promise<T> {
-  return new Promise((resolve, reject) => {
+  return new Promise<T>((resolve, reject) => {
     waiting.set(id, resolve as (value: unknown) => void);
     addEventListener("DOMContentLoaded", () => {
       if (waiting.has(id)) reject(new Error(`page/data/${id}.js is missing or damaged.`));
     });
-  });
+  }).then(whole);
 }
 
 /** The value of page/data/ID.js, asked for once. */
-export function load<T>(id: string): Promise<T> {
+export const load = <T>(id: string): Promise<T> => loaded<T>(id).then(whole);
+
+/** What no file could hold, put together of its pieces. */
+async function whole<T>(value: T): Promise<T> {
+  const ids = (value as { pieces?: string[] } | null)?.pieces;
+  return ids ? (JSON.parse((await Promise.all(ids.map(loaded))).join("")) as T) : value;
+}
+
+function loaded<T>(id: string): Promise<T> {
   let file = files.get(id);
   if (!file) {
     file = new Promise((resolve, reject) => {

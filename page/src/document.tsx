@@ -1,9 +1,9 @@
 /** A document: its source, and texts side by side with what judges and people said of them. */
 import { type RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Document, Documents, Passage, TextsInfo } from "./contract";
+import type { Document, Passage, TextsInfo } from "./contract";
 import { key } from "./address";
-import { load, type Table } from "./data";
+import { type Documents, load, type Table } from "./data";
 import { counted } from "./format";
 import { lineKey, linesAbout, place, seekLine, type Spot } from "./lines";
 import { TextPane } from "./textpane";

@@ -1,5 +1,6 @@
 /** Numbers and texts as people read them: the digits of metassay/format/numbers.py, character by character. */
-import type { ColumnInfo, Value } from "./contract";
+import type { ColumnInfo } from "./contract";
+import type { Value } from "./data";
 
 type Real = number | null | undefined;
 const MINUS = "−";

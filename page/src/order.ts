@@ -1,5 +1,5 @@
 /** Sorting, means and ranks of columns. What is null comes last, whichever way one sorts. */
-import type { Value } from "./contract";
+import type { Value } from "./data";
 
 export type ValueOf = (row: number) => Value;
 

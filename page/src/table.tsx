@@ -2,7 +2,7 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
 import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
-import type { ColumnType } from "./contract";
+import type { ColumnInfo } from "./contract";
 import { range } from "./data";
 import { visible } from "./format";
 import { sorted, type ValueOf } from "./order";
@@ -12,7 +12,7 @@ export interface Column {
   id: string;
   title: string;
   means?: string;
-  type: ColumnType;
+  type: ColumnInfo["type"];
   value: ValueOf;
   show: (row: number) => ComponentChildren;
   lead?: boolean; // names the row

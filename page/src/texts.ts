@@ -1,7 +1,7 @@
 /** The list of texts: measures, search, filters. All state is in the address (`at`). */
-import type { SearchTexts, TextsInfo, Value } from "./contract";
+import type { TextsInfo } from "./contract";
 import { key, type At } from "./address";
-import { load, range, type Table } from "./data";
+import { load, range, type SearchTexts, type Table, type Value } from "./data";
 import { type Mean, mean, ranks, sorted, type ValueOf } from "./order";
 
 /** A metric, or what people gave for a criterion. */

@@ -1,6 +1,6 @@
 /** A small index of texts, written out. */
-import { Table } from "../src/data";
-import type { ColumnInfo, TextsInfo, Value } from "../src/contract";
+import { Table, type Value } from "../src/data";
+import type { ColumnInfo, TextsInfo } from "../src/contract";
 
 export const table = (columns: Record<string, Value[]>): Table =>
   new Table(

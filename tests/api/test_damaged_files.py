@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import metassay
-from metassay.api.column_names import Named
-from metassay.api.columns import Given
+from metassay.api.columns import Given, Named
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput

@@ -18,7 +18,7 @@ from metassay.api.meta_eval import MetaEvaluation
 from metassay.api.reading import EVERYBODY
 from metassay.api.slices import LARGEST as MOST_SLICES
 from metassay.cli.main import main, parser
-from metassay.cli.meta_eval_arguments import spread
+from metassay.cli.parsing import spread
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Evaluation

@@ -11,15 +11,13 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from metassay.api import meta_eval as evaluation
-from metassay.api.column_names import Named
-from metassay.api.columns import Given
+from metassay.api import results
+from metassay.api.columns import Given, Named
 from metassay.api.eval_request import LARGEST
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.datasets.registry import find, load_registry
-from metassay.scoring.catalogue import descriptions
 
 ROOT = Path(__file__).parents[2]
 RATED = "doc_id,system,c\nd1,a,1\nd1,b,2\n"
@@ -161,34 +159,6 @@ def test_lower_turns_the_certificate_and_not_the_correlation(here, capsys, no_pa
     assert "metrics, less is better (as you say): 'good'" in capsys.readouterr().out
 
 
-def test_wide_and_long_are_one_table(here: Path) -> None:
-    scores, ratings = frames()
-    put(here, scores, ratings)
-    wide = read_scores(here / "scores.csv").table, read_ratings(here / "ratings.csv").table
-    keys = ["doc_id", "system"]
-    put(
-        here,
-        scores.melt(keys, var_name="metric"),
-        ratings.melt([*keys, "rater"], var_name="criterion"),
-    )
-    long = read_scores(here / "scores.csv").table, read_ratings(here / "ratings.csv").table
-    pd.testing.assert_frame_equal(wide[0].drop(columns="recipe"), long[0].drop(columns="recipe"))
-    pd.testing.assert_frame_equal(wide[1], long[1])
-
-
-def test_rows_in_any_order_give_the_same_numbers(here: Path, done: Path, no_page) -> None:
-    scores, ratings = frames()
-    again = scores.sample(frac=1, random_state=1), ratings.sample(frac=1, random_state=2)
-    assert main([*put(here, *again), *FEW, "--out", "again"]) == 0
-    files = sorted((done / "out").glob("*.csv"))
-    assert [path.name for path in files] == sorted(p.name for p in (here / "again").glob("*.csv"))
-    for path in files:
-        names = pd.read_csv(path).columns.drop("recipe", errors="ignore")
-        pd.testing.assert_frame_equal(
-            pd.read_csv(path)[names], pd.read_csv(here / "again" / path.name)[names]
-        )
-
-
 @pytest.mark.parametrize("suffix", [".parquet", ".tsv"])
 def test_other_formats_hold_the_same(here: Path, suffix: str) -> None:
     scores, ratings = frames()
@@ -316,14 +286,6 @@ def test_words_that_fit_nothing_are_told_at_once(here: Path, capsys) -> None:
     assert "resamples: Input should be greater than or equal to 1" in said
 
 
-def test_nothing_in_common_shows_three_ids_of_each(here: Path, capsys) -> None:
-    scores, ratings = frames()
-    assert main(put(here, scores, ratings.assign(doc_id="doc_" + ratings["doc_id"]))) == 2
-    said = capsys.readouterr().err
-    assert "scores.csv has 'd0'/'a'/'full', 'd0'/'b'/'full', 'd0'/'c'/'full';" in said
-    assert "ratings.csv has 'doc_d0'/'a'/'full'" in said
-
-
 def test_the_reference_is_nothing_to_compare(here: Path, capsys) -> None:
     scores, ratings = frames()
     ratings = ratings[ratings["system"] == "a"].assign(system="reference")
@@ -358,7 +320,7 @@ def test_out_is_whole_or_not_at_all(here: Path, capsys, monkeypatch) -> None:
         raise OSError("no space")
 
     with monkeypatch.context() as patch:
-        patch.setattr(evaluation, "to_csv", fails)
+        patch.setattr(results, "to_csv", fails)
         with pytest.raises(OSError, match="no space"):
             main(arguments)
     assert sorted(path.name for path in here.iterdir()) == ["ratings.csv", "reached", "scores.csv"]
@@ -445,7 +407,3 @@ def test_the_other_commands_of_the_page_run(here: Path, capsys, monkeypatch) -> 
     wide = {"--lower": "hallucinated", "--resamples": "20", "--permutations": "20"}
     assert main([*words, *(word for pair in wide.items() for word in pair)]) == 0
     assert "slices by section, with their texts: a (3), b (9)" in capsys.readouterr().out
-
-
-def test_words_is_a_metric_that_ranks_nothing() -> None:
-    assert descriptions()["words"].better == "neither"

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.api.column_names import Named
+from metassay.api.columns import Named
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput

@@ -183,7 +183,9 @@ def coverage(studies=4 * STUDIES, seed=2):
         for documents in DOCUMENTS:
             rng = np.random.default_rng([seed, documents, len(name)])
             drawn = [world(documents, rng) for _ in range(studies)]
-            low, high = mean_interval(np.array([one for _, one in drawn]), confidence=0.95)
+            low, high = mean_interval(
+                np.array([one for _, one in drawn]), np.arange(len(drawn[0][1])), confidence=0.95
+            )
             mean, there = drawn[0][0], np.isfinite(low)
             held = (low[there] - 1e-12 <= mean) & (mean <= high[there] + 1e-12)
             share = float(np.mean(held)) if held.size >= 50 else np.nan

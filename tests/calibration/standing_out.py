@@ -9,7 +9,8 @@ import numpy as np
 
 from metassay.statistics.agreement import below_others
 
-TEXTS = (10, 15, 30, 60)
+DOCUMENTS, SYSTEMS = (6, 10, 15, 30, 60), 4
+SHARED = 0.5  # of a rater's noise that all texts of a document have in common, where any is
 STUDIES, RESAMPLES = 300, 300
 NOISE, RANDOM = 0.6, 9.0  # of a rater who looks, and of one who does not; quality has 1
 CUTS = {  # where grades begin: five levels, three, and nearly all texts of the best one
@@ -19,26 +20,33 @@ CUTS = {  # where grades begin: five levels, three, and nearly all texts of the 
 }
 
 
-def named(texts, noise, cuts, rng):
-    """Which raters are named in one study of texts that they hear with this much noise."""
-    heard = rng.normal(size=texts) + rng.normal(size=(len(noise), texts)) * np.array(noise)[:, None]
-    grades = np.digitize(heard, cuts).astype(float)
-    found = below_others(grades, np.arange(texts), n=RESAMPLES, confidence=0.95, rng=rng)
+def named(documents, noise, cuts, rng, shared=0.0):
+    """Which raters are named in one study of `SYSTEMS` texts a document, heard with this noise.
+
+    `shared`: the share of its variance that is the document's, as of what a rater misread.
+    """
+    size = (len(noise), documents)
+    off = np.sqrt(shared) * rng.normal(size=(*size, 1))
+    off = off + np.sqrt(1 - shared) * rng.normal(size=(*size, SYSTEMS))
+    heard = rng.normal(size=(documents, SYSTEMS)) + off * np.array(noise)[:, None, None]
+    grades = np.digitize(heard, cuts).astype(float).reshape(len(noise), -1)
+    unit = np.repeat(np.arange(documents), SYSTEMS)
+    found = below_others(grades, unit, n=RESAMPLES, confidence=0.95, rng=rng)
     return [one.low > 0 for one in found]
 
 
 def rates(studies=STUDIES, seed=0):
-    """Rows: grades, texts; the share of studies that name anybody of 3, 4, 5 equal raters, and the
-    share that name the one of 3 who rates at random."""
+    """Rows: grades, documents; the share of studies that name anybody of 3 and 5 equal raters, and
+    of 3 whose noise documents share; the share that name the one of 3 who rates at random."""
     found = []
-    for (name, cuts), texts in product(CUTS.items(), TEXTS):
-        rng = np.random.default_rng([seed, texts, len(cuts), len(name)])
+    for (name, cuts), documents in product(CUTS.items(), DOCUMENTS):
+        rng = np.random.default_rng([seed, documents, len(cuts), len(name)])
         equal = [
-            np.mean([any(named(texts, [NOISE] * n, cuts, rng)) for _ in range(studies)])
-            for n in (3, 4, 5)
+            np.mean([any(named(documents, [NOISE] * n, cuts, rng, of)) for _ in range(studies)])
+            for n, of in ((3, 0.0), (5, 0.0), (3, SHARED))
         ]
-        careless = [named(texts, (NOISE, NOISE, RANDOM), cuts, rng)[2] for _ in range(studies)]
-        found.append((name, texts, *equal, np.mean(careless)))
+        careless = [named(documents, (NOISE, NOISE, RANDOM), cuts, rng)[2] for _ in range(studies)]
+        found.append((name, documents, *equal, np.mean(careless)))
     return found
 
 
@@ -48,13 +56,15 @@ def section(rows):
         "## Raters who stand out",
         "",
         "Of raters who are equal, how often is somebody named, and how often one of three who"
-        f" rates at random? 95 % is asked for all raters at once; {STUDIES} studies each.",
+        f" rates at random? 95 % is asked for all raters at once; {STUDIES} studies each, of"
+        f" {SYSTEMS} texts a document. In the last but one, {SHARED:.0%} of a rater's noise is the"
+        " same for all texts of a document.",
         "",
-        "| grades | texts | 3 equal | 4 equal | 5 equal | one of 3 at random |",
+        "| grades | documents | 3 equal | 5 equal | 3 equal, shared noise | one of 3 at random |",
         "|---|---:|---:|---:|---:|---:|",
         *(
-            f"| {name} | {texts} | " + " | ".join(f"{share:.1%}" for share in shares) + " |"
-            for name, texts, *shares in rows
+            f"| {name} | {documents} | " + " | ".join(f"{share:.1%}" for share in shares) + " |"
+            for name, documents, *shares in rows
         ),
         "",
     ]

@@ -58,7 +58,7 @@ def side(name, scores):
         }
     )
     leaders = frame[["part", "metric", "judge", "author"]].drop_duplicates().assign(better="higher")
-    return Side(name, "b", frame, leaders, empty(CERTIFICATES), None)
+    return Side(name, "b", frame, leaders, empty(CERTIFICATES), {}, None)
 
 
 def weeks(documents, kind, *, seed, n=WEEKS, options=None):

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
 from metassay.cli.main import main, parser
-from metassay.cli.parsing import COMMANDS
+from metassay.cli.parsing import COMMANDS, FORMER
+from metassay.meta_evaluation.options import MetaOptions
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command: list[str]
     assert main(command) == 2
     said = capsys.readouterr().err
     assert "benchmarks/: no 'nope'; there are: aci_bench, aci_bench_table24, " in said
-    assert not (unchanged / "data/tables").exists()
+    assert not any((unchanged / "data/tables").glob("*"))
 
 
 def test_a_benchmark_s_folder_without_params_is_not_called_unknown(here, capsys) -> None:
@@ -57,7 +58,7 @@ def test_an_unknown_params_key_stops_before_anything_runs(here, capsys) -> None:
         params["metrcs"] = {}
     assert main(["run", "sample"]) == 2
     assert "> metrcs: unknown key" in capsys.readouterr().err
-    assert not (here / "data/tables").exists()
+    assert not any((here / "data/tables").glob("*"))
 
 
 def test_validate_names_every_problem_in_one_go(here, capsys) -> None:
@@ -207,13 +208,21 @@ def test_bad_usage_exits_with_2_and_says_what_was_meant(words, said, capsys) -> 
 
 
 def test_former_names_answer_with_the_new_one(capsys) -> None:
-    for former, new in COMMANDS.items():
+    for former, new in FORMER.items():
         assert main([former, "x"]) == 2
         assert capsys.readouterr().err == f"metassay {former} is now metassay {new}\n"
         with pytest.raises(SystemExit) as caught:
             main([*new.split(), "--help"])
         assert caught.value.code == 0
         capsys.readouterr()
+
+
+def test_choices_of_the_command_line_are_those_of_the_options() -> None:
+    said = COMMANDS["meta-eval"]["arguments"]
+    for name in ("coefficient", "resample"):
+        field = MetaOptions.model_fields[name]
+        assert said[f"--{name}"]["choices"] == [*get_args(field.annotation)]
+        assert said[f"--{name}"]["default"] == field.default
 
 
 def test_an_option_means_the_same_in_every_command() -> None:

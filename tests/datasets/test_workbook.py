@@ -97,15 +97,15 @@ LAUGHS = "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(10))
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        ({SHEET: sheet(row(1, cell("A1")) + row(10**12, cell("A9")))}, "row 1000000000000 is not"),
-        ({SHEET: sheet(row(1, cell("A1")) + row(1, cell("A1")))}, "row 1 is not between row 1"),
-        ({SHEET: sheet(row(2, cell("A2")) + row(1, cell("A1")))}, "row 1 is not between row 2"),
-        ({SHEET: sheet(row(-1, cell("A1")))}, "row -1 is not between row 0"),
-        ({SHEET: sheet(row(1, cell("A1"), cell("A1", 2)))}, "row 1 has a cell twice"),
-        ({SHEET: sheet(row(1, cell("B1"), cell("A1", 2)))}, "row 1 has a cell twice, or in the"),
+        ({SHEET: sheet(row(1, cell("A1")) + row(10**12, cell("A9")))}, "is not readable as XLSX"),
+        ({SHEET: sheet(row(1, cell("A1")) + row(1, cell("A1")))}, "is not readable as XLSX"),
+        ({SHEET: sheet(row(2, cell("A2")) + row(1, cell("A1")))}, "is not readable as XLSX"),
+        ({SHEET: sheet(row(-1, cell("A1")))}, "is not readable as XLSX"),
+        ({SHEET: sheet(row(1, cell("A1"), cell("A1", 2)))}, "is not readable as XLSX"),
+        ({SHEET: sheet(row(1, cell("B1"), cell("A1", 2)))}, "is not readable as XLSX"),
         ({SHEET: sheet(row(1, cell("A1", "9" * 5000)))}, "is not readable as XLSX"),
         ({SHEET: sheet(row(1, "<c/>" * 16_385))}, "is not readable as XLSX"),
-        ({SHEET: None}, "names the page 'Sheet', and does not hold it"),
+        ({SHEET: None}, "is not readable as XLSX"),
         ({BOOK: None}, "is not readable as XLSX"),
         (
             {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from metassay.labelled.ingest_texts import ingest_sentences
+from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.types import SegmentTestOptions
 from metassay.tables import parquet
 from metassay.tables.documents import TEXTS

@@ -1,4 +1,4 @@
-"""by_rule.py and generate.py: one row per source, with recipe and status."""
+"""record.py and generate.py: one row per source, with recipe and status."""
 
 from pathlib import Path
 

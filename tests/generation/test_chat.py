@@ -12,8 +12,7 @@ from metassay import __version__
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.generation.chat import KIND, ChatOptions, chat_requests, write_chat
-from metassay.generation.few_shot import Example
-from metassay.generation.prompted import orders
+from metassay.generation.prompted import Example, orders
 from metassay.llm.messages import ChatRequest, Message, Reply
 from metassay.llm.needs import Model, Resources, Use
 from metassay.llm.prompts import Decoding, load

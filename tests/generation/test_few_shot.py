@@ -7,7 +7,7 @@ import openpyxl
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.generation.few_shot import Example, read_examples, with_citations
+from metassay.generation.prompted import Example, read_examples, with_citations
 from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import sentences
 

@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from metassay.generation.lead import LeadOptions, write
+from metassay.generation.lead import write
+from metassay.generation.record import CopyOptions
 from metassay.units.statements import statements
 
 PASSAGES = [
@@ -18,12 +19,12 @@ SPEAKERS = ["a", "b", "a", "b", "a"]
 
 def test_the_first_passages_with_a_citation_behind_each_sentence() -> None:
     # The second passage states nothing, but counts as one of the three.
-    text = write(PASSAGES, SPEAKERS, LeadOptions(passages=3))
+    text = write(PASSAGES, SPEAKERS, CopyOptions(passages=3))
     assert text == "hello . [0] how are you ? [0]\nmy knee hurts [2]"
 
 
 def test_what_is_written_is_read_back() -> None:
-    text = write(PASSAGES, SPEAKERS, LeadOptions(passages=9))
+    text = write(PASSAGES, SPEAKERS, CopyOptions(passages=9))
     assert [(one.text, one.citations) for one in statements(text)] == [
         ("hello .", (0,)),
         ("how are you ?", (0,)),
@@ -36,11 +37,11 @@ def test_what_is_written_is_read_back() -> None:
 
 
 def test_no_passages_no_text() -> None:
-    assert write([], [], LeadOptions(passages=2)) == ""
-    assert write(["...", " "], ["", ""], LeadOptions(passages=2)) == ""
+    assert write([], [], CopyOptions(passages=2)) == ""
+    assert write(["...", " "], ["", ""], CopyOptions(passages=2)) == ""
 
 
 @pytest.mark.parametrize("passages", [0, -1, 2.0, "2", True])
 def test_options_are_strict(passages: object) -> None:
     with pytest.raises(ValidationError):
-        LeadOptions(passages=passages)  # type: ignore[arg-type]
+        CopyOptions(passages=passages)  # type: ignore[arg-type]

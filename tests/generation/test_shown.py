@@ -8,7 +8,7 @@ import pytest
 from metassay.core.options import parse
 from metassay.generation import SYSTEMS
 from metassay.generation.chat import ChatOptions, write_chat
-from metassay.generation.few_shot import Example
+from metassay.generation.prompted import Example
 from metassay.generation.record import System
 from metassay.llm.messages import Reply
 from metassay.llm.needs import Needs

@@ -99,3 +99,15 @@ def pair(hypothesis: str, instrument: str = "entailment", **changes: Any) -> Pai
 def judged(pairs: Sequence[Pair], ask: FakeAsk, **changes: Any) -> list[Judgment]:
     found = judge_of(ask, **changes).judge(pairs)
     return [judgment for judgment in found if judgment is not None]
+
+
+def cited(statement: str, passages: list[str]) -> list[Pair]:
+    """What is asked about each citation of a statement, beside all of them together."""
+    whole = "\n".join(passages)
+    found = []
+    for place, passage in enumerate(passages):
+        rest = "\n".join(passages[:place] + passages[place + 1 :])
+        found.append(pair(statement, "attribution_alone", premise=passage, context=whole))
+        if rest:
+            found.append(pair(statement, "attribution_rest", premise=rest, context=whole))
+    return found

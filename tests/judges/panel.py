@@ -12,8 +12,7 @@ from metassay.core.kinds import choose
 from metassay.core.options import Options
 from metassay.judges import JUDGES
 from metassay.judges.make import make_judge
-from metassay.judges.protocol import Judge, Judgment, Pair
-from metassay.judges.record import JudgeKind
+from metassay.judges.protocol import Judge, JudgeKind, Judgment, Pair
 from metassay.llm.messages import ChatRequest, Message
 from metassay.llm.needs import Requests, Resources, Use
 from metassay.scoring.pairing.instruments import INSTRUMENTS

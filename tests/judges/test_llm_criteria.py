@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 from metassay.core.errors import BadInput
 from metassay.judges.criteria import criterion_of
 from metassay.judges.llm import GRADE_LENGTH, KIND, LlmJudge
-from metassay.judges.llm_calls import JSON_STYLES, Style
-from metassay.judges.llm_criteria import answer_model, entries_of, graded, sample, solved
+from metassay.judges.llm_calls import (
+    JSON_STYLES,
+    Style,
+    criterion_entries,
+    criterion_model,
+    criterion_sample,
+    graded,
+    solved,
+)
 from metassay.judges.protocol import Judgment, Pair
 from metassay.llm import tokens
 from metassay.llm.messages import ChatRequest, Reply
@@ -295,8 +302,8 @@ def test_solved_examples_and_samples_are_read_as_they_stand(
 ) -> None:
     read = criterion_of(asks(criterion))
     for example in read.examples:
-        (entry,) = entries_of(style)(solved(read, example, style))
-        said = answer_model(read, 1, style).model_validate(entry).model_dump()
+        (entry,) = criterion_entries(style)(solved(read, example, style))
+        said = criterion_model(read, 1, style).model_validate(entry).model_dump()
         found = graded(read, said)
         assert found.grade == example.grade
         if style in QUOTED:
@@ -305,7 +312,7 @@ def test_solved_examples_and_samples_are_read_as_they_stand(
                 *(one.quote for one in example.violations if one.quote),
             ]
         assert (said.get("reason") or "") == (example.reason if style in REASONED else "")
-    shown = entries_of(style)(sample(criterion["kind"], style))
+    shown = criterion_entries(style)(criterion_sample(criterion["kind"], style))
     assert [one["number"] for one in shown] == [*range(1, len(shown) + 1)]
 
 

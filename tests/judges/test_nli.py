@@ -21,7 +21,7 @@ from metassay.llm.needs import Resources
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
 
-from metassay.models import pair_scores  # noqa: E402 - it needs them
+from metassay.models import pair_scores, rows  # noqa: E402 - it needs them
 from tests.models.tiny import classifier, llama, t5  # noqa: E402
 
 TEXTS = [
@@ -258,13 +258,13 @@ def test_each_window_and_hypothesis_is_computed_once_ever(
 ) -> None:
     """Also where two premises share a window, and in a later run with other questions."""
     computed: list[tuple[str, str]] = []
-    scores = pair_scores.Scorer.scores
+    scores = rows.Runner.scores
 
-    def counting(scorer: Any, pairs: Sequence[tuple[str, str]], batch_tokens: int) -> Any:
+    def counting(runner: Any, pairs: Sequence[tuple[str, str]], batch_tokens: int) -> Any:
         computed.extend(pairs)
-        return scores(scorer, pairs, batch_tokens)
+        return scores(runner, pairs, batch_tokens)
 
-    monkeypatch.setattr(pair_scores.Scorer, "scores", counting)
+    monkeypatch.setattr(rows.Runner, "scores", counting)
     one, two, three = "It hurts today.", "The knee is here.", "He climbs the stairs."
     texts = [(f"{one} {two}", "it hurts"), (f"{two} {three}", "it hurts"), (one, "how")]
     pairs = [

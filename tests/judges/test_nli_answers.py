@@ -19,7 +19,7 @@ from metassay.judges.nli import (
     windows,
     written,
 )
-from metassay.models.classes import labels_of, meaning, shares
+from metassay.models.pair_scores import labels_of, meaning, shares
 
 E, N, C = "entailed", "neutral", "contradicted"
 

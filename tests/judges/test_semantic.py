@@ -22,7 +22,7 @@ pytest.importorskip("transformers", reason="needs metassay[models]")
 
 import torch
 
-from metassay.judges.semantic import reader
+from metassay.judges.semantic import judge as reader
 from metassay.judges.semantic.judge import KIND, SemanticJudge, SemanticOptions
 from metassay.models import encoders
 from metassay.models.loading import weights_digest

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.judges.semantic import clashes, known
+from metassay.judges.semantic import clashes
+from metassay.judges.semantic import clashes as known
 from metassay.judges.semantic.features import negated
 from metassay.models import words as cut
 from metassay.text.vocabulary import SPLIT, words

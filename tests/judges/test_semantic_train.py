@@ -13,9 +13,8 @@ import pytest
 from metassay.core.options import parse
 from metassay.judges.semantic import train as fitting
 from metassay.judges.semantic.coefficients import OF_WORDS, models, read, write
-from metassay.judges.semantic.examples import Example, edited, examples, written
 from metassay.judges.semantic.features import CLAIM_FEATURES, FALLING
-from metassay.judges.semantic.train import fit, train
+from metassay.judges.semantic.train import Example, edited, examples, fit, train, written
 from metassay.models.loading import NetworkOptions, weights_digest
 from metassay.text.vocabulary import words as vocabulary
 
@@ -190,7 +189,6 @@ def test_training_gives_the_same_files_again(
         name: hashlib.sha256(content).hexdigest() for name, content in data.items()
     }
     assert {"claim", "note_same", "written_detail"} <= held.recipe["examples"].keys()
-    assert 0 < held.recipe["log_loss"] < 1
 
 
 def test_kinds_of_a_family_weigh_the_same_on_each_side() -> None:

@@ -10,7 +10,7 @@ from metassay.labelled.ingest import IngestedItems, ingest_items
 from metassay.labelled.results import cards_of, kinds_table
 from metassay.labelled.types import chosen_test as type_of
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.reporting.judge_answer import kinds_verdict
+from metassay.reporting.judge_test import kinds_verdict
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.parquet import empty
 
@@ -70,8 +70,6 @@ def test_a_kind_is_optional_and_given_to_all_claims_or_none(tmp_path: Path) -> N
     claims = head + "c1,Lungs are clear.,Clear lungs.,synonym\nc2,Lungs are clear.,Wheeze.,{}\n"
     made = ingested(put(tmp_path / "mine", claims=claims.format("negation")))
     assert made.gold["kind"].tolist() == ["synonym", "negation"]
-    (warning,) = ingested(put(tmp_path / "mine", claims=claims.format("Synonym"))).warnings
-    assert "a name (kind) looks like another one" in warning
     for kind in ("", "full"):
         assert problems(put(tmp_path / "mine", claims=claims.format(kind))) == [
             "claims.csv: line 3: has no kind, and other claims have one (item 'c2');"
@@ -154,14 +152,12 @@ def test_a_missing_or_misspelt_file_is_named(tmp_path: Path) -> None:
     assert "is not a folder" in problems(tmp_path / "nowhere")[0]
 
 
-def test_what_looks_alike_and_what_is_absent_is_a_warning(tmp_path: Path) -> None:
+def test_absent_verdicts_are_a_warning(tmp_path: Path) -> None:
     folder = put(
         tmp_path / "mine",
-        labels=LABELS + "c1,Ann,entailed\n",
         verdicts="item,judge,label\nc1,mini,entailed\n",
     )
-    alike, absent = ingested(folder).warnings
-    assert "'Ann' looks like 'ann' of line 2" in alike
+    (absent,) = ingested(folder).warnings
     assert "'mini' has no verdict on 1 of 2 claims (first: item 'c2')" in absent
 
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.labelled.ingest_texts import IngestedSentences, ingest_sentences
 from metassay.labelled.records import DocumentRow
-from metassay.labelled.segmentations import of_rows
+from metassay.labelled.segmentations import IngestedSentences, ingest_sentences, of_rows
 from metassay.labelled.types import reader_problem, segment_options
 from metassay.tables.documents import TEXTS
 from metassay.tables.parquet import write

@@ -12,7 +12,7 @@ from metassay.core.params import JudgeTest, SegmentTest, load
 from metassay.datasets.readers import ITEM_READERS, SENTENCE_READERS
 from metassay.datasets.registry import Dataset
 from metassay.labelled.ingest import ingest_items
-from metassay.labelled.ingest_texts import ingest_sentences
+from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.types import MinimalPairsOptions, reader_problem, segment_options
 from metassay.labelled.types import chosen_test as type_of
 from metassay.tables.segment_scores import SEGMENT_SCORES

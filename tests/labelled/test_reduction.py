@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.labelled.verdicts import verdicts
+from metassay.labelled.examine import verdicts
 from metassay.tables.judge_tests import VERDICTS
 from metassay.tables.parquet import empty
 

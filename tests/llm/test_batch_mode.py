@@ -230,16 +230,6 @@ def test_a_stage_ends_unfinished_and_the_next_run_goes_on(
     assert list(batches.charges.values()) == [1, 1]
 
 
-def test_the_bar_shows_what_the_endpoint_counts(batches, tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    batches.looks = 3
-    batches.fate = lambda key, time: 413 if key == request(0).key else "ok"
-    ask(batches, tmp_path, requests(3))
-    assert re.search(r"batches .*\b3/3\b", capsys.readouterr().err)
-
-
 def test_a_mode_may_change_while_a_batch_is_in_progress(batches, tmp_path) -> None:
     batches.looks = 3
     assert missing(ask(batches, tmp_path, requests(2), wait_s=0.0)) == {"in_batch": 2}

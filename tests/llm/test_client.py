@@ -278,7 +278,7 @@ def test_a_dead_end_stops_everything_and_keeps_what_came(
     assert server.calls[0].headers["authorization"] == "Bearer sk-very-secret"
     assert 29 <= server.requests.total() <= 30 + 8  # what was under way came in, and no more
     assert f"{200 - server.answered.total()} of 200 answers are missing" in str(caught.value)
-    held = sum(holding.answers for holding in ledger.holdings())
+    held = sum(holding[2] for holding in ledger.holdings())
     assert held == server.answered.total() == server.requests.total() - 1
     server.script = echo
     assert {reply.status for reply in ask(questions)} == {"ok"}

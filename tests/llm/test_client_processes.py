@@ -33,7 +33,7 @@ def wait_until(true: Callable[[], bool], seconds: float = 60.0) -> None:
 
 
 def answers(ledger: Ledger) -> int:
-    return sum(holding.answers for holding in ledger.holdings())
+    return sum(row[2] for row in ledger.holdings())
 
 
 def exported(ledger: Ledger, path: Path) -> str:

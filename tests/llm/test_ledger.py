@@ -156,7 +156,7 @@ def test_threads_share_an_open_ledger(ledger) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum(holding.answers for holding in ledger.holdings()) == 170
+    assert sum(holding[2] for holding in ledger.holdings()) == 170
 
 
 def refusal(path: Path) -> str:

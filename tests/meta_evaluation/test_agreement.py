@@ -9,7 +9,7 @@ from statsmodels.stats import inter_rater
 
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.agreement import AGREEMENT, agreement
-from metassay.reporting.people import standing_out
+from metassay.reporting.meta_page import standing_out
 from metassay.tables.parquet import write
 from tests.meta_evaluation.invented_study import (
     CRITERIA,

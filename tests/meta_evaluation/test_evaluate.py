@@ -176,3 +176,19 @@ def test_metrics_that_the_leaderboard_does_not_have_are_named():
         "scores: metric 'new'",
         "scores: metric 'other'",
     ]
+
+
+def test_many_pairs_are_told_before_anything_is_made_where_somebody_watches(capsys, monkeypatch):
+    ratings = ratings_of(rate("grade", "s0", "d0", "amy", 1), rate("grade", "s1", "d0", "amy", 2))
+    texts = {("d0", f"s{number}"): float(number) for number in range(3)}
+    scores = pd.concat([scores_of(texts, metric=name) for name in ("a", "b")])
+    monkeypatch.setattr("metassay.meta_evaluation.evaluate.MANY_PAIRS", 2)
+
+    def watch(table):
+        assert "3 pairs of systems and 1 pairs of metrics are compared" in capsys.readouterr().err
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        evaluate(Evaluation(scores, ratings, CRITERIA, BETTER, QUICK, progress=watch))
+    evaluate(Evaluation(scores, ratings, CRITERIA, BETTER, QUICK))
+    assert not capsys.readouterr().err

@@ -107,7 +107,7 @@ def test_correlations_are_those_over_all_statements(marked) -> None:
     levels = statements.levels["global"]
     for place, metric in enumerate(statements.study.metrics):
         name = metric.metric.partition("@")[0]
-        value = levels.left[place].value
+        value = levels.left.value[place]
         r = scipy.stats.pearsonr(marked[name], people)[0]
         assert value == pytest.approx(-r)  # fewer errors are better
 

@@ -10,12 +10,13 @@ from metassay.core.options import parse
 from metassay.metrics import bleurt, clinical_bleurt
 from metassay.metrics.describe import Measured
 from metassay.metrics.faithfulness import bleurt as of_statements
-from metassay.metrics.faithfulness.record import Case, Scored
+from metassay.metrics.faithfulness import regressor
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 
 torch = pytest.importorskip("torch", reason="needs metassay[models]")
 transformers = pytest.importorskip("transformers", reason="needs metassay[models]")
 
-from metassay.models import rows  # noqa: E402 - it needs them
+from metassay.models import pair_scores  # noqa: E402 - it needs them
 from tests.metrics.faithfulness import setup  # noqa: E402
 from tests.models.tiny import classifier  # noqa: E402
 
@@ -74,14 +75,15 @@ def test_a_tuned_one_is_the_same_measure_under_a_name_of_its_own(model: Path) ->
     assert (description.name, description.better) == ("clinical_bleurt", "higher")
 
 
-def test_a_statement_has_its_passages_as_reference(model: Path) -> None:
+@pytest.mark.parametrize("kind", [of_statements.KIND, regressor.KIND])
+def test_a_statement_has_its_passages_as_reference(model: Path, kind: FaithfulnessMetric) -> None:
     cases = [
         Case(("the knee hurts", "it is late"), ("it hurts today", " ", "the knee")),
         Case((LONG,), ("it hurts",)),
         Case(("it hurts",), (LONG,)),
         Case((), ("it hurts",)),
     ]
-    results = setup.scored(of_statements.KIND, cases, model)
+    results = setup.scored(kind, cases, model)
     for place, statement in ((0, "it hurts today"), (2, "the knee")):
         value, _ = directly(model, "the knee hurts it is late", statement)
         assert results[0][place].value == pytest.approx(value, abs=1e-5)
@@ -94,14 +96,12 @@ def test_a_statement_has_its_passages_as_reference(model: Path) -> None:
     marks = words.num_special_tokens_to_add(pair=True)
     assert results[1][0].unread == pytest.approx(1 - (64 - marks - statement) / size)
     assert (results[1][0].cut, results[2][0].cut, results[2][0].unread) == (False, True, 0)
-    setup.holds_in_any_company(
-        lambda cases, **how: setup.scored(of_statements.KIND, cases, model, **how), cases
-    )
+    setup.holds_in_any_company(lambda cases, **how: setup.scored(kind, cases, model, **how), cases)
 
 
 def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = measured(model)
-    monkeypatch.setattr(rows, "load_classifier", setup.fail)
+    monkeypatch.setattr(pair_scores, "load_classifier", setup.fail)
     assert measured(model, CANDIDATES[::-1], REFERENCES[::-1]) == first[::-1]
     with pytest.raises(AssertionError, match="a model is loaded"):
         measured(model, max_tokens=20)

@@ -10,7 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Error, Page, expect
 
 from metassay.format.numbers import shown, shown_interval
-from metassay.reporting.contract import Block
+from metassay.reporting.contract import Block, Link
+from metassay.reporting.shell import put_since
 from speed.page import read, searches, seconds
 from tests.page.conftest import Watched
 from tests.page.invented import SCRIPT, Invented
@@ -41,7 +42,7 @@ def test_from_the_disk_it_asks_no_network_and_reads_what_it_shows(tab: Watched) 
     first = [url.removeprefix(folder + "/") for url in tab.asked]
     assert first == [
         *("index.html", "page/app.css", "page/app.js", "page/data/head.js"),
-        "page/data/tables/certificates/0.js",
+        *("page/data/tables/certificates/0.js", "page/data/since.js"),
     ]
     for address in VIEWS.values():
         settled(tab.open(address))
@@ -225,14 +226,32 @@ def test_hostile_texts_are_shown_as_text(evil: Watched) -> None:
     evil.complaints.clear()
 
 
-def test_a_word_of_a_megabyte_opens(browser: Browser, tmp_path: Path) -> None:
+def test_a_word_of_megabytes_opens(browser: Browser, tmp_path: Path) -> None:
     class Long(Invented):
         def _words(self, n: int) -> str:
-            return "a" * 1_000_000 if (self.random.random() < 0.01) else super()._words(n)
+            return "a" * 2_500_000 if n == 14 and self.random.random() < 0.1 else super()._words(n)
 
-    watched = Watched(browser, Long(2, 2).write(tmp_path / "page"))
+    index = Long(2, 2).write(tmp_path / "page")
+    assert (index.parent / "page/data/documents/0/0.js").is_file()  # no file could hold a document
+    assert all(file.stat().st_size < 2_000_000 for file in index.parent.rglob("*.js"))
+    watched = Watched(browser, index)
     page = settled(watched.open("#texts?doc=visit-1&text=system_1&show=0,1,2"))
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    watched.close()
+
+
+def test_what_changed_since_the_numbers_were_accepted_is_a_line_that_leads_to_its_report(
+    browser: Browser, tmp_path: Path
+) -> None:
+    index = Invented(2, 2).write(tmp_path / "page")
+    link = Link("../changes/x/index.html", "since accepted, of 9 scores: 2 got worse")
+    put_since(index.parent, link)
+    watched = Watched(browser, index)
+    line = watched.open().locator(".data").get_by_role("link", name=link.title)
+    assert line.get_attribute("href") == link.href
+    put_since(index.parent, None)
+    page = settled(watched.open())
+    expect(page.locator(".data a", has_text="since accepted, of")).to_have_count(0)
     watched.close()
 
 

@@ -13,7 +13,7 @@ from metassay.reporting.shell import BUNDLE
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "page"
-LINES = 2820  # of the page's sources, tests not counted
+LINES = 2555  # of the page's sources, but for tests and contract.ts, which Python writes
 
 
 def npm(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
@@ -63,7 +63,7 @@ def test_the_lock_names_versions_and_no_registry() -> None:
 
 
 def test_the_sources_stay_few() -> None:
-    files = [file for file in (PAGE / "src").iterdir() if file.suffix in (".ts", ".tsx", ".css")]
+    files = [file for file in (PAGE / "src").iterdir() if file.name != "contract.ts"]
     lengths = {file.name: len(file.read_text("utf-8").splitlines()) for file in files}
     assert sum(lengths.values()) <= LINES
     assert max(lengths.values()) <= 300

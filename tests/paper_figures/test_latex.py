@@ -37,19 +37,12 @@ def test_tables_compile_alone_and_inside_another_document(tmp_path: Path) -> Non
     compile_tex(out, "other")
 
 
-def test_what_is_too_wide_to_read_stands_in_blocks_of_columns() -> None:
-    columns = tuple(f"Criterion {place}" for place in range(6))
-    made = tuple(Cell("", "One", name, 0.25, 0.125, 0.5, 9, 0.25) for name in columns)
-    found = Cells(made, ("",), ("One",), columns)
-    given = Record("invented", "table1", "Wide", "table", decimals=3)
-    page = to_latex(given, found)
-    blocks = page.split(r"\begin{tabular}")[1:]
-    assert [block.split("}")[0] for block in blocks] == ["{lrrrrrrrrr"] * 2
-    for place, name in enumerate(columns):
-        assert [name in block for block in blocks] == [place < 3, place >= 3]
-    assert all("One & 0.250 {" in block for block in blocks)
-    narrow = to_latex(given, Cells(made[:3], ("",), ("One",), columns[:3]))
-    assert narrow.count(r"\begin{tabular}") == 1
+def test_a_number_its_interval_and_the_printed_one_stand_in_a_row() -> None:
+    made = tuple(Cell("", "One", name, 0.25, 0.125, 0.5, 9, 0.25) for name in ("A", "B"))
+    found = Cells(made, ("",), ("One",), ("A", "B"))
+    page = to_latex(Record("invented", "table1", "Two", "table", decimals=3), found)
+    assert r"\begin{tabular}{lrrrrrr}" in page
+    assert r"One & 0.250 {\scriptsize [0.125, 0.500]} & 0.250 & 0.000 & 0.250 {" in page
 
 
 def compile_tex(folder: Path, name: str) -> None:

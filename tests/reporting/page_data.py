@@ -14,7 +14,10 @@ def value(page: Path, name: str) -> Any:
     match = re.fullmatch(r"metassay\((\".*?\"),(.*)\)\n", text, re.DOTALL)
     assert match, name
     assert json.loads(match[1]) == name
-    return json.loads(match[2])
+    found = json.loads(match[2])
+    if isinstance(found, dict) and "pieces" in found:
+        return json.loads("".join(value(page, piece) for piece in found["pieces"]))
+    return found
 
 
 def everything(page: Path) -> str:

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from metassay.meta_evaluation.verdicts import VERDICTS
-from metassay.reporting.advice import by_criterion
-from metassay.reporting.certificates import best_of, decisions, grid
+from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid
 from metassay.reporting.contract import GridCell
 from tests.reporting.invented_meta import FOUND, SCRIPT
 
@@ -60,7 +59,7 @@ def test_where_no_metric_is_of_use_the_grid_says_so(found):
 
 
 def test_a_sentence_per_criterion_with_what_to_use_first(found):
-    first, other = by_criterion(best_of(found), 0.95)
+    first, other = answers_by_criterion(best_of(found), 0.95)
     assert first == (
         f"Use {NAME} for completeness between any two texts (r .47 [.20, .71]) and two texts of one"
         " document (r .47 [.20, .71]); nothing yet between two systems: rate more systems."
@@ -68,7 +67,7 @@ def test_a_sentence_per_criterion_with_what_to_use_first(found):
     assert other.startswith(f"Use {NAME} for odd {SCRIPT} between")
     undecided = found["criterion"] == "completeness"
     found.loc[undecided, ["verdict", "trusted"]] = ["cannot tell", False]
-    first, last = by_criterion(best_of(found), 0.95)
+    first, last = answers_by_criterion(best_of(found), 0.95)
     assert first == other
     assert last.startswith("Nothing can be trusted yet for completeness between any two texts")
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from metassay.cli.run_summary import closing
-from metassay.cli.views import table_of
+from metassay.cli.show import table_of
 from metassay.core.errors import BadInput
 from metassay.core.params import load
 from metassay.core.stages import files_in

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.options import Criterion
+from metassay.reporting import documents
 from metassay.reporting.contract import Judgment, Line, Rating
 from metassay.reporting.documents import _differs, _place
 from metassay.reporting.facets import Facet
@@ -134,3 +135,14 @@ def test_marks_lines_and_people_on_a_page(make_report, frames, tmp_path) -> None
         "subjective",
         "plan",
     }
+
+
+def test_what_is_read_together_does_not_change_the_page(
+    make_report, tmp_path, monkeypatch, no_figures
+) -> None:
+    pages = []
+    for at_once in (1, 50):
+        monkeypatch.setattr(documents, "_AT_ONCE", at_once)
+        write_report(make_report(), tmp_path / str(at_once))
+        pages.append(page_data.everything(tmp_path / str(at_once)))
+    assert pages[0] == pages[1]

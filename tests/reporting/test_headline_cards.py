@@ -6,7 +6,7 @@ import pytest
 from metassay.cli.run_summary import closing
 from metassay.core.params import load
 from metassay.core.stages import files_in
-from metassay.reporting.headline import answers_of, card_artifacts, cards
+from metassay.reporting.headline import answers_of, artifacts, cards
 from metassay.reporting.names import ShownAs
 from metassay.tables.judge_cards import JUDGE_CARDS
 from metassay.tables.notes import NOTES
@@ -54,7 +54,7 @@ def test_a_row_per_judge_with_what_it_did_not_judge(folder):
 
 
 def test_artifacts_hold_numbers_and_names(folder):
-    made = card_artifacts(folder, answers_of(folder, []))
+    made = artifacts(folder, answers_of(folder, []), ["judge_cards"])
     assert list(made) == ["judge_cards"]
     assert {row["statistic"] for row in made["judge_cards"]} == {"agreement", "auroc"}
     assert "recipe" not in made["judge_cards"][0]

@@ -8,8 +8,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.labelled.results import Cards, cards_of, kinds_table, with_right_answers
-from metassay.reporting.judge_answer import kinds_verdict, verdict
-from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
+from metassay.reporting.judge_test import JudgeTestReport, kinds_verdict, verdict, write_judge_test
 from metassay.reporting.names import ShownAs
 from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
 from metassay.tables.notes import NOTES

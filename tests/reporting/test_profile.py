@@ -8,7 +8,7 @@ import pytest
 from metassay.format.frames import records
 from metassay.reporting.figures import drawing
 from metassay.reporting.figures.systems import draw_profile
-from metassay.reporting.profile import popularity, profile_table
+from metassay.reporting.summaries import popularity, profile_table
 from metassay.statistics.document_means import Resampling
 from tests.reporting.invented_report import SCRIPT
 

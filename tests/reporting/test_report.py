@@ -34,7 +34,7 @@ def test_files(written):
     shown = {*tables, "index"} - {"published_doclens_table20"}  # of which nothing is ours
     shards = [f"tables/{table}" for table in shown]
     shards = [f"page/data/{name}/0.js" for name in shards]
-    shards += [f"page/data/{name}.js" for name in ("head", "documents/0", "search/0")]
+    shards += [f"page/data/{name}.js" for name in ("head", "since", "documents/0", "search/0")]
     assert sorted(_bytes(written)) == sorted([*expected, *shards, "page/app.js", "page/app.css"])
 
 

@@ -9,7 +9,7 @@ from metassay.format.frames import records
 from metassay.reporting.figures import drawing
 from metassay.reporting.figures.systems import draw_rubric_levels
 from metassay.reporting.report import write_report
-from metassay.reporting.rubrics import rubric_tables
+from metassay.reporting.summaries import rubric_tables
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS

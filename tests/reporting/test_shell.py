@@ -97,6 +97,19 @@ def test_documents_are_written_one_by_one_into_shards(tmp_path) -> None:
     assert ids == [f"d{number}" for number in range(10)]
 
 
+def test_a_document_larger_than_a_file_may_be_is_whole_again(tmp_path) -> None:
+    hostile = '\\"é😀\ud800' * 120_000
+    text = Text("a", [], hostile)
+    page = PageFolder(tmp_path)
+    document = Document("d", "note", [], [Passage("", "", "p")], [text, text])
+    places = [place for _, place in page.put_documents([document, document])]
+    page.finish(Head("benchmark", "x", "", ""))
+    assert max(file.stat().st_size for file in tmp_path.rglob("*.js")) < 2_000_000
+    for place in places:
+        (again,) = page_data.value(tmp_path, f"documents/{place}")["documents"]
+        assert [of["text"] for of in again["texts"]] == [hostile, hostile]
+
+
 def test_the_shell_names_no_text_but_its_title_and_loads_nothing_from_elsewhere(tmp_path) -> None:
     PageFolder(tmp_path).finish(Head("benchmark", HOSTILE[0], "", ""))
     shell = (tmp_path / "index.html").read_text(encoding="utf-8")

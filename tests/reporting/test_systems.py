@@ -4,15 +4,16 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.reporting.systems import conflict_shares, system_groups
+from metassay.reporting.summaries import conflict_shares, system_groups
 from metassay.statistics.best import compact_letters
 from metassay.statistics.document_means import Resampling
 
 HOW = Resampling(resamples=300, confidence=0.95, seed=3)
-NO_CLUSTERS = pd.DataFrame({"n_documents": [12], "n_clusters": [12]})
+NO_CLUSTERS = pd.DataFrame({"n_documents": [12], "n_clusters": [12], "given": [""]})
 BLEU, TER = ("bleu", "none"), ("TER", "none")
 
 
@@ -85,21 +86,39 @@ def test_one_document_tells_nothing_and_neither_direction_and_one_system_have_no
     assert system_groups(one[one["author"] == "a"], {BLEU: "higher"}, HOW, NO_CLUSTERS).empty
 
 
-def test_documents_that_belong_together_get_no_letters():
+def test_documents_that_the_data_show_together_get_no_letters():
     """Equal systems whose scores go by topic would be told apart in most tables, not in 1 of 20."""
     scores = scores_of("bleu", a=[0.0] * 12, b=[*range(1, 13)])
     assert not system_groups(scores, {BLEU: "higher"}, HOW, NO_CLUSTERS).empty
-    clustered = pd.DataFrame({"n_documents": [12], "n_clusters": [4]})
+    clustered = NO_CLUSTERS.assign(n_clusters=4)
     assert system_groups(scores, {BLEU: "higher"}, HOW, clustered).empty
+    topics = {f"d{at:02}": f"topic {at // 3}" for at in range(12)}
+    known = HOW._replace(clusters=topics)
+    given = clustered.assign(given="cluster")
+    assert not system_groups(scores, {BLEU: "higher"}, known, given).empty
+    # Copies that `clusters` names are no other finding of the data's.
+    assert not system_groups(scores, {BLEU: "higher"}, known, clustered).empty
+    fewer = NO_CLUSTERS.assign(n_clusters=2)
+    assert system_groups(scores, {BLEU: "higher"}, known, fewer).empty
 
 
-def test_equal_systems_are_seldom_told_apart():
-    """All pairs of five together: at most 1 of 20 tables, and the noise of 200 of them."""
-    wrong = 0
+@pytest.mark.parametrize(
+    "sizes", [[1] * 15, [5] * 4, [3] * 8, [30, 20, 8, 5, 3, 3, 2, 2, *[1] * 8]]
+)
+def test_equal_systems_are_seldom_told_apart(sizes):
+    """All pairs of five together: at most 1 of 20 tables, and the noise of 200 of them.
+
+    Nearly all of a score goes by the topic and the system, so that a topic counts once.
+    """
+    wrong, topic = 0, np.repeat(np.arange(len(sizes)), sizes)
+    clusters = {f"d{at:02}": f"t{of}" for at, of in enumerate(topic)}
     for seed in range(200):
-        values = np.random.default_rng(seed).normal(size=(5, 15))
+        rng = np.random.default_rng(seed)
+        values = rng.normal(size=(5, len(sizes)))[:, topic]
+        values += 0.3 * rng.normal(size=values.shape)
         scores = scores_of("bleu", **dict(zip("abcde", values, strict=True)))
-        found = system_groups(scores, {BLEU: "higher"}, Resampling(200, 0.95, seed), NO_CLUSTERS)
+        how = Resampling(200, 0.95, seed, clusters)
+        found = system_groups(scores, {BLEU: "higher"}, how, NO_CLUSTERS)
         wrong += found["group"].nunique() > 1
     assert wrong <= 20
 

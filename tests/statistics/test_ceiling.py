@@ -90,18 +90,19 @@ def test_neither_gets_easier_texts(level):
     assert [found.metric.value, found.rater.value] == pytest.approx(np.mean(each, axis=0))
 
 
-def test_known_raters_are_not_reckoned_again_nor_mixed_up():
+def test_many_metrics_at_once_are_each_what_it_is_alone():
     rng = np.random.default_rng(5)
     _, ratings = rated(rng)
     whole, some = rng.normal(size=(2, 5, 30))
     some[0, :9] = NAN  # on other texts the raters' own agreement is another
-    known = {}
-    for metric in (whole, some, -whole):
-        shared = against_rater(metric, ratings, "document", "pearson", known=known)
-        alone = against_rater(metric, ratings, "document", "pearson")
-        assert shared.rater.value == alone.rater.value
-        assert shared.metric.value == alone.metric.value
-    assert len(known) == 2 * 3
+    metrics = np.stack([whole, some, -whole])
+    for level in LEVELS:
+        shared = against_rater(metrics, ratings, level, "pearson")
+        for place, metric in enumerate(metrics):
+            alone = against_rater(metric, ratings, level, "pearson")
+            assert shared.rater.value[place] == alone.rater.value
+            assert shared.metric.value[place] == alone.metric.value
+            assert shared.n_compared[place] == alone.n_compared
 
 
 def test_undefined():

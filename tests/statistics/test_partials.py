@@ -208,8 +208,8 @@ def seen_through(of, seed, shape=(8, 40)):
 def any_shape(metric, human, control, level, coefficient, layout=None):
     layout = layout or plain_layout(metric.shape)
     less = shape_remover(control, coefficient, layout)
-    (rest,) = rests_of_any_shape([metric], human, control, less)
-    return left_out(rest.metric, rest.human, level, coefficient, layout)
+    rest = rests_of_any_shape(metric[None], human, control, less)
+    return left_out(rest.metric[0], rest.human[0], level, coefficient, layout)
 
 
 @pytest.mark.parametrize("name", SHAPES)

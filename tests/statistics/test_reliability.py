@@ -6,6 +6,7 @@ import pingouin
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 from sklearn.metrics import f1_score
 from statsmodels.stats import inter_rater
 
@@ -161,10 +162,12 @@ def test_intervals_are_those_of_resamples_with_items_repeated(name, scale):
     if name in OF_ALL:
         ratings[rng.integers(3, size=15), np.arange(15)] = NAN
     slow, fast = SLOWLY[name]
-    found = agreement_interval(ratings, fast, n=101, confidence=0.9, rng=np.random.default_rng(5))
+    found = agreement_interval(
+        ratings, fast, np.arange(items), n=101, confidence=0.9, rng=np.random.default_rng(5)
+    )
     drawn = np.random.default_rng(5).integers(items, size=(101, items))
     values = [getattr(v := slow(ratings[:, columns]), "value", v) for columns in drawn]
-    assert found[:2] == pytest.approx(np.nanquantile(values, (0.05, 0.95)), abs=1e-9)
+    assert found[:2] == pytest.approx(np.nanquantile(values, tails(items)), abs=1e-9)
     assert found.n_defined == np.count_nonzero(~np.isnan(values))
 
 
@@ -174,7 +177,7 @@ def test_intervals():
     truth = rng.integers(1, 6, 150)
     ratings = np.clip(truth + rng.integers(-1, 2, (2, 150)), 1, 5).astype(float)
     same = PAIRWISE["percent"][1]
-    found = agreement_interval(ratings, same, n=40_000, confidence=0.9, rng=rng)
+    found = agreement_interval(ratings, same, np.arange(150), n=40_000, confidence=0.9, rng=rng)
     share = percent(*ratings).value
     reach = 1.645 * np.sqrt(share * (1 - share) / 150)
     assert found == (
@@ -185,12 +188,50 @@ def test_intervals():
     )
     rare = np.array([[1.0, 1, 1, 1, 2], [1, 1, 1, 1, 1]])
     kappa = PAIRWISE["kappa_none"][1]
-    found = agreement_interval(rare, kappa, n=500, confidence=0.9, rng=rng)
+    found = agreement_interval(rare, kappa, np.arange(5), n=500, confidence=0.9, rng=rng)
     # The only 2 is drawn in 1 - .8**5 = .67 of the resamples.
     assert found.n_defined / 500 == pytest.approx(0.67, abs=0.07)
     assert found.n_defined + found.n_undefined == 500
-    found = agreement_interval(np.ones((2, 9)), kappa, n=50, confidence=0.9, rng=rng)
+    found = agreement_interval(np.ones((2, 9)), kappa, np.arange(9), n=50, confidence=0.9, rng=rng)
     assert found == pytest.approx((NAN, NAN, 0, 50), nan_ok=True)
+
+
+def tails(n: float, confidence: float = 0.9) -> tuple[float, float]:
+    """The quantiles of a bootstrap of n things that are as far out as Student's t is."""
+    reach = stats.t(n - 1).ppf((1 + confidence) / 2) * np.sqrt(n / (n - 1))
+    return stats.norm.sf(reach), stats.norm.cdf(reach)
+
+
+def test_items_of_a_document_are_drawn_together():
+    """Raters differ by document: 15 documents of 8 claims; a slow loop, and how often alpha is in.
+
+    The true alpha is that of very many documents.
+    """
+    of = partial(coefficients.krippendorff_alpha, scale="nominal")
+
+    def ratings(documents: int, rng: np.random.Generator):
+        hard = np.repeat(rng.random(documents) < 0.4, 8)
+        truth = rng.random(8 * documents) < 0.5
+        turned = rng.random((2, 8 * documents)) < np.where(hard, 0.4, 0.02)
+        return (truth ^ turned).astype(float)
+
+    rng, unit = np.random.default_rng(0), np.repeat(np.arange(15), 8)
+    one = ratings(15, rng)
+    asked = {"n": 200, "confidence": 0.9}
+    found = agreement_interval(one, of, unit, **asked, rng=np.random.default_rng(5))
+    drawn = np.random.default_rng(5).integers(15, size=(200, 15))
+    every = (one[:, np.concatenate([np.flatnonzero(unit == at) for at in row])] for row in drawn)
+    values = [agreement(some, of).value for some in every]
+    assert found[:2] == pytest.approx(np.quantile(values, tails(15)), abs=1e-9)
+    true = agreement(ratings(20_000, rng), of).value
+    held = {"document": 0, "item": 0}
+    for _ in range(200):
+        some = ratings(15, rng)
+        for name, units in (("document", unit), ("item", np.arange(120))):
+            low, high, *_ = agreement_interval(some, of, units, **asked, rng=rng)
+            held[name] += low <= true <= high
+    assert held["item"] < 150  # 90 % were promised
+    assert held["document"] >= 170
 
 
 def test_blocks_of_resamples_draw_as_one(monkeypatch):
@@ -201,7 +242,7 @@ def test_blocks_of_resamples_draw_as_one(monkeypatch):
     for held in (1 << 22, 150):
         monkeypatch.setattr(coefficients, "HELD", held)
         rng = np.random.default_rng(0)
-        found.append(agreement_interval(ratings, of, n=31, confidence=0.9, rng=rng))
+        found.append(agreement_interval(ratings, of, np.arange(50), n=31, confidence=0.9, rng=rng))
     assert found[0] == found[1]
 
 
@@ -220,7 +261,8 @@ def test_nothing_to_compare(ratings):
     for kind in PRINTED:
         assert np.isnan(icc(ratings, kind).value)
     found = agreement_interval(
-        ratings, ICC["icc1"][1], n=5, confidence=0.9, rng=np.random.default_rng(0)
+        *(ratings, ICC["icc1"][1], np.arange(np.shape(ratings)[1])),
+        **{"n": 5, "confidence": 0.9, "rng": np.random.default_rng(0)},
     )
     assert np.isnan(found.low)
 

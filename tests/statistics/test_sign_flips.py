@@ -101,16 +101,20 @@ def test_an_interval_needs_enough_that_differ_and_not_all_alike():
     rows = np.zeros((4, 20))
     rows[0, :6], rows[1, :5] = np.arange(1, 7), np.arange(1, 6)
     rows[2] = 0.3
-    low, high = mean_interval(rows, confidence=0.95)
+    low, high = mean_interval(rows, np.arange(20), confidence=0.95)
     assert np.isnan(low).tolist() == np.isnan(high).tolist() == [False, True, True, True]
 
 
 def test_the_interval_is_students():
     values = np.random.default_rng(5).normal(1.0, 2.0, (2, 12))
     values[1, 5:] = NAN
-    low, high = mean_interval(values, confidence=0.9)
+    low, high = mean_interval(values, np.arange(12), confidence=0.9)
     for row, (lo, hi) in enumerate(zip(low, high, strict=True)):
         there = values[row][np.isfinite(values[row])]
         wanted = stats.ttest_1samp(there, 0.0).confidence_interval(0.9)
         assert (lo, hi) == pytest.approx(tuple(wanted))
-    assert np.isnan(mean_interval(np.array([[1.0, NAN]]), confidence=0.95)).all()
+    # Two documents of each cluster say the same: as much as one.
+    twice = np.repeat(values[:1], 2, axis=1)
+    both = mean_interval(twice, np.repeat(np.arange(12), 2), confidence=0.9)
+    assert [float(end[0]) for end in both] == pytest.approx([low[0], high[0]])
+    assert np.isnan(mean_interval(np.array([[1.0, NAN]]), np.arange(2), confidence=0.95)).all()

@@ -17,12 +17,12 @@ def rng():
 
 
 def test_squared_deviations_sum_to_the_intervals_variance():
-    left = LeftOut(0.4, np.array([0.1, 0.5, NAN]), np.array([0.3, 0.2, 0.9]))
+    left = LeftOut(*map(np.array, ([0.4] * 2, [[0.1, 0.5, NAN]] * 2, [[0.3, 0.2, 0.9]] * 2)))
     for difference in (True, False):
         ends = interval(left, confidence=0.9, difference=difference)
-        moves = deviations([left, left], difference=difference)
+        moves = deviations(left, difference=difference)
         assert moves.shape == (2, 6)
-        assert np.sum(moves**2, axis=1) == pytest.approx([ends.of_systems + ends.of_documents] * 2)
+        assert np.sum(moves**2, axis=1) == pytest.approx(ends.of_systems + ends.of_documents)
         assert moves[0, 2] == 0  # an undefined leave-out moves nothing
 
 

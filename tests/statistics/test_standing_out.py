@@ -76,6 +76,25 @@ def test_equal_raters_are_seldom_named_and_a_careless_one_mostly_is():
     assert not any(one[0] or one[1] for one in careless)
 
 
+def test_equal_raters_are_seldom_named_where_they_err_by_document():
+    rng, unit = np.random.default_rng(5), np.repeat(np.arange(10), 8)
+    alone, together = 0, 0
+    for seed in range(60):
+        off = rng.normal(size=(3, 10))[:, unit] + 0.6 * rng.normal(size=(3, 80))
+        table = np.clip(np.round(rng.normal(size=80) + off + 3), 1, 5)
+        alone += any(named(table, seed))
+        together += any(named(table, seed, unit))
+    assert together <= 7 < alone  # .05 is the level
+
+
+def test_fewer_than_six_documents_have_no_interval():
+    table = ratings(40, (0.3, 0.3, 9), np.random.default_rng(6))
+    unit = np.arange(40) // 8
+    found = below_others(table, unit, n=50, confidence=0.95, rng=np.random.default_rng(0))
+    assert np.isfinite(found[2].value)
+    assert np.isnan([found[2].low, found[2].high]).all()
+
+
 def test_equal_raters_are_not_named_for_a_text_or_two_below_the_ceiling():
     """Nine of ten grades are the best one: what little differs is missing from many resamples."""
     rng = np.random.default_rng(2)

@@ -6,7 +6,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from metassay.api.column_names import Named
+from metassay.api.columns import Named
 from metassay.api.reading import read_both
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Asked, read_all

@@ -12,7 +12,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from metassay.api.column_names import Named
+from metassay.api.columns import Named
 from metassay.api.eval_request import Wanted
 from metassay.api.meta_eval import _read
 from metassay.datasets import own_data

@@ -7,8 +7,7 @@ import random
 from pathlib import Path
 
 from metassay.tuning.options import Base, TrainingOptions
-from metassay.tuning.tasks import BARTSCORE, Written
-from metassay.tuning.training import train, write
+from metassay.tuning.tasks import BARTSCORE, Written, train, write
 from tests.models import tiny
 
 WORDS = ["how", "is", "the", "knee", "today", "hurts", "climb", "stairs"]

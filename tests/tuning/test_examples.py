@@ -6,9 +6,8 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.tuning.examples import rated
 from metassay.tuning.options import TrainingOptions
-from metassay.tuning.run import to_rate
+from metassay.tuning.run import rated, to_rate
 
 PARTS: list[tuple[str, str, str, str | None]] = [
     ("d", "reference", "full", " Knee pain [1].\n"),

@@ -15,8 +15,7 @@ from metassay.core.options import parse
 from metassay.metrics import clinical_bleurt
 from metassay.metrics.faithfulness import bartscore, ctc_consistency, regressor
 from metassay.models.loading import NetworkOptions, load
-from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, QUALITY, Marked, Valued, Written
-from metassay.tuning.training import Task
+from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, QUALITY, Marked, Task, Valued, Written
 from tests.metrics.faithfulness.setup import scored
 from tests.models import tiny
 

@@ -10,7 +10,7 @@ from metassay.core.options import parse
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tuning.options import TeacherOptions
-from metassay.tuning.teachers import by_metric, candidates, targets
+from metassay.tuning.run import by_metric, candidates, targets
 
 # Errors that people found in four statements of one text, 0 to 1: of numbers 0 to 3.
 ERRORS = [0.0, 0.5, 1.0, 0.5]

@@ -19,7 +19,7 @@ pytest.importorskip("transformers", reason="needs metassay[models]")
 
 from metassay.metrics.faithfulness import ctc_consistency, regressor
 from metassay.metrics.faithfulness.record import Case
-from metassay.tuning import training
+from metassay.tuning import tasks as training
 from tests.metrics.faithfulness.setup import scored
 from tests.models import tiny
 from tests.tuning.trainings import base_model, finish, trained

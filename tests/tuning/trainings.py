@@ -12,8 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from metassay.tuning.options import Base, checked
-from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, QUALITY, Marked, Valued, Written
-from metassay.tuning.training import Trained, train, write
+from metassay.tuning.tasks import (
+    BARTSCORE,
+    CTC,
+    DISTILL,
+    QUALITY,
+    Marked,
+    Trained,
+    Valued,
+    Written,
+    train,
+    write,
+)
 from tests.models import tiny
 
 TASKS = {task.name: task for task in (BARTSCORE, CTC, DISTILL, QUALITY)}

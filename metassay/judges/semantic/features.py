@@ -7,17 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metassay.judges.reading import (
-    BACKWARD,
-    BACKWARD_REACH,
-    CLAUSE_END,
-    NEGATION_REACH,
-    NEGATIONS,
-    RESTARTS,
-    UNITS,
-    digits,
-)
-from metassay.judges.semantic import clashes, known
+from metassay.judges import reading
+from metassay.judges.semantic import clashes
 from metassay.models.words import Text, words
 from metassay.text.boundaries import boundaries
 from metassay.text.tokens import content_tokens
@@ -71,7 +62,7 @@ TIED = 9  # decimals to which sentences that are equally similar agree
 CLOSEST = 3  # sentences that are read word by word
 _CONTRACTED = ("n't", "n\u2019t")
 
-_to_digits = digits(UNITS)
+_to_digits = reading.digits(reading.UNITS)
 
 
 class Hypothesis(NamedTuple):
@@ -131,11 +122,11 @@ def sentences(premise: str) -> list[str]:
 
 def hypothesis(text: str, encoded: Text) -> Hypothesis:
     """What is known of a text of a few sentences by itself."""
-    months = known.months(text)
+    months = clashes.months(text)
     said = [text[word.start : word.end] for word in encoded.words]
     month = np.array([word.start in months for word in encoded.words], bool)
     plain = [
-        known.MONTH if its else plain_form(word) for word, its in zip(said, month, strict=True)
+        clashes.MONTH if its else plain_form(word) for word, its in zip(said, month, strict=True)
     ]
     stop = np.array([not content_tokens(word) for word in said], bool) & ~month
     name = np.array([word[0].isupper() for word in said], bool) & ~stop
@@ -162,7 +153,7 @@ def premise(parts: Sequence[str], encoded: Mapping[str, Text]) -> Premise | None
 @lru_cache(maxsize=65536)
 def plain_form(word: str) -> str:
     """A word without plural ending or possessive, a known name as such, a number in digits."""
-    name = known.name(word)
+    name = clashes.name(word)
     if name is not None:
         return name
     tokens = content_tokens(word)
@@ -173,18 +164,18 @@ def plain_form(word: str) -> str:
 def negated(text: str) -> Any:
     """For each word whether a negation of its clause reaches it: n times true or false."""
     spans, low = words(text), text.lower()
-    ends = np.array([match.start() for match in CLAUSE_END.finditer(low)], int)
+    ends = np.array([match.start() for match in reading.CLAUSE_END.finditer(low)], int)
     clauses = [int((ends <= span.start).sum()) for span in spans]
     tokens = [_token(low[span.start : span.end]) for span in spans]
     found = np.zeros(len(spans), bool)
     for place, token in enumerate(tokens):
-        if token not in NEGATIONS:
+        if token not in reading.NEGATIONS:
             continue
-        back = token in BACKWARD
-        step, reach = (-1, BACKWARD_REACH) if back else (1, NEGATION_REACH)
+        back = token in reading.BACKWARD
+        step, reach = (-1, reading.BACKWARD_REACH) if back else (1, reading.NEGATION_REACH)
         at = place + step
         while 0 <= at < len(spans) and clauses[at] == clauses[place] and reach:
-            if tokens[at] in RESTARTS and not back:
+            if tokens[at] in reading.RESTARTS and not back:
                 break
             if tokens[at] is not None:
                 found[at] = True

@@ -104,9 +104,13 @@ def _norm(name: str) -> dict[str, tuple[int, ...]]:
 
 
 class Batch(NamedTuple):
-    """Pairs side by side as torch tensors, padded with zeros; `..there` says what is no padding."""
+    """Pairs side by side as torch tensors, padded with zeros; `..there` says what is no padding.
+
+    `alike`: pairs x 3 x n x m, how similar words are in both layers, and whether they are one word.
+    """
 
     words: Words
+    alike: Any
     there: Any
     sentences_there: Any
 
@@ -127,7 +131,10 @@ def batch(pairs: Sequence[Words], dtype: str) -> Batch:
             filled[place, : values.shape[0], : values.shape[1]] = values
         parts.append(torch.from_numpy(filled).to(getattr(torch, dtype)))
     there = (torch.from_numpy(np.arange(most[k]) < sizes[:, k, None]) for k in (0, 1))
-    return Batch(Words(*parts), *there)
+    words = Words(*parts)
+    layers = zip(words.hypothesis.chunk(2, 2), words.sentences.chunk(2, 2), strict=True)
+    alike = torch.stack([*(ours @ theirs.mT for ours, theirs in layers), words.same], 1)
+    return Batch(words, alike, *there)
 
 
 def doubts(weights: Weights, batched: Batch, drop: Any = None) -> Any:
@@ -139,16 +146,12 @@ def doubts(weights: Weights, batched: Batch, drop: Any = None) -> Any:
     drop = drop or (lambda state: state)
     pairs = batched.words
     own, theirs = pairs.hypothesis @ weights["project"], pairs.sentences @ weights["project"]
-    half = pairs.hypothesis.shape[2] // 2
-    middle = pairs.hypothesis[..., :half] @ pairs.sentences[..., :half].mT
-    last = pairs.hypothesis[..., half:] @ pairs.sentences[..., half:].mT
-    alike = torch.stack([middle, last, pairs.same], 1)
     parts = [pairs.flags]
     for sharpness in weights["sharpness"]:
-        logits = (sharpness[:, None, None] * alike).sum(1)
+        logits = (sharpness[:, None, None] * batched.alike).sum(1)
         look = logits.masked_fill(~batched.sentences_there[:, None], NONE).softmax(2)
         seen = look @ theirs
-        parts += [(own - seen).abs(), own * seen, (look[:, None] * alike).sum(3).mT]
+        parts += [(own - seen).abs(), own * seen, (look[:, None] * batched.alike).sum(3).mT]
         parts.append(look @ pairs.sentence_flags)
     state = drop(_apply(weights, "found", torch.cat(parts, 2)))
     state = state + drop(_attend(weights, _normed(weights, "before_self", state), batched.there))

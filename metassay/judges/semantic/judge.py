@@ -7,30 +7,152 @@ claim's probability. docs/judges.md says what they were trained on and what they
 """
 
 import functools
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from pydantic import Field
 
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.record import TWO_WAY, Band, JudgeKind, Probability, by_threshold
-from metassay.judges.semantic import clashes, coefficients
-from metassay.judges.semantic.features import sentences
-from metassay.judges.semantic.reader import Question, Read, judged, read_pairs
+from metassay.judges.protocol import (
+    TWO_WAY,
+    Band,
+    JudgeKind,
+    Judgment,
+    Pair,
+    Probability,
+    by_threshold,
+)
+from metassay.judges.semantic import clashes, coefficients, features, head
+from metassay.judges.semantic.coefficients import Models, claim_probability, support
+from metassay.judges.semantic.features import Hypothesis, sentences
 from metassay.llm.needs import PromptFile
 from metassay.models import encoders, extra
+from metassay.models.batches import by_texts
 from metassay.models.digits import PROBABILITY, kept
+from metassay.models.encoders import Encoder
 from metassay.models.loading import NetworkOptions, identify, weights_digest
-from metassay.models.outputs import Task, device_kind, outputs
+from metassay.models.outputs import device_kind
+from metassay.models.rows import PACKAGES, Scores, computed, task_of
 from metassay.models.store import STORE
-from metassay.models.words import words
+from metassay.models.words import Text, encode, words
+
+BLOCK = 16_384  # words that are read at once
+UNLIKELY = 0.5  # a word with less than this probability of support is named
+KEPT = 49_152  # words whose vectors stay in memory for pairs to come
+
+Question = tuple[str, str]  # premise and hypothesis
+
+
+class Read(NamedTuple):
+    """What is known of a pair: of the hypothesis, of each of its n words, and of clashes.
+
+    `absent`: share of its numbers that the premise lacks. `words`: what the network compares.
+    `cut`: words that the encoder could not read. `compared` and `words`: None where the premise has
+    no words. `stated`: the premise says it word for word, in whole sentences; there is no clash
+    then.
+    """
+
+    said: Hypothesis
+    compared: features.Compared | None
+    absent: float
+    clashing: list[float]
+    words: head.Words | None
+    cut: int
+    stated: bool
+
+    def of_claim(self, words: Any, doubt: float) -> Any:
+        """The claim's features, by a model of words and a network's doubt."""
+        assert self.compared is not None
+        likely = support(words, self.compared.features)
+        return features.of_claim(
+            self.said, self.compared, likely, self.absent, self.clashing, doubt
+        )
+
+
+def judged(models: Models, reads: Sequence[Read]) -> list[tuple[float, list[list[int]]]]:
+    """Of pairs that have a premise: the claim's probability, and places of words without support.
+
+    A word lacks it where the model of words says so, or the network doubts it.
+    """
+    doubts = head.read_doubts(models.head, [one.words for one in reads if one.words is not None])
+    rows, lacking = [], []
+    for one, (doubt, of_words) in zip(reads, doubts, strict=True):
+        assert one.compared is not None
+        rows.append(one.of_claim(models.words, doubt))
+        likely = support(models.words, one.compared.features)
+        unlikely = (likely < UNLIKELY) | (np.array(of_words) > 0)
+        spans = zip(one.said.encoded.words, unlikely, strict=True)
+        lacking.append([list(span) for span, its in spans if its])
+    values = claim_probability(models, np.array(rows)).tolist()
+    return list(zip(values, lacking, strict=True))
+
+
+def read_pairs(
+    encoder: Encoder, questions: Sequence[Question], batch_tokens: int, held: dict[str, Text]
+) -> Iterator[dict[int, Read]]:
+    """Read every pair; by its place, block by block.
+
+    Pairs of one premise come together. `held` are texts with their vectors, from call to call, of
+    BLOCK + KEPT words at most (more if one premise has more): none of them is encoded again.
+    """
+    order = sorted(range(len(questions)), key=questions.__getitem__)
+    for block in by_texts(questions, order, lambda text: len(words(text)), BLOCK):
+        parts = {text: features.sentences(text) for text in {questions[i][0] for i in block}}
+        wanted = {part: None for i in block for part in (*parts[questions[i][0]], questions[i][1])}
+        missing = [text for text in wanted if text not in held]
+        held |= zip(missing, encode(encoder, missing, batch_tokens), strict=True)
+        found: dict[int, Read] = {}
+        last, premise, numbers = None, None, frozenset[str]()
+        for place in block:
+            text, said = questions[place]
+            if text != last:
+                premise = features.premise(parts[text], held)
+                numbers = frozenset().union(*map(clashes.numbers, parts[text]))
+                last = text
+            found[place] = _read(said, parts[text], premise, numbers, held)
+        yield found
+        _forget(held, wanted)
+
+
+def _read(
+    said: str,
+    parts: Sequence[str],
+    premise: features.Premise | None,
+    numbers: frozenset[str],
+    held: dict[str, Text],
+) -> Read:
+    cut = sum(held[part].cut for part in (*parts, said))
+    own = clashes.numbers(said)
+    absent = len(own - numbers) / max(1, len(own))
+    hypothesis = features.hypothesis(said, held[said])
+    if premise is None:
+        return Read(hypothesis, None, absent, clashes.NO_CLASH, None, cut, False)
+    compared = features.compare(hypothesis, premise)
+    stated = clashes.stated(said, parts)
+    nearest = premise.texts[compared.closest[0]]
+    clashing = clashes.NO_CLASH if stated else clashes.clashes(said, nearest)
+    near = [premise.sentences[i] for i in compared.closest]
+    words = head.read(hypothesis, near, compared.exact)
+    return Read(hypothesis, compared, absent, clashing, words, cut, stated)
+
+
+def _forget(held: dict[str, Text], used: dict[str, None]) -> None:
+    """Let go of the texts that were used longest ago, until KEPT words are left."""
+    for text in used:
+        held[text] = held.pop(text)
+    size = sum(len(text.words) for text in held.values())
+    for text in list(held):
+        if size <= KEPT:
+            break
+        size -= len(held.pop(text).words)
+
 
 METHOD = 5  # part of the store's keys; whoever changes what an output is raises it
-PACKAGES = ("transformers", "tokenizers", "torch")
 STATED = 0.99  # the probability of what the premise says word for word
 EXACT = "float64"  # the dtype whose probabilities are the same on every processor
 OFF = 0.02  # how far off they may be in others: .00001 was measured, but a tree may jump
@@ -48,7 +170,7 @@ class SemanticOptions(NetworkOptions):
     coefficients: str
     threshold: Probability = 0.5
     abstain: Band | None = None
-    batch_tokens: int = Field(default=2048, ge=1)
+    batch_tokens: int = Field(default=512, ge=1)
 
 
 class SemanticJudge:
@@ -78,7 +200,7 @@ class SemanticJudge:
         self._coefficients = coefficients.read(file, weights_digest(options), options.model)
         self._loaded = functools.cache(lambda: coefficients.models(self._coefficients, file))
         self._digits = PROBABILITY[options.dtype]
-        self._cut = self._judged = self._hanging = 0
+        self.counts = Counter[str]()
 
     @property
     def signature(self) -> str:
@@ -96,15 +218,16 @@ class SemanticJudge:
     def notes(self) -> list[str]:
         """How many words could not be read, and how many labels hang on last digits."""
         model, found = self._options.model, []
-        if self._cut:
+        cut, judged, hanging = (self.counts[name] for name in ("cut", "judged", "hanging"))
+        if cut:
             found.append(
-                f"{model}: {self._cut:,} words of the questions could not be read, and count as"
+                f"{model}: {cut:,} words of the questions could not be read, and count as"
                 " unlike any other: they are longer than the model reads at once, or of characters"
                 " that its tokenizer drops; take them out of the texts"
             )
-        if self._hanging:
+        if hanging:
             found.append(
-                f"{model}: of {self._judged:,} questions {self._hanging:,} have a label that"
+                f"{model}: of {judged:,} questions {hanging:,} have a label that"
                 f" another processor may give otherwise: in {self._options.dtype} probabilities can"
                 f" be {OFF:g} off; set `dtype: {EXACT}`, or count with as many that differ"
             )
@@ -115,68 +238,46 @@ class SemanticJudge:
         return as_needed(pairs, self._decided)
 
     def _decided(self, pairs: Sequence[Pair]) -> list[Judgment]:
-        graded = [pair for pair in pairs if pair.instrument in RUBRIC]
-        rest = [pair for pair in pairs if pair.instrument not in RUBRIC]
-        of_graded, of_rest = iter(self._graded(graded)), iter(self._labelled(rest))
-        return [next(of_graded if pair.instrument in RUBRIC else of_rest) for pair in pairs]
-
-    def _graded(self, pairs: Sequence[Pair]) -> list[Judgment]:
-        wanted = [_wanted(pair) for pair in pairs]
-        asked = [
-            (pair.hypothesis, sentence)
-            for pair, said in zip(pairs, wanted, strict=True)
-            for sentence in said
-        ]
-        found = iter([output["probability"] for output in self._outputs(asked)])
+        asked = [_questions(pair) for pair in pairs]
+        found = iter(self._outputs([question for some in asked for question in some]))
         return [
-            _grade(pair, [next(found) for _ in said])
-            for pair, said in zip(pairs, wanted, strict=True)
-        ]
-
-    def _labelled(self, pairs: Sequence[Pair]) -> list[Judgment]:
-        asked = [pair for pair in pairs if words(pair.hypothesis)]
-        found = iter(self._outputs([(pair.premise, pair.hypothesis) for pair in asked]))
-        return [
-            self._judgment(pair.hypothesis, next(found))
-            if words(pair.hypothesis)
-            else Judgment("error", explanation="the hypothesis has no words")
-            for pair in pairs
+            self._answer(pair, [next(found) for _ in some])
+            for pair, some in zip(pairs, asked, strict=True)
         ]
 
     def _outputs(self, questions: Sequence[Question]) -> list[Any]:
-        options = self._options
-        known = {"method": METHOD, "coefficients": self._coefficients.digest}
-        settings = known | {"dtype": options.dtype}
-        task = Task("semantic", identify(options), options.device, settings, PACKAGES)
-        encoder = functools.cache(lambda: encoders.load_encoder(options))
+        options, held = self._options, dict[str, Text]()
+        task = task_of("semantic", options, METHOD, coefficients=self._coefficients.digest)
 
-        def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-            here = [questions[place] for place in missing]
-            for block in read_pairs(encoder(), here, options.batch_tokens):
-                yield {missing[at]: one for at, one in self._block(block).items()}
+        def load() -> Scores:
+            encoder = encoders.load_encoder(options)
+            return lambda here, most: map(self._block, read_pairs(encoder, here, most, held))
 
-        found = outputs(task, questions, compute, store=self._store) if questions else []
-        self._cut += sum(output["cut"] for output in found)
+        found = computed(task, questions, load, options.batch_tokens, store=self._store)
+        self.counts["cut"] += sum(output["cut"] for output in found)
         return found
 
     def _block(self, block: Mapping[int, Read]) -> dict[int, dict[str, Any]]:
         """What is kept of each pair: its probability, and places of words, no text."""
         found = {place: _known(read) for place, read in block.items()}
         rest = [place for place, read in block.items() if found[place]["probability"] is None]
-        if rest:
-            said = judged(self._loaded(), [block[place] for place in rest])
-            for place, (value, lacking) in zip(rest, said, strict=True):
-                probability = kept(value, self._digits.kept)
-                found[place] |= {"probability": probability, "lacking": lacking}
+        said = judged(self._loaded(), [block[place] for place in rest]) if rest else []
+        for place, (value, lacking) in zip(rest, said, strict=True):
+            probability = kept(value, self._digits.kept)
+            found[place] |= {"probability": probability, "lacking": lacking}
         return found
 
-    def _judgment(self, hypothesis: str, output: Mapping[str, Any]) -> Judgment:
-        options, value = self._options, output["probability"]
+    def _answer(self, pair: Pair, outputs: Sequence[Mapping[str, Any]]) -> Judgment:
+        if pair.instrument in RUBRIC:
+            return _grade(pair, [output["probability"] for output in outputs])
+        if not outputs:
+            return Judgment("error", explanation="the hypothesis has no words")
+        options, value = self._options, outputs[0]["probability"]
         edges = [options.threshold] if options.abstain is None else options.abstain
-        self._judged += 1
+        self.counts["judged"] += 1
         if options.dtype != EXACT:
-            self._hanging += any(abs(value - edge) <= OFF for edge in edges)
-        explanation = _explain(hypothesis, output)
+            self.counts["hanging"] += any(abs(value - edge) <= OFF for edge in edges)
+        explanation = _explain(pair.hypothesis, outputs[0])
         return by_threshold(value, options.threshold, options.abstain, explanation)
 
 
@@ -201,11 +302,12 @@ def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
     return "; ".join(said)
 
 
-def _wanted(pair: Pair) -> list[str]:
-    """The sentences that a text should support for a scale; none for penalties."""
-    if not isinstance(criterion_of(pair), Scale):
-        return []
-    return [sentence for sentence in sentences(content(pair.premise)) if words(sentence)]
+def _questions(pair: Pair) -> list[Question]:
+    """Of a scale, whether the text supports each sentence; of penalties and of no words none."""
+    if pair.instrument not in RUBRIC:
+        return [(pair.premise, pair.hypothesis)] if words(pair.hypothesis) else []
+    said = sentences(content(pair.premise)) if isinstance(criterion_of(pair), Scale) else []
+    return [(pair.hypothesis, sentence) for sentence in said if words(sentence)]
 
 
 def _grade(pair: Pair, supported: Sequence[float]) -> Judgment:

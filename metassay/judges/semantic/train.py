@@ -6,17 +6,19 @@
    precision, so the weights differ a little between processors: the file that is committed was made
    once, and its hash is in the coefficients.
 3. A claim's support: a logistic model and boosted trees, on whole claims of MIX, of what 1, 2 and
-   the rules say of them. None takes a feature the wrong way: more likely words and higher
-   similarity never lower the probability, doubt, clashes, missing names and numbers never raise it.
-
-3 sees what 1 and 2 give for texts that those were not fitted to.
+   the rules say of them, for texts that those were not fitted to. None takes a feature the wrong
+   way: more likely words and higher similarity never lower the probability, doubt, clashes, missing
+   names and numbers never raise it.
 """
 
+import csv
 import hashlib
+import json
 import random
+import re
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,22 +34,200 @@ from metassay.judges.semantic.coefficients import (
     Coefficients,
     Tree,
     Trees,
-    logits,
     packed,
     probability,
     rounded,
 )
-from metassay.judges.semantic.examples import ACI, WICE, Example, examples
-from metassay.judges.semantic.features import CLAIM_FEATURES, FALLING
-from metassay.judges.semantic.reader import Read, read_pairs
+from metassay.judges.semantic.features import CLAIM_FEATURES, FALLING, sentences
+from metassay.judges.semantic.judge import Read, read_pairs
 from metassay.models import encoders, extra
 from metassay.models.batches import by_length
 from metassay.models.loading import NetworkOptions, weights_digest
-from metassay.text.edits.make import FLIPS
+from metassay.text.edits.make import FLIPS, KEEPS, edits
+
+Span = tuple[int, int]
+WICE, ACI = "wice_train/non_supported_tokens_train.jsonl", ("train.csv", "valid.csv")
+_MOST = 40  # words of a sentence
+_LEAST = 4
+_OF_NOTE, _EDITED = 8, 16  # sentences of a note
+_SPOKEN = 3  # dialogues are long: one in so many visits is read
+_EDITS = (*FLIPS, *(kind for kind in KEEPS if kind != "identity"))
+
+
+class Example(NamedTuple):
+    """A hypothesis and the sentences it is read against.
+
+    `unsupported`: places of words without support; None where it is not known which they are.
+    `group`: examples of one text, which are never on both sides of a cross-validation. `kind`: how
+    it was made.
+    """
+
+    kind: str
+    group: str
+    hypothesis: str
+    premise: tuple[str, ...]
+    supported: bool
+    unsupported: tuple[Span, ...] | None = None
+
+
+def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
+    """Claims with marked words, without these words, and where the evidence lacks the support."""
+    for row in _wice(raw):
+        group = row["meta"]["id"].split("-")[0]
+        claim, evidence = row["claim"], row["evidence"]
+        bad = _marked(row)
+        support = sorted({i for one in row["supporting_sentences"] for i in one})
+        kept = _without(claim, bad)
+        for size in (8, 24):
+            rest = [i for i in range(len(evidence)) if i not in support and evidence[i].strip()]
+            near = [i for i in rest if any(abs(i - j) <= 4 for j in support)]
+            chosen = set(near[: size // 2]) | set(rng.sample(rest, min(len(rest), size // 2)))
+            chunk = tuple(evidence[i] for i in sorted(chosen | set(support)))
+            lacking = tuple(evidence[i] for i in sorted(chosen))
+            yield Example("claim", group, claim, chunk, False, bad)
+            if len(kept.split()) >= _LEAST:
+                yield Example("pruned", group, kept, chunk, True, ())
+                if lacking:
+                    yield Example("unsupported", group, kept, lacking, False)
+
+
+def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
+    """Sentences of the evidence against what stands around them, which seldom says the same."""
+    for identity, page in _pages(raw):
+        for at in _spread(page, rng):
+            for size in (8, 24):
+                around = page[max(0, at - size) : at + size]
+                rest = [line for line in around if line != page[at] and line.strip()]
+                chosen = sorted(rng.sample(range(len(rest)), min(size, len(rest))))
+                if len(chosen) >= 5:
+                    premise = tuple(rest[i] for i in chosen)
+                    yield Example("rest", identity.split("-")[0], page[at], premise, False)
+
+
+def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
+    """Sentences of visit notes against their note and dialogue, as they are, edited, elsewhere."""
+    read = _visits(raw)
+    for number, (note, dialogue) in enumerate(read):
+        group = f"visit{number}"
+        fitting = [one for one in note if _LEAST <= len(one.split()) <= _MOST]
+        for text in rng.sample(fitting, min(len(fitting), _EDITED)):
+            yield from edited(group, text, note, rng)
+        for text in rng.sample(fitting, min(len(fitting), _OF_NOTE)):
+            other = read[(number + 1 + rng.randrange(len(read) - 1)) % len(read)][0]
+            spoken = read[(number + _SPOKEN) % len(read)][1]
+            yield Example("note", group, text, note, True, ())
+            yield Example("note_elsewhere", group, text, other, False)
+            if number % _SPOKEN == 0:
+                yield Example("dialogue", group, text, dialogue, True)
+                yield Example("dialogue_elsewhere", group, text, spoken, False)
+
+
+def edited(
+    group: str, text: str, premise: tuple[str, ...], rng: random.Random
+) -> Iterator[Example]:
+    """False and true edits of a note's sentence, by the training half of the vocabulary.
+
+    Half of the false ones are turned round: the sentence as it is, read where the edited one
+    stands. So no oddness of edited sentences tells what is false.
+    """
+    others = [one for one in premise if one != text]
+    for edit in edits(text, _EDITS, rng.randrange(2**31), others, half="train"):
+        if edit.entailed:
+            yield Example("note_same", group, edit.text, premise, True, ())
+        elif rng.random() < 0.5:
+            spans = _changed(text, edit.text) or None
+            yield Example(f"note_{edit.kind}", group, edit.text, premise, False, spans)
+        else:
+            turned = tuple(edit.text if one == text else one for one in premise)
+            spans = _changed(edit.text, text) or None
+            yield Example(f"note_{edit.kind}", group, text, turned, False, spans)
+
+
+def written(pairs: Path) -> Iterator[Example]:
+    """Claims that were written for training about invented notes and sentences, true and false."""
+    bank: list[str] = []
+    for line in pairs.read_text(encoding="utf-8").splitlines():
+        note = json.loads(line)
+        premise = tuple(sentences(note["note"]))
+        if len(premise) == 1:  # a sentence by itself is read among the last ones
+            bank = [*bank[-3:], *premise]
+            premise = tuple(bank)
+        for kind, label, claim in note["claims"]:
+            true = label == "entailed"
+            yield Example(f"written_{kind}", note["id"], claim, premise, true, () if true else None)
+
+
+def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
+    """All examples, the same for the same seed.
+
+    `raw` has a folder of raw files per dataset, `pairs` is the file of written pairs.
+    """
+    makers = (wice_claims, pages, notes)
+    made = [one for make in makers for one in make(raw, random.Random(seed))]
+    return [*made, *written(pairs)]
+
+
+def _visits(raw: Path) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Of each visit the sentences of its note, and its dialogue."""
+    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    for name in ACI:
+        with (raw / "aci_bench_train" / name).open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            found += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
+    return found
+
+
+def _pages(raw: Path) -> list[tuple[str, list[str]]]:
+    """Each page of evidence once, and the name of the first claim that cites it."""
+    known: dict[str, tuple[str, list[str]]] = {}
+    for row in _wice(raw):
+        known.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
+    return list(known.values())
+
+
+def _spread(page: Sequence[str], rng: random.Random) -> list[int]:
+    """Places of two of a page's whole sentences."""
+    fitting = [
+        i
+        for i, line in enumerate(page)
+        if 8 <= len(line.split()) <= _MOST and line.strip()[-1:] in tuple('.!?"')
+    ]
+    return rng.sample(fitting, min(2, len(fitting)))
+
+
+def _wice(raw: Path) -> list[dict[str, Any]]:
+    with (raw / WICE).open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def _marked(row: dict[str, Any]) -> tuple[Span, ...]:
+    """Where the tokens are that people found without support."""
+    at, found = 0, []
+    for token, bad in zip(row["claim_tokens"], row["non_supported_spans"], strict=True):
+        start = row["claim"].index(token, at)
+        at = start + len(token)
+        if bad:
+            found.append((start, at))
+    return tuple(found)
+
+
+def _without(claim: str, bad: Sequence[Span]) -> str:
+    kept = "".join(letter for i, letter in enumerate(claim) if not any(s <= i < e for s, e in bad))
+    return re.sub(r"\s+([.,])", r"\1", " ".join(kept.split())).strip(" ,")
+
+
+def _changed(before: str, after: str) -> tuple[Span, ...]:
+    """What of the sentence behind differs from the one before; () if something was taken away."""
+    short = min(len(before), len(after))
+    start = next((i for i in range(short) if before[i] != after[i]), short)
+    end = 0
+    while end < short - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return ((start, len(after) - end),) if start < len(after) - end else ()
+
 
 SEED = 1
-FOLDS = 5
-NETWORK_FOLDS = 2
+FOLDS, NETWORK_FOLDS = 5, 2
 NETWORKS = 3  # from as many draws
 PENALTY = 1.0  # on squared coefficients of features of deviation 1
 SHORTEST = 3  # words of a hypothesis
@@ -121,16 +301,23 @@ def train(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) ->
     data = _read(raw, pairs, options, batch_tokens)
     every = np.ones(len(data.labels), bool)
     words, file = _words(data, every), packed(_networks(data, every))
-    features, mix = _features(data), _weights(data)
-    used = mix > 0
-    line = fit(features[used], data.labels[used], mix[used], SIGNS)
+    weights = _weights(data)
+    used = weights > 0
+    fitted = _features(data)[used], data.labels[used], weights[used], SIGNS
+    files = {name: raw / name for name in FILES} | {pairs.name: pairs}
+    recipe = {
+        "data": {name: hashlib.sha256(at.read_bytes()).hexdigest() for name, at in files.items()},
+        **{"seed": SEED, "folds": FOLDS, "penalty": PENALTY},
+        "examples": dict(sorted(Counter(one.kind for one in data.examples).items())),
+        "weights": {"claims": MIX, "network": NETWORK},
+    }
     made = Coefficients(
         encoder=weights_digest(options),
         head=hashlib.sha256(file).hexdigest(),
-        recipe=_recipe(raw, pairs, data) | _checked(data, features, mix),
+        recipe=recipe,
         words=dict(zip(OF_WORDS, rounded(words), strict=True)),
-        claims=dict(zip(OF_CLAIMS, rounded(line), strict=True)),
-        trees=fit_trees(features[used], data.labels[used], mix[used], SIGNS, DIGITS),
+        claims=dict(zip(OF_CLAIMS, rounded(fit(*fitted)), strict=True)),
+        trees=fit_trees(*fitted, DIGITS),
     )
     return Trained(made, file)
 
@@ -154,16 +341,14 @@ def fit(features: Any, labels: Any, weights: Any, signs: Any = None) -> Any:
         penalty = PENALTY / 2 * values[1:] @ values[1:]
         return float(lost.sum() + penalty), np.concatenate([[wrong.sum()], slope])
 
-    count = features.shape[1]
-    bounds: list[tuple[int | None, int | None]] = [(None, None)] * (count + 1)
-    if signs is not None:
-        bounds[1:] = [(0, None) if sign > 0 else (None, 0) for sign in signs]
+    ends = {1: (0, None), -1: (None, 0), 0: (None, None)}
+    each = np.zeros(features.shape[1]) if signs is None else signs
     found = minimize(
         loss,
-        np.zeros(count + 1),
+        np.zeros(len(each) + 1),
         jac=True,
         method="L-BFGS-B",
-        bounds=bounds,
+        bounds=[ends[0], *(ends[int(sign)] for sign in each)],
         options={"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-9},
     )
     slopes = found.x[1:] / spread
@@ -179,11 +364,11 @@ def fit_trees(features: Any, labels: Any, weights: Any, signs: Any, digits: int)
     boosting = extra.module("sklearn.ensemble").HistGradientBoostingClassifier
     model = boosting(monotonic_cst=list(signs), **_BOOSTING)
     model.fit(features, labels, sample_weight=weights)
-    made = []
+    trees = []
     for step in model._predictors:
         nodes = step[0].nodes
         leaf = nodes["is_leaf"].astype(bool)
-        made.append(
+        trees.append(
             Tree(
                 feature=np.where(leaf, -1, nodes["feature_idx"]).tolist(),
                 threshold=rounded(np.where(leaf, 0.0, nodes["num_threshold"]).tolist(), digits),
@@ -192,8 +377,8 @@ def fit_trees(features: Any, labels: Any, weights: Any, signs: Any, digits: int)
                 value=rounded(np.where(leaf, nodes["value"], 0.0).tolist(), digits),
             )
         )
-    constant = float(np.ravel(model._baseline_prediction)[0])
-    return Trees(constant=rounded([constant], digits)[0], trees=made)
+    (constant,) = rounded([float(np.ravel(model._baseline_prediction)[0])], digits)
+    return Trees(constant=constant, trees=trees)
 
 
 def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
@@ -204,17 +389,15 @@ def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
     optimizer = torch.optim.AdamW(weights.values(), lr=RATE, weight_decay=DECAY)
     rng = random.Random(seed)
     steps = EPOCHS * len(_batches(cases, rng))
-    step = 0
-    for _ in range(EPOCHS):
-        for places in _batches(cases, rng):
-            rate = RATE * min(1, (step + 1) / WARM) * max(FLATTEST, 1 - step / steps)
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            optimizer.zero_grad()
-            _loss(weights, [cases[place] for place in places], generator).backward()
-            torch.nn.utils.clip_grad_norm_(weights.values(), 1.0)
-            optimizer.step()
-            step += 1
+    batches = (places for _ in range(EPOCHS) for places in _batches(cases, rng))
+    for step, places in enumerate(batches):
+        rate = RATE * min(1, (step + 1) / WARM) * max(FLATTEST, 1 - step / steps)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.zero_grad()
+        _loss(weights, [cases[place] for place in places], generator).backward()
+        torch.nn.utils.clip_grad_norm_(weights.values(), 1.0)
+        optimizer.step()
     return {name: values.detach() for name, values in weights.items()}
 
 
@@ -249,8 +432,7 @@ def _loss(weights: head.Weights, cases: Sequence[Case], generator: Any) -> Any:
         kept = torch.rand(state.shape, generator=generator) >= DROPPED
         return state * kept / (1 - DROPPED)
 
-    batch = head.batch([case.words for case in cases], "float32")
-    found = head.doubts(weights, batch, drop)
+    found = head.doubts(weights, head.batch([case.words for case in cases], "float32"), drop)
     labels = torch.tensor([float(not case.supported) for case in cases])
     weight = torch.tensor([case.weight for case in cases])
     lost = cross(head.pooled(found), labels, reduction="none")
@@ -265,59 +447,58 @@ def _loss(weights: head.Weights, cases: Sequence[Case], generator: Any) -> Any:
 
 
 def _read(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) -> _Set:
-    made = [one for one in examples(raw, pairs, SEED) if len(one.hypothesis.split()) >= SHORTEST]
+    every = [one for one in examples(raw, pairs, SEED) if len(one.hypothesis.split()) >= SHORTEST]
     # Fitted numbers are rounded, and single precision is twice as fast.
     encoder = encoders.load_encoder(options.model_copy(update={"dtype": "float32"}))
-    questions = [("\n".join(one.premise), one.hypothesis) for one in made]
+    questions = [("\n".join(one.premise), one.hypothesis) for one in every]
     found: dict[int, Read] = {}
-    for block in read_pairs(encoder, questions, batch_tokens):
-        found |= {place: _lean(read) for place, read in block.items()}
-    kept = [place for place in range(len(made)) if found[place].compared is not None]
-    return _Set(
-        [made[place] for place in kept],
-        [found[place] for place in kept],
-        np.array([float(made[place].supported) for place in kept]),
-        np.array([zlib.crc32(made[place].group.encode()) for place in kept]),
-    )
+    for block in read_pairs(encoder, questions, batch_tokens, {}):
+        found |= {place: _lean(its) for place, its in block.items() if its.compared is not None}
+    kept = [every[place] for place in sorted(found)]
+    labels = np.array([float(one.supported) for one in kept])
+    groups = np.array([zlib.crc32(one.group.encode()) for one in kept])
+    return _Set(kept, [found[place] for place in sorted(found)], labels, groups)
 
 
 def _lean(read: Read) -> Read:
     """The same in less memory: without vectors but for those that the network reads."""
-    said = read.said._replace(encoded=read.said.encoded._replace(vectors=None))
-    words = read.words
+    said, words = read.said._replace(encoded=read.said.encoded._replace(vectors=None)), read.words
     if words is not None:
         half = [part.astype(np.float16) for part in (words.hypothesis, words.sentences)]
         words = words._replace(hypothesis=half[0], sentences=half[1])
     return read._replace(said=said, words=words)
 
 
+def _among(data: _Set, among: Any) -> Iterator[tuple[Example, Read, Any]]:
+    """Examples with what was read, and for each word 1 where it is marked; None if unknown."""
+    for one, read, use in zip(data.examples, data.reads, among, strict=True):
+        if use:
+            bad, words = one.unsupported, read.said.encoded.words
+            yield (
+                one,
+                read,
+                None
+                if bad is None
+                else np.array(
+                    [float(any(a < word.end and word.start < b for a, b in bad)) for word in words]
+                ),
+            )
+
+
 def _words(data: _Set, among: Any) -> Any:
     """The model of words, fitted to the marked claims that are `among`."""
-    marked = [
-        (read.compared.features, 1.0 - _unsupported(one, read))
-        for one, read, use in zip(data.examples, data.reads, among, strict=True)
-        if use and one.kind == "claim" and read.compared is not None
-    ]
-    features = np.concatenate([rows for rows, _ in marked])
-    labels = np.concatenate([row for _, row in marked])
+    claims = [each for each in _among(data, among) if each[0].kind == "claim"]
+    features = np.concatenate([r.compared.features for _, r, _ in claims if r.compared])
+    labels = np.concatenate([1.0 - bad for _, _, bad in claims])
     return fit(features, labels, np.ones(len(labels)))
 
 
-def _unsupported(one: Example, read: Read) -> Any:
-    """For each word whether it is marked: n times 1 or 0; None if it is not known."""
-    bad = one.unsupported
-    if bad is None:
-        return None
-    words = read.said.encoded.words
-    return np.array([float(any(a < w.end and w.start < b for a, b in bad)) for w in words])
-
-
 def _networks(data: _Set, among: Any) -> list[dict[str, Any]]:
-    cases = []
-    for one, read, use in zip(data.examples, data.reads, among, strict=True):
-        weight = NETWORK.get(_family(one.kind), 1.0)
-        if use and weight and read.words is not None:
-            cases.append(Case(read.words, one.supported, weight, _unsupported(one, read)))
+    cases = [
+        Case(read.words, one.supported, weight, bad)
+        for one, read, bad in _among(data, among)
+        if (weight := NETWORK.get(_family(one.kind), 1.0)) and read.words is not None
+    ]
     return [train_network(cases, SEED + number) for number in range(NETWORKS)]
 
 
@@ -334,9 +515,7 @@ def _features(data: _Set) -> Any:
     doubt = np.zeros(len(data.reads))
     for fold in range(NETWORK_FOLDS):
         out = data.groups % NETWORK_FOLDS == fold
-        networks = [
-            {name: values.double() for name, values in one.items()} for one in _networks(data, ~out)
-        ]
+        networks = [{name: v.double() for name, v in one.items()} for one in _networks(data, ~out)]
         places = np.flatnonzero(out & used)
         said = head.read_doubts(networks, [data.reads[place].words for place in places])
         doubt[places] = [whole for whole, _ in said]
@@ -368,37 +547,3 @@ def _weights(data: _Set) -> Any:
         ]
     )
     return TOTAL * weights / weights.sum()
-
-
-def _recipe(raw: Path, pairs: Path, data: _Set) -> dict[str, Any]:
-    counts = Counter(one.kind for one in data.examples)
-    files = {name: raw / name for name in FILES} | {pairs.name: pairs}
-    return {
-        "data": {name: hashlib.sha256(at.read_bytes()).hexdigest() for name, at in files.items()},
-        "seed": SEED,
-        "folds": FOLDS,
-        "penalty": PENALTY,
-        "examples": dict(sorted(counts.items())),
-        "weights": {"claims": MIX, "network": NETWORK},
-    }
-
-
-def _checked(data: _Set, features: Any, mix: Any) -> dict[str, Any]:
-    """Cross-validated on training data: mean log loss, and by kind the share above a half."""
-    found = np.zeros(len(data.labels))
-    used = mix > 0
-    for fold in range(FOLDS):
-        out = data.groups % FOLDS == fold
-        inside = used & ~out
-        fitted = features[inside], data.labels[inside], mix[inside], SIGNS
-        line, boosted = fit(*fitted), fit_trees(*fitted, DIGITS)
-        by_line = probability(line[0] + features[out] @ line[1:])
-        mean = (by_line + probability(logits(boosted, features[out]))) / 2
-        found[out] = np.log(mean / (1 - mean))
-    lost = mix * (np.logaddexp(0, found) - data.labels * found)
-    kinds = np.array([one.kind for one in data.examples])
-    shares = {
-        str(kind): round(float(np.mean(found[kinds == kind] > 0)), 2)
-        for kind in np.unique(kinds[used])
-    }
-    return {"log_loss": round(float(lost.sum() / mix.sum()), 3), "above_half": shares}

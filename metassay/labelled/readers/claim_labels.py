@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from metassay.core.confusables import REMEDY, look_alikes, spelt
 from metassay.core.errors import shown
 from metassay.core.options import Options
 from metassay.datasets.own_data import Clean, Key, parsed
@@ -82,7 +81,6 @@ def read(folder: Path) -> Items:
             found.verdicts.append(row)
     name_unread(folder, {CLAIMS_FILE, LABELS_FILE, VERDICTS_FILE}, found.warnings)
     _name_without_kind(found)
-    _warn_of_look_alikes(found)
     _warn_of_absent_verdicts(found)
     return found
 
@@ -117,22 +115,6 @@ def _name_without_kind(found: Items) -> None:
         for row in without:
             what = "has no kind, and other claims have one"
             found.problems.add(row.at, what, fix, f"item {shown(row.item)}")
-
-
-def _warn_of_look_alikes(found: Items) -> None:
-    """Warn of names of one sort (of claims, raters, kinds ...) that look alike and differ."""
-    for noun, rows in (
-        *(("item", found.items), ("rater", found.labels), ("judge", found.verdicts)),
-        *(("subset", found.items), ("kind", found.items), ("cluster", found.items)),
-    ):
-        places: dict[str, Place] = {}
-        for row in rows:
-            places.setdefault(getattr(row, noun), row.at)
-        for first, *others in look_alikes(filter(None, places)):
-            for other in others:
-                both = f"{spelt(other)} looks like {spelt(first)} of line {places[first].row}"
-                what = f"a name ({noun}) looks like another one"
-                found.warnings.add(places[other], what, REMEDY, both)
 
 
 def _warn_of_absent_verdicts(found: Items) -> None:

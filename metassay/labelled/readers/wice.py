@@ -13,16 +13,7 @@ from pydantic import ConfigDict, Field
 from metassay.core.errors import shown
 from metassay.core.options import Options
 from metassay.datasets.own_data import Clean, Filled, Key
-from metassay.labelled.records import (
-    ENTAILED,
-    NOT_ENTAILED,
-    ItemRow,
-    Items,
-    Label,
-    VerdictRow,
-    files,
-    parsed_lines,
-)
+from metassay.labelled import records
 from metassay.tabular.decoding import UNREAD, load_json
 from metassay.tabular.rows import Place
 
@@ -51,30 +42,34 @@ class _Record(Options):
     meta: _Meta
 
 
-def read(folder: Path) -> Items:
+def read(folder: Path) -> records.Items:
     """Read the claims and, where there are any, the published scores of T5-3B-ANLI.
 
     A subset is what follows `oracle_claim_` in a file's name: dev. An item's premises are its
     chunks, their sentences joined by spaces, in the order of the file. Claims of one Wikipedia
     article are alike.
     """
-    items = Items()
-    for path in files(folder, CLAIMS, items.problems, _AGAIN):
+    items = records.Items()
+    for path in records.files(folder, CLAIMS, items.problems, _AGAIN):
         _add_claims(path, items)
     for path in sorted(folder.glob(SCORES)):
         _add_scores(path, items)
     return items
 
 
-def _add_claims(path: Path, items: Items) -> None:
-    found: dict[str, tuple[ItemRow, _Record]] = {}
-    for at, one in parsed_lines([path], _Record, items.problems, _AGAIN):
+def _add_claims(path: Path, items: records.Items) -> None:
+    found: dict[str, tuple[records.ItemRow, _Record]] = {}
+    for at, one in records.parsed_lines([path], _Record, items.problems, _AGAIN):
         premise = " ".join(sentence.strip() for sentence in one.evidence if sentence.strip())
         if one.meta.id not in found:
-            label: Label = ENTAILED if one.label == "supported" else NOT_ENTAILED
+            label: records.Label = (
+                records.ENTAILED if one.label == "supported" else records.NOT_ENTAILED
+            )
             subset = path.stem.rpartition("_")[2]
             title = one.meta.claim_title
-            row = ItemRow(at, one.meta.id, [premise], one.claim, label, subset, cluster=title)
+            row = records.ItemRow(
+                at, one.meta.id, [premise], one.claim, label, subset, cluster=title
+            )
             found[one.meta.id] = (row, one)
             continue
         row, first = found[one.meta.id]
@@ -86,7 +81,7 @@ def _add_claims(path: Path, items: Items) -> None:
     items.items += [row for row, _ in found.values()]
 
 
-def _add_scores(path: Path, items: Items) -> None:
+def _add_scores(path: Path, items: records.Items) -> None:
     at, problems = Place(path.name), items.problems
     scores: Any = load_json(path, problems, remedy=_AGAIN)
     if scores is UNREAD:
@@ -99,4 +94,4 @@ def _add_scores(path: Path, items: Items) -> None:
         if isinstance(score, bool) or not isinstance(score, int | float):
             problems.add(here, "a score is not a number", _AGAIN, f"claim {shown(item)}")
         else:
-            items.verdicts.append(VerdictRow(here, item, JUDGE, probability=float(score)))
+            items.verdicts.append(records.VerdictRow(here, item, JUDGE, probability=float(score)))

@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from metassay.metrics.bartscore import mean
-from metassay.metrics.faithfulness.reading import ByName, ReadingOptions, by_text, described
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness import reading, record
 from metassay.models.likelihood import Likelihoods, likelihoods
 from metassay.models.loading import NetworkOptions
-from metassay.models.rows import recipe_of
 
 NAME = "bartscore_source"
 
 
-def score(cases: Sequence[Case], options: ReadingOptions, checkpoint: NetworkOptions) -> ByName:
+def score(
+    cases: Sequence[record.Case], options: reading.ReadingOptions, checkpoint: NetworkOptions
+) -> reading.ByName:
     """BARTScore of each statement given its passages: at most 0, higher is more faithful.
 
     The mean logarithm of the probabilities of the statement's tokens; the mark before a text counts
@@ -24,16 +24,16 @@ def score(cases: Sequence[Case], options: ReadingOptions, checkpoint: NetworkOpt
     finite. Yuan et al. 2021, section 3.1 (source > text). Raises BadInput as `loading.load`.
     """
 
-    def scores(cases: Sequence[Case]) -> list[list[Scored]]:
+    def scores(cases: Sequence[record.Case]) -> list[list[record.Scored]]:
         pairs = [(" ".join(case.passages), " ".join(case.statements)) for case in cases]
         results = likelihoods(pairs, checkpoint, options)
         every = zip(cases, results, strict=True)
         return [list(_statements(case.statements, its)) for case, its in every]
 
-    return {NAME: by_text(cases, scores, Scored(None))}
+    return {NAME: reading.by_text(cases, scores, record.Scored(None))}
 
 
-def _statements(statements: Sequence[str], read: Likelihoods) -> Iterator[Scored]:
+def _statements(statements: Sequence[str], read: Likelihoods) -> Iterator[record.Scored]:
     starts = list(accumulate((len(text) + 1 for text in statements), initial=0))[:-1]
     tokens: list[list[float]] = [[] for _ in statements]
     last = 0
@@ -41,15 +41,15 @@ def _statements(statements: Sequence[str], read: Likelihoods) -> Iterator[Scored
         last = bisect_right(starts, begin) - 1
         tokens[last].append(value)
     for place, its in enumerate(tokens):
-        yield Scored(mean(its), not its, read.unread, read.cut and place >= last)
+        yield record.Scored(mean(its), not its, read.unread, read.cut and place >= last)
 
 
-KIND = FaithfulnessMetric(
-    options=ReadingOptions,
+KIND = record.FaithfulnessMetric(
+    options=reading.ReadingOptions,
     score=score,
-    recipe=lambda options, network: recipe_of(network, options, "max_tokens"),
+    recipe=reading.states("max_tokens"),
     descriptions=(
-        described(
+        reading.described(
             NAME,
             "mean logarithm of the probabilities that an encoder-decoder gives the tokens of the"
             " statement, having read its passages; what is past the model's limit is not read",

@@ -7,9 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from metassay.metrics import bertscore
-from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.reading import ByName, Pair, by_statement, described, joined
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness import reading, record
 from metassay.models import rows
 from metassay.models.encoders import load_encoder, tokens
 from metassay.models.loading import NetworkOptions
@@ -18,14 +16,16 @@ SIDES = ("precision", "recall", "f1")
 NAMES = tuple(f"bertscore_source_{side}" for side in SIDES)
 
 
-class SourceOptions(CheckpointOptions):
+class SourceOptions(reading.CheckpointOptions):
     """Encoders, with `layers` and `batch_tokens` as the metric `bertscore` has them."""
 
     layers: int | None = Field(default=None, ge=1)
     batch_tokens: int = Field(default=512, ge=1)
 
 
-def score(cases: Sequence[Case], options: SourceOptions, checkpoint: NetworkOptions) -> ByName:
+def score(
+    cases: Sequence[record.Case], options: SourceOptions, checkpoint: NetworkOptions
+) -> reading.ByName:
     """BERTScore of each statement, the candidate, against its passages, joined by a blank.
 
     -1 to 1, higher is closer. Null for a blank statement and where there is no passage; failed if a
@@ -34,18 +34,20 @@ def score(cases: Sequence[Case], options: SourceOptions, checkpoint: NetworkOpti
     """
     its = as_bertscore(checkpoint, options.layers, options.batch_tokens)
 
-    def scores(pairs: Sequence[Pair]) -> list[tuple[Scored, ...]]:
-        sides = tuple(map(list, zip(*joined(pairs), strict=True))) or ([], [])
+    def scores(pairs: Sequence[reading.Pair]) -> list[tuple[record.Scored, ...]]:
+        sides = tuple(map(list, zip(*reading.joined(pairs), strict=True))) or ([], [])
         measured = list(zip(*bertscore.measure(sides[1], sides[0], its).values(), strict=True))
         cut = [place for place, values in enumerate(measured) if values[0].cut]
         read, statements = (_unread([side[place] for place in cut], its) for side in sides)
         lost = {place: (a, b > 0) for place, a, b in zip(cut, read, statements, strict=True)}
         return [
-            tuple(Scored(each.value, each.value is None, *lost.get(at, ())) for each in values)
+            tuple(
+                record.Scored(each.value, each.value is None, *lost.get(at, ())) for each in values
+            )
             for at, values in enumerate(measured)
         ]
 
-    results = by_statement(cases, scores, (Scored(None),) * len(NAMES))
+    results = reading.by_statement(cases, scores, (record.Scored(None),) * len(NAMES))
     return {
         name: [[each[place] for each in case] for case in results]
         for place, name in enumerate(NAMES)
@@ -75,14 +77,14 @@ def _unread(texts: Sequence[str], options: NetworkOptions) -> list[float]:
     return rows.computed(task, [(text,) for text in texts], lambda: shares, 1)
 
 
-KIND = FaithfulnessMetric(
+KIND = record.FaithfulnessMetric(
     options=SourceOptions,
     score=score,
     recipe=lambda options, network: bertscore.recipe(
         as_bertscore(network, options.layers, options.batch_tokens)
     ),
     descriptions=tuple(
-        described(
+        reading.described(
             name,
             f"BERTScore's {side} of the statement against its passages, joined by a blank; what is"
             " past the encoder's limit is not read",

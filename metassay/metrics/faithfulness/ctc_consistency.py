@@ -1,18 +1,15 @@
 """CTC's consistency: how probable it is that a statement's words are no hallucinated ones."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import fsum, isfinite, tanh
 from string import punctuation
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from metassay.core.errors import BadInput
-from metassay.metrics.faithfulness.options import CheckpointOptions
-from metassay.metrics.faithfulness.reading import MISSING, ByName, by_text, described
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
+from metassay.metrics.faithfulness import reading, record
 from metassay.models import rows
-from metassay.models.loading import NetworkOptions, load
+from metassay.models.loading import Network, NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
-from metassay.models.pair_scores import padding_of
 from metassay.text.tokens import STOPWORDS
 
 NAME = "ctc_consistency"
@@ -33,11 +30,13 @@ class CtcReading(rows.Limits):
     stop_words: bool = True
 
 
-class CtcOptions(CheckpointOptions, CtcReading):
+class CtcOptions(reading.CheckpointOptions, CtcReading):
     """Classifiers of tokens, and how they are read."""
 
 
-def score(cases: Sequence[Case], options: CtcReading, checkpoint: NetworkOptions) -> ByName:
+def score(
+    cases: Sequence[record.Case], options: CtcReading, checkpoint: NetworkOptions
+) -> reading.ByName:
     """The mean probability, over a statement's words, of not being fake: 0 to 1, higher is better.
 
     Words stand between blanks; texts are read in lower case with straight quotes. A text is cut
@@ -53,7 +52,7 @@ def score(cases: Sequence[Case], options: CtcReading, checkpoint: NetworkOptions
     def load() -> rows.Scores:
         return _load(checkpoint, options.pieces, most).scores
 
-    def scores(cases: Sequence[Case]) -> list[list[Scored]]:
+    def scores(cases: Sequence[record.Case]) -> list[list[record.Scored]]:
         texts = [[normal(text) for text in case.statements] for case in cases]
         contexts = [normal(" ".join(case.passages)) for case in cases]
         pairs = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
@@ -61,7 +60,7 @@ def score(cases: Sequence[Case], options: CtcReading, checkpoint: NetworkOptions
         every = zip(texts, results, strict=True)
         return [list(_statements(its, *read, stop_words=options.stop_words)) for its, read in every]
 
-    return {NAME: by_text(cases, scores, Scored(None))}
+    return {NAME: reading.by_text(cases, scores, record.Scored(None))}
 
 
 def normal(text: str) -> str:
@@ -71,18 +70,18 @@ def normal(text: str) -> str:
 
 def _statements(
     texts: Sequence[str], labels: Sequence[float | None], unread: float, *, stop_words: bool
-) -> Iterator[Scored]:
+) -> Iterator[record.Scored]:
     """The scores of statements whose words have these labels, as far as they were read."""
     for text in texts:
         words = text.split(" ")
         its, labels = labels[: len(words)], labels[len(words) :]
         cut = len(its) < len(words)
         if not its or None in its:
-            yield Scored(None, True, unread, cut)
+            yield record.Scored(None, True, unread, cut)
             continue
         pairs = zip(words, its, strict=False)
         known = [n or 0.0 for w, n in pairs if stop_words or w.strip(punctuation) not in STOPWORDS]
-        yield Scored(fsum(known) / len(known) if known else 0.0, False, unread, cut)
+        yield record.Scored(fsum(known) / len(known) if known else 0.0, False, unread, cut)
 
 
 def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
@@ -99,21 +98,14 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
             f"model {options.model!r} has {', '.join(names)} as classes of tokens; take one with"
             " two, of which class 0 is a word that is not fake, and class 1 a fake one"
         )
-    encoder = rows.encoder_of(network, options.model)
-    limit = longest_input(network.tokenizer, weights, most) or most
-    room = limit - encoder.num_special_tokens_to_add(True)
+    join = joining(network, options.model, most)
     bias = weights.classifier.bias.detach().double().cpu().numpy() if of_pieces == "sum" else 0.0
 
     def read(text: str, context: str) -> rows.Row:
-        its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
-        long, whole = len(its), len(beside)
-        its.truncate(limit // 2 - 1)
-        beside.truncate(room - len(its))
-        joined = encoder.post_process(its, beside)
-        at = [n for n, mark in enumerate(joined.special_tokens_mask) if not mark]
-        words = _words(text, its.offsets, complete=len(its) == long)
+        joined, spans, at, complete, unread = join(text, context)
+        words = _words(text, spans, complete=complete)
         told = [word and [at[n] for n in word] for word in words]
-        return rows.Row(rows.features_of(network, joined), (told, rows.unread(whole, len(beside))))
+        return rows.Row(rows.features_of(network, joined), (told, unread))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Any]:
         every = weights(**tensors).logits.double().cpu().numpy()
@@ -128,7 +120,39 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
         share = (1 + tanh((vector[0] - vector[1]) / 2)) / 2  # softmax of two
         return round(share, rows.PLACES) if isfinite(share) else None
 
-    return rows.Runner(read, give, padding_of(network, options.model), options.device)
+    return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
+
+
+class Joined(NamedTuple):
+    """A text and its context as one input; `spans`: of the text's tokens, `at`: where tokens are.
+
+    `complete`: the text was read whole. `unread`: the share of the context that was not.
+    """
+
+    encoding: Any
+    spans: Sequence[tuple[int, int]]
+    at: list[int]
+    complete: bool
+    unread: float
+
+
+def joining(network: Network, model: str, most: int) -> Callable[[str, str], Joined]:
+    """What joins a text and its context, each cut as `score` says."""
+    encoder = rows.encoder_of(network, model)
+    limit = longest_input(network.tokenizer, network.weights, most) or most
+    room = limit - encoder.num_special_tokens_to_add(True)
+
+    def join(text: str, context: str) -> Joined:
+        its, beside = (encoder.encode(t, add_special_tokens=False) for t in (text, context))
+        long, whole = len(its), len(beside)
+        its.truncate(limit // 2 - 1)
+        beside.truncate(room - len(its))
+        spans, unread = its.offsets, rows.unread(whole, len(beside))
+        complete, joined = len(its) == long, encoder.post_process(its, beside)
+        at = [n for n, mark in enumerate(joined.special_tokens_mask) if not mark]
+        return Joined(joined, spans, at, complete, unread)
+
+    return join
 
 
 def _words(
@@ -151,18 +175,16 @@ def _words(
         start = end + 1
 
 
-KIND = FaithfulnessMetric(
+KIND = record.FaithfulnessMetric(
     options=CtcOptions,
     score=score,
-    recipe=lambda options, network: rows.recipe_of(
-        network, options, "pieces", "stop_words", "max_tokens"
-    ),
+    recipe=reading.states("pieces", "stop_words", "max_tokens"),
     descriptions=(
-        described(
+        reading.described(
             NAME,
             "mean, over the words of the statement, of the probability that a classifier of tokens"
             " gives the word of not being fake, having read the passages beside it",
-            missing=f"{MISSING}; 0 if there are stop words alone, and these do not count",
+            missing=f"{reading.MISSING}; 0 if there are stop words alone, and these do not count",
             source="Deng et al. 2021, section 4.1; tanyuqian/ctc-gen-eval",
         ),
     ),

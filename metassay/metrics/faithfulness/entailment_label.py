@@ -1,7 +1,6 @@
 """Entailment by a label that an encoder-decoder writes, mapped to a number."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -47,11 +46,11 @@ def score(
 
     def load() -> rows.Scores:
         wording, most = Wording(options.template), options.max_tokens
-        scorer = load_encoder_decoder(checkpoint, wording, most, words, written=True)
+        reads = Reader
         if options.rule == "released":
-            released = _Released(scorer.reader.tokenizer, wording, RELEASED)
-            return replace(scorer, reader=released).scores
-        return scorer.scores
+            most, reads = RELEASED, _Released
+        loaded = load_encoder_decoder(checkpoint, wording, most, words, written=True, reads=reads)
+        return loaded.runner.scores
 
     def scored(output: Output) -> Scored:
         value = values[int(output.numbers[0])] if output.numbers else None
@@ -86,9 +85,7 @@ class _Released(Reader):
 KIND = FaithfulnessMetric(
     options=LabelOptions,
     score=score,
-    recipe=lambda options, network: rows.recipe_of(
-        network, options, "template", "values", "rule", "max_tokens"
-    ),
+    recipe=reading.states("template", "values", "rule", "max_tokens"),
     descriptions=(
         reading.described(
             NAME,

@@ -8,11 +8,10 @@ from metassay.core.errors import BadInput
 from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
-from metassay.models.classes import CONTRADICTED, ENTAILED, THREE, labels_of, shares
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
-from metassay.models.pair_scores import padding_of
+from metassay.models.pair_scores import CONTRADICTED, ENTAILED, THREE, labels_of, shares
 
 NAME = "factscore_support"
 METHOD = 1  # part of the store's keys; whoever changes what is computed of an input raises it
@@ -113,15 +112,13 @@ def _load(
         for row, logits in zip(batch, network.weights(**tensors).logits.cpu(), strict=True):
             yield [names, rows.finite(logits), *row.told]
 
-    return rows.Runner(read, give, padding_of(network, options.model), options.device)
+    return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
 
 
 KIND = FaithfulnessMetric(
     options=FactscoreOptions,
     score=score,
-    recipe=lambda options, network: rows.recipe_of(
-        network, options, "rule", "labels", "max_tokens"
-    ),
+    recipe=reading.states("rule", "labels", "max_tokens"),
     descriptions=(
         reading.described(
             NAME,

@@ -2,28 +2,59 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from metassay.core.options import without
+from pydantic import Field
+
+from metassay.core.options import Options, without
 from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.options import CheckpointOptions
 from metassay.metrics.faithfulness.record import Case, Scored
+from metassay.models.loading import NetworkOptions
 from metassay.models.pair_inputs import HYPOTHESIS, PREMISE
-from metassay.models.rows import Limits
+from metassay.models.rows import Limits, recipe_of
 
 MISSING = "null for a blank statement, and where no passage is aligned with it"
+
+
+class StatementOptions(Options):
+    """Which passages a statement is read against, and whether alone.
+
+    `alignments`: which of the benchmark's are read, names or `all`; the first if there is no name.
+    `by`: whether each statement is read with its own passages, or all statements of a text at once
+    with those of all; then the metric's name ends in `@text`.
+    """
+
+    alignments: list[str] | Literal["all"] = Field(default_factory=list)
+    by: Literal["statement", "text"] = "statement"
+
+
+class CheckpointOptions(StatementOptions):
+    """The models that a metric is computed with, by a name of yours: each has scores of its own.
+
+    Tables name the checkpoint in the column `judge`, so that one metric under several models (as
+    they come, adapted to the domain, tuned) is one list.
+    """
+
+    checkpoints: dict[str, NetworkOptions] = Field(min_length=1)
+
+
+class ReadingOptions(CheckpointOptions, Limits):
+    """Models, and what they read at once."""
+
 
 described = partial(
     Description, better="higher", range=(0, 1), missing=MISSING, family=JUDGED, headline=True
 )
 
+
+def states(*names: str) -> Callable[[Any, NetworkOptions], str]:
+    """A recipe of the model and the options of these names."""
+    return lambda options, network: recipe_of(network, options, *names)
+
+
 Value = TypeVar("Value")
 ByName = dict[str, list[list[Scored]]]  # by metric, for each case, for each of its statements
 Pair = tuple[tuple[str, ...], str]  # passages and a statement, none of them blank
-
-
-class ReadingOptions(CheckpointOptions, Limits):
-    """Models, and what they read at once."""
 
 
 def _problem(template: str) -> str | None:

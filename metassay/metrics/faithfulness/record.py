@@ -1,4 +1,4 @@
-"""What a faithfulness metric is: one frozen record per module of this folder."""
+"""What a metric of statements is: one frozen record per module of this folder."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,10 +48,9 @@ class FaithfulnessMetric(Needs):
     """A family of metrics of (aligned passages, statement): a kind of statement_metrics.
 
     `score(cases, options, checkpoint)` gives, by metric name, for each case one Scored per
-    statement. `options` derive from `options.StatementOptions`; without
-    checkpoints there is one call with None. `recipe(options, checkpoint)`
-    states every setting that can change a value, a model by its content. `by_text`: whether it can
-    read all statements of a text at once.
+    statement. `options` derive from `reading.StatementOptions`; without checkpoints there is one
+    call with None. `recipe(options, checkpoint)` states every setting that can change a value, a
+    model by its content. `by_text`: whether it can read all statements of a text at once.
     """
 
     options: type[Options]

@@ -12,7 +12,7 @@ from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Score
 from metassay.models import rows
 from metassay.models.loading import NetworkOptions, load
 from metassay.models.pair_inputs import Wording
-from metassay.models.pair_scores import decode_plainly, padding_of, reader_of
+from metassay.models.pair_scores import decode_plainly, reader_of
 
 NAME = "redress"
 METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
@@ -75,7 +75,7 @@ def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner
     network = load("AutoModelForSeq2SeqLM", checkpoint)
     tokenizer, weights = network
     reader = reader_of(network, Wording(options.template), options.max_tokens)
-    pad = padding_of(network, checkpoint.model)
+    pad = rows.padding_of(network, checkpoint.model)
     decode_plainly(weights, pad, options.max_new_tokens)
     ends = weights.generation_config.eos_token_id
     ends = set(ends if isinstance(ends, list) else [ends])

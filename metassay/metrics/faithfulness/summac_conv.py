@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.llm.needs import PromptFile
-from metassay.metrics.faithfulness.reading import ByName, Pair, by_statement, described
-from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.metrics.faithfulness.summac_zs import NULL, SOURCE, Matrix, SummacOptions, matrices
+from metassay.metrics.faithfulness.reading import ByName, described
+from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric
+from metassay.metrics.faithfulness.summac_zs import NULL, SOURCE, Shares, SummacOptions, by_matrix
 from metassay.models import extra
 from metassay.models.loading import NetworkOptions
 from metassay.models.rows import recipe_of
@@ -56,16 +56,10 @@ def score(cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOption
     """
     head = read_head(Path(options.head))
 
-    def scored(matrix: Matrix) -> Scored:
-        entailed, _, unread, cut = matrix
-        if not any(entailed or ()):
-            return Scored(None, entailed is None, unread, cut)
-        return Scored(value(head, list(map(histogram, entailed or ()))), False, unread, cut)
+    def of_matrix(entailed: Shares, _: Shares | None) -> float:
+        return value(head, list(map(histogram, entailed)))
 
-    def scores(pairs: Sequence[Pair]) -> list[Scored]:
-        return list(map(scored, matrices(pairs, options, checkpoint, most=SENTENCES)))
-
-    return {NAME: by_statement(cases, scores, Scored(None))}
+    return {NAME: by_matrix(cases, options, checkpoint, of_matrix, most=SENTENCES)}
 
 
 def histogram(probabilities: Sequence[float]) -> list[int]:

@@ -1,6 +1,6 @@
 """SummaC-ZS, and the matrix that SummaC's metrics share: a statement's sentences x passages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from math import fsum
 from typing import NamedTuple
@@ -8,11 +8,16 @@ from typing import NamedTuple
 from metassay.core.errors import BadInput
 from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
-from metassay.models.classes import CONTRADICTED, ENTAILED, labels_of, shares
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions
-from metassay.models.pair_scores import Output
-from metassay.models.rows import classifier, recipe_of
+from metassay.models.pair_scores import (
+    CONTRADICTED,
+    ENTAILED,
+    Output,
+    classifier,
+    labels_of,
+    shares,
+)
 from metassay.text.sentences import sentences
 
 NAME = "summac_zs"
@@ -20,6 +25,8 @@ SHORTEST = 10  # characters: what has no more is no sentence here
 PASSAGES = 100  # the most that are read, as in the released code
 NULL = f"{reading.MISSING}, and where either has no sentence of more than {SHORTEST} characters"
 SOURCE = "Laban et al. 2022, section 3; tingofurro/summac"
+
+Shares = Sequence[Sequence[float]]  # sentences x passages
 
 
 class SummacOptions(reading.ReadingOptions):
@@ -61,24 +68,37 @@ def score(cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions)
     Laban et al. 2022, section 3.2. Raises BadInput as `matrices`, or without a contradiction.
     """
 
+    def of_matrix(entailed: Shares, contradicted: Shares | None) -> float:
+        if options.use_con and contradicted is None:
+            raise BadInput(f"model {checkpoint.model!r} knows no contradiction; set use_con: false")
+        return value(entailed, contradicted if options.use_con else None)
+
+    return {NAME: by_matrix(cases, options, checkpoint, of_matrix)}
+
+
+def by_matrix(
+    cases: Sequence[Case],
+    options: SummacOptions,
+    checkpoint: NetworkOptions,
+    value: Callable[[Shares, Shares | None], float],
+    *,
+    most: int | None = None,
+) -> list[list[Scored]]:
+    """What `value` makes of each statement's entailment and contradiction (see `matrices`)."""
+
     def scored(matrix: Matrix) -> Scored:
         entailed, contradicted, unread, cut = matrix
         if not any(entailed or ()):
             return Scored(None, entailed is None, unread, cut)
-        if options.use_con and contradicted is None:
-            raise BadInput(f"model {checkpoint.model!r} knows no contradiction; set use_con: false")
-        worst = contradicted if options.use_con else None
-        return Scored(value(entailed or (), worst), False, unread, cut)
+        return Scored(value(entailed or (), contradicted), False, unread, cut)
 
     def scores(items: Sequence[reading.Pair]) -> list[Scored]:
-        return list(map(scored, matrices(items, options, checkpoint, most=None)))
+        return list(map(scored, matrices(items, options, checkpoint, most=most)))
 
-    return {NAME: reading.by_statement(cases, scores, Scored(None))}
+    return reading.by_statement(cases, scores, Scored(None))
 
 
-def value(
-    entailment: Sequence[Sequence[float]], contradiction: Sequence[Sequence[float]] | None
-) -> float:
+def value(entailment: Shares, contradiction: Shares | None) -> float:
     """The value of sentences x passages; without contradiction, of entailment alone."""
     best = [max(its) for its in entailment]
     return fsum([*best, *(-max(its) for its in contradiction or ())]) / len(best)
@@ -143,7 +163,7 @@ def _matrix(
 KIND = FaithfulnessMetric(
     options=ZsOptions,
     score=score,
-    recipe=lambda options, network: recipe_of(network, options, "use_con", "labels", "max_tokens"),
+    recipe=reading.states("use_con", "labels", "max_tokens"),
     descriptions=(
         reading.described(
             NAME,

@@ -186,10 +186,7 @@ def add_scores(
 def _valued(
     read: Read, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
 ) -> Iterator[tuple[Place, Mapping[str, str], Numbers]]:
-    """Each value's place, what is said of it, by role, and how its column's numbers are written.
-
-    Systems are called as they are here. Where no column tells them, there must be one alone.
-    """
+    """Each value's place, what is said of it, by role, and how its column's numbers are written."""
     several = {*systems} - {*references_by, REFERENCE_AUTHOR}
     if Role.SYSTEM not in read.told and len(several) != 1:
         what = "no column says which system's text each row is about"

@@ -8,7 +8,7 @@ build of the font library would trace differently.
 import io
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import matplotlib.style
@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from numpy.typing import NDArray
 
 from metassay.reporting.section import Key, Row, titled
@@ -91,25 +91,26 @@ def lay_out(figure: Figure) -> None:
         figure.set_layout_engine(None)
 
 
-Size = Callable[[int, int], tuple[float, float]]  # of columns and rows, to inches
-
-
 def panels(
     n: int,
     per_row: int,
-    size: Size,
+    size: tuple[float, float],
+    left: float = 0.0,
+    above: float = 0.0,
     *,
-    pads: Mapping[str, Any],
-    sharex: bool = False,
-    sharey: bool = False,
+    share: str = "",
+    **pads: Any,
 ) -> tuple[Figure, list[list[Axes]], list[Axes]]:
     """A figure of `n` panels, `per_row` at most in a row: the figure, all rows, and the panels.
 
-    What is left over of the last row is not shown.
+    `size` of a panel, and what is `left` of all of them and `above`, in inches. Axes that they
+    `share`: x, y or both. What is left over of the last row is not shown.
     """
     columns, rows = min(n, per_row), math.ceil(n / per_row)
-    figure = Figure(figsize=size(columns, rows), layout=ConstrainedLayoutEngine(**pads))
-    grid = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey).tolist()
+    inches = (left + size[0] * columns, above + size[1] * rows)
+    figure = Figure(figsize=inches, layout=ConstrainedLayoutEngine(**pads))
+    shared: Any = {"sharex": "x" in share, "sharey": "y" in share}
+    grid = figure.subplots(rows, columns, squeeze=False, **shared).tolist()
     every = [axes for row in grid for axes in row]
     for axes in every[n:]:
         axes.set_visible(False)
@@ -119,7 +120,7 @@ def panels(
 def note_below(figure: Figure, text: str) -> None:
     """What the signs of a figure mean, in small letters.
 
-    A line that is wider than the figure is broken, and the figure grows higher by what that adds.
+    A line that is wider than the figure is broken, and the figure grows by what that adds.
     """
     most = int((figure.get_figwidth() - 0.2) / _LETTER)
     given = text.split("\n")
@@ -200,23 +201,27 @@ def tiles(
     names: tuple[Sequence[str], Sequence[str]],
     *,
     dark: float,
-    turned: float,
+    size: float = 8,
+    hatched: Iterable[tuple[int, int]] = (),
     **look: Any,
 ) -> None:
     """A heat map: shades from 0 to 1 (from `dark` on letters are white), texts, names by side.
 
-    `names` are those of rows and of columns, which are `turned` by so many degrees.
+    `names` are those of rows and of columns. Places that are `hatched` have no shade.
     """
-    axes.pcolormesh(shades, vmin=0, vmax=1, **look)
+    axes.pcolormesh(shades, **{"vmin": 0, "vmax": 1, **look})
     for (row, column), text in texts.items():
-        ink = "white" if shades[row, column] > dark else INK
+        ink = "white" if abs(shades[row, column]) > dark else INK
         at = (column + 0.5, row + 0.5)
-        axes.text(*at, text, ha="center", va="center", fontsize=8, color=ink)
+        axes.text(*at, text, ha="center", va="center", fontsize=size, color=ink)
+    for row, column in hatched:
+        square = Rectangle((column, row), 1, 1, facecolor="white", hatch="////", linewidth=0)
+        axes.add_patch(square)
     down, across = ([label(name) for name in side] for side in names)
     axes.set_yticks(np.arange(len(down)) + 0.5, labels=down)
     axes.set_xticks(np.arange(len(across)) + 0.5, labels=across)
     for tick in axes.get_xticklabels():
-        tick.set(rotation=turned, ha="right", rotation_mode="anchor")
+        tick.set(rotation=40, ha="right", rotation_mode="anchor")
     axes.set_ylim(len(down), 0)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)

@@ -12,25 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from metassay.format.frames import records, rows
-from metassay.reporting.figures.drawing import (
-    ACCENT,
-    FAINT,
-    GREY,
-    INK,
-    bare,
-    criterion_titles,
-    facet_look,
-    label,
-    left_out,
-    lines_along,
-    looks_above,
-    note_below,
-    of_more,
-    panels,
-    shares_along,
-    stacked,
-    width_of,
-)
+from metassay.reporting.figures import drawing as d
 from metassay.reporting.names import ARROWS, headline_metrics, sorted_authors, sorted_parts
 from metassay.reporting.section import Row, by_criterion, grouped, metric_name, metric_of
 from metassay.statistics.document_means import Reals
@@ -38,11 +20,7 @@ from metassay.tables.names import REFERENCE
 
 
 def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
-    """One panel per metric, one line per author, for the whole text; None without a value.
-
-    Dots are `macro`, bars `low` to `high`; an author without a value has no dot. Metrics that have
-    no value at all are left out and counted below.
-    """
+    """One panel per metric, one line per author, for the whole text; None without a value."""
     if leaderboard.empty:
         return None
     part = sorted_parts(leaderboard["part"])[0]
@@ -53,20 +31,14 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
     if not metrics:
         return None
     authors = sorted_authors(whole["author"])
-    names = [label(author) for author in authors]
-    high = 0.85 + 0.21 * len(authors)
-    figure, grid, every = panels(
-        len(metrics),
-        4,
-        lambda columns, rows: (width_of(names) + 2.05 * columns, rows * high),
-        pads={"h_pad": 0.12},
-        sharey=True,
-    )
+    names = [d.label(author) for author in authors]
+    size = (2.05, 0.85 + 0.21 * len(authors))
+    figure, grid, every = d.panels(len(metrics), 4, size, d.width_of(names), share="y", h_pad=0.12)
     for axes, metric in zip(every, metrics, strict=True):
         _dots_panel(axes, by_metric[metric], authors)
-    lines_along(grid[0][0], names)
+    d.lines_along(grid[0][0], names)
     note = f"dot: mean over documents ({part} texts); bar: its bootstrap interval; no dot: no value"
-    note_below(figure, note + left_out(len(every_metric) - len(metrics), "metric"))
+    d.note_below(figure, note + d.left_out(len(every_metric) - len(metrics), "metric"))
     return figure
 
 
@@ -77,14 +49,14 @@ def _dots_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
             continue
         if row["low"] is not None and row["high"] is not None:
             ends = [row["low"], row["high"]]
-            axes.plot(ends, [y, y], "-", color=ACCENT, linewidth=2.2, alpha=0.45)
-        axes.plot([row["macro"]], [y], "o", color=ACCENT, markersize=4.5)
+            axes.plot(ends, [y, y], "-", color=d.ACCENT, linewidth=2.2, alpha=0.45)
+        axes.plot([row["macro"]], [y], "o", color=d.ACCENT, markersize=4.5)
     if len({row["macro"] for row in mine} - {None}) < 2:
         axes.set_xlim(-0.05, 1.05)  # nothing to scale the axis by; shares run from 0 to 1
     _title(axes, mine[0])
-    bare(axes)
+    d.bare(axes)
     for line in range(len(authors)):
-        axes.axhline(line, color=FAINT, linewidth=0.4, zorder=0)
+        axes.axhline(line, color=d.FAINT, linewidth=0.4, zorder=0)
 
 
 _LONG_TITLE = 28
@@ -92,7 +64,7 @@ _LONG_TITLE = 28
 
 def _title(axes: Axes, row: Row) -> None:
     """The metric's name, with the direction in which it is better."""
-    name = label(f"{metric_name(row)} {ARROWS[str(row['better'])]}".strip())
+    name = d.label(f"{metric_name(row)} {ARROWS[str(row['better'])]}".strip())
     if len(name) > _LONG_TITLE:  # else it runs into the next one
         name = name.replace("@", "\n@", 1) if "@" in name else name.replace(" (", "\n(", 1)
     axes.set_title(name, loc="left")
@@ -109,9 +81,7 @@ _TICKS = 3
 def draw_history(means: pd.DataFrame) -> Figure | None:
     """One panel per main metric, one line per author over the runs; None without a value.
 
-    `means` is table HISTORY_MEANS; runs are equally far apart. Bars are bootstrap intervals. A line
-    is broken where the recipe is another than before: such numbers are not compared. A ring marks a
-    mean that had regressed from the accepted one.
+    A line is broken where the recipe is another than before: such numbers are not compared.
     """
     runs = sorted(set(means["run"]))
     places = {run: place for place, run in enumerate(runs)}
@@ -120,12 +90,7 @@ def draw_history(means: pd.DataFrame) -> Figure | None:
         return None
     metrics = headline_metrics(set(map(metric_of, rows)))
     authors = sorted_authors(row["author"] for row in rows)
-    figure, grid, every = panels(
-        len(metrics),
-        3,
-        lambda columns, rows: (2.9 * columns, 1.9 * rows + 0.45),
-        pads={"h_pad": 0.1},
-    )
+    figure, grid, every = d.panels(len(metrics), 3, (2.9, 1.9), above=0.45, h_pad=0.1)
     for axes, metric in zip(every, metrics, strict=True):
         _history_panel(axes, [row for row in rows if metric_of(row) == metric], authors)
         _dates(axes, runs)
@@ -133,7 +98,7 @@ def draw_history(means: pd.DataFrame) -> Figure | None:
     look: dict[str, Any] = {"frameon": False, "fontsize": 8, "handlelength": 2.4}
     figure.legend(handles, names, loc="outside upper left", ncols=4, **look)
     note = "bar: bootstrap interval; ring: regressed from accepted mean; broken line: other recipe"
-    note_below(figure, note)
+    d.note_below(figure, note)
     return figure
 
 
@@ -142,7 +107,7 @@ def _history_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
         line = [row for row in mine if row["author"] == author]
         colour = _LINES[place % len(_LINES)]
         look: dict[str, Any] = {"color": colour, "marker": _MARKERS[place % len(_MARKERS)]}
-        axes.plot([], [], "-", label=label(author), markersize=4, **look)  # of the legend
+        axes.plot([], [], "-", label=d.label(author), markersize=4, **look)  # of the legend
         ordered = sorted(line, key=lambda row: row["x"])
         for _, of_recipe in groupby(ordered, lambda row: row["recipe"]):
             piece = list(of_recipe)
@@ -151,10 +116,14 @@ def _history_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
             at, low, high = _columns(bars, "x", "low", "high")
             axes.vlines(at, low, high, color=colour, alpha=0.35, linewidth=1.6)
         fell = [row for row in line if row["verdict"] == "regressed"]
-        ring: dict[str, Any] = {"markersize": 9, "markerfacecolor": "none", "markeredgecolor": INK}
+        ring: dict[str, Any] = {
+            "markersize": 9,
+            "markerfacecolor": "none",
+            "markeredgecolor": d.INK,
+        }
         axes.plot(*_columns(fell, "x", "mean"), "o", **ring)
     _title(axes, mine[0])
-    axes.grid(axis="y", color=FAINT, linewidth=0.6)
+    axes.grid(axis="y", color=d.FAINT, linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -169,7 +138,7 @@ def _dates(axes: Axes, runs: list[str]) -> None:
     shown = range(len(runs) - 1, -1, -step)
     axes.set_xticks(list(shown), labels=[runs[place][:10] for place in shown])
     axes.set_xlim(-0.5, len(runs) - 0.5)
-    axes.tick_params(axis="x", labelsize=7, colors=GREY)
+    axes.tick_params(axis="x", labelsize=7, colors=d.GREY)
 
 
 # Violins: what people gave each system, criterion by criterion, and the mean of it.
@@ -188,37 +157,30 @@ _WIDEST = 0.12  # of the scale, for one value
 def draw_violins(violins: pd.DataFrame) -> Figure | None:
     """One panel per study, criterion and part, one violin per system; None without a row.
 
-    The body has a bar for each value that was given, as high as it is frequent among
-    `all_ratings`: no kernel, which would smooth what people give in steps. Below it stand the mean
-    as a dot, and a line from low to high. Criteria after the first AT_MOST are left out.
+    No kernel, which would smooth what people give in steps. Criteria after AT_MOST are left out.
     """
     every = by_criterion(violins)
     if not every:
         return None
     criteria = every[:AT_MOST]
     authors = sorted_authors(row["author"] for _, mine in criteria for row in mine)
-    names = [label(author) for author in authors]
-    high = 0.75 + 0.36 * len(names)
-    figure, grid, found = panels(
-        len(criteria),
-        4,
-        lambda columns, rows: (width_of(names) + 2.4 * columns, 0.5 + rows * high),
-        pads={"h_pad": 0.1, "w_pad": 0.08},
-        sharex=True,
-        sharey=True,
+    names = [d.label(author) for author in authors]
+    size, left = (2.4, 0.75 + 0.36 * len(names)), d.width_of(names)
+    figure, grid, found = d.panels(
+        len(criteria), 4, size, left, 0.5, share="xy", h_pad=0.1, w_pad=0.08
     )
-    for axes, (_, mine), title in zip(found, criteria, criterion_titles(criteria), strict=True):
+    for axes, (_, mine), title in zip(found, criteria, d.criterion_titles(criteria), strict=True):
         _violins_panel(axes, mine, authors)
         axes.set_title(title, loc="left")
         axes.tick_params(axis="x", labelbottom=True)
     for row in grid:
-        lines_along(row[0], names)
+        d.lines_along(row[0], names)
     found[0].set_ylim(len(names) - 0.5 + _BELOW / 2, -0.5)  # the last mean stands clear of the axis
     note = (
         "ratings from 0, worst, to 1, best; body: how often each was given; below it the mean: dot;"
         " its interval: line"
     )
-    note_below(figure, note + of_more(len(criteria), len(every), "criteria"))
+    d.note_below(figure, note + d.of_more(len(criteria), len(every), "criteria"))
     return figure
 
 
@@ -230,12 +192,12 @@ def _violins_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
         y = authors.index(row["author"])
         at, counts = np.unique(_values(row["all_ratings"], fine=fine), return_counts=True)
         half = _HALF * counts / counts.max()
-        axes.bar(at, 2 * half, width, y - half, color=_BODY, edgecolor=GREY, linewidth=0.4)
+        axes.bar(at, 2 * half, width, y - half, color=_BODY, edgecolor=d.GREY, linewidth=0.4)
         if row["low"] is not None:
-            axes.plot([row["low"], row["high"]], [y + _BELOW] * 2, "-", color=INK, linewidth=0.9)
-        axes.plot([row["mean"]], [y + _BELOW], "o", color=ACCENT, markersize=3.5)
+            axes.plot([row["low"], row["high"]], [y + _BELOW] * 2, "-", color=d.INK, linewidth=0.9)
+        axes.plot([row["mean"]], [y + _BELOW], "o", color=d.ACCENT, markersize=3.5)
     axes.set_xlim(-0.08, 1.08)
-    bare(axes)
+    d.bare(axes)
 
 
 def _values(given: Sequence[float] | Reals, *, fine: bool = False) -> Reals:
@@ -258,32 +220,23 @@ _MIDDLE = "#9fbfe2"
 
 
 def draw_profile(profile: pd.DataFrame) -> Figure | None:
-    """One panel per quantity, one line per author; None without a value.
-
-    Pale from p10 to p90, darker from p25 to p75, a stroke at the median; a dot at the mean with its
-    interval as a line. The reference's mean goes through the panel as a broken line.
-    """
+    """One panel per quantity, one line per author; None without a value."""
     if profile.empty:
         return None
     quantities = [name for name in TITLES if (profile["quantity"] == name).any()]
     authors = sorted_authors(profile["author"])
-    names = [label(author) for author in authors]
-    figure, grid, found = panels(
-        len(quantities),
-        len(quantities),
-        lambda columns, _: (width_of(names) + 2.7 * columns, 1 + 0.25 * len(names)),
-        pads={"w_pad": 0.08},
-        sharey=True,
-    )
+    names = [d.label(author) for author in authors]
+    n, size = len(quantities), (2.7, 1 + 0.25 * len(names))
+    figure, grid, found = d.panels(n, n, size, d.width_of(names), share="y", w_pad=0.08)
     for axes, quantity in zip(found, quantities, strict=True):
         _profile_panel(axes, records(profile[profile["quantity"] == quantity]), authors)
         axes.set_title(TITLES[quantity], loc="left")
-    lines_along(grid[0][0], names)
+    d.lines_along(grid[0][0], names)
     note = (
         "pale: 10 % to 90 % of texts; darker: 25 % to 75 %; stroke: median; dot and line: mean and"
         " its interval\nbroken line: the reference’s mean; no bar: no value"
     )
-    note_below(figure, note)
+    d.note_below(figure, note)
     return figure
 
 
@@ -296,13 +249,13 @@ def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
         axes.barh(y, row["p75"] - row["p25"], 0.62, row["p25"], color=_MIDDLE)
         axes.plot([row["median"]] * 2, [y - 0.31, y + 0.31], "-", color="white", linewidth=1.6)
         if row["low"] is not None:
-            axes.plot([row["low"], row["high"]], [y, y], "-", color=INK, linewidth=1.3)
-        axes.plot([row["mean"]], [y], "o", color=ACCENT, markersize=4.5, markeredgecolor="white")
+            axes.plot([row["low"], row["high"]], [y, y], "-", color=d.INK, linewidth=1.3)
+        axes.plot([row["mean"]], [y], "o", color=d.ACCENT, markersize=4.5, markeredgecolor="white")
         if row["author"] == REFERENCE:
-            axes.axvline(row["mean"], color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
+            axes.axvline(row["mean"], color=d.GREY, linewidth=0.9, linestyle=(0, (4, 3)))
     axes.use_sticky_edges = False
     axes.margins(x=0.04)
-    bare(axes)
+    d.bare(axes)
 
 
 # Stacked bars: which share of each author's words belongs to each facet.
@@ -311,29 +264,29 @@ def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
 def draw_facet_lengths(facets: pd.DataFrame) -> Figure | None:
     """One bar per author, a piece per facet with its `share` in per cent, the rest in none (white).
 
-    None without a share. An author of whose texts no share is known has no bar.
+    None without a share.
     """
     if not facets["share"].notna().any():
         return None
     names = list(dict.fromkeys(facets["facet"]))
     authors = sorted_authors(facets["author"])
     shares = {(a, f): share for a, f, share in rows(facets, "author", "facet", "share")}
-    labels = [label(author) for author in authors]
-    per_row = max(1, min(len(names), 90 // (6 + max(len(label(name)) for name in names))))
+    labels = [d.label(author) for author in authors]
+    per_row = max(1, min(len(names), 90 // (6 + max(len(d.label(name)) for name in names))))
     legend = -(-len(names) // per_row)
     figure = Figure(
         figsize=(6.6 + 0.075 * max(map(len, labels)), 0.75 + 0.3 * len(authors) + 0.22 * legend),
         layout="constrained",
     )
     axes = figure.subplots()
-    looks = {name: facet_look(place) for place, name in enumerate(names[:-1])}
+    looks = {name: d.facet_look(place) for place, name in enumerate(names[:-1])}
     looks[names[-1]] = ("white", "")
     for y, author in enumerate(authors):
-        stacked(axes, y, [(looks[name], shares[author, name]) for name in names])
-    lines_along(axes, labels)
-    shares_along(axes, 0, 0.25, 0.5, 0.75, 1)
-    looks_above(figure, looks, per_row)
-    note_below(figure, "mean over texts of the share of a text’s words; no bar: not known")
+        d.stacked(axes, y, [(looks[name], shares[author, name]) for name in names])
+    d.lines_along(axes, labels)
+    d.shares_along(axes, 0, 0.25, 0.5, 0.75, 1)
+    d.looks_above(figure, looks, per_row)
+    d.note_below(figure, "mean over texts of the share of a text’s words; no bar: not known")
     return figure
 
 
@@ -346,30 +299,25 @@ _DARK = 0.6
 def draw_rubric_levels(levels: pd.DataFrame) -> Figure | None:
     """One panel per criterion and judge, one bar per author; None without a grade.
 
-    A piece's length is the `share` of the texts with this grade, its number the grade; the darker,
-    the better. Criteria after the first AT_MOST are left out.
+    Criteria after the first AT_MOST are left out.
     """
     every = grouped(records(levels), lambda row: (row["rubric"], row["criterion"], row["judge"]))
     if not every:
         return None
     chosen = list(every)[:AT_MOST]
     authors = sorted_authors(row["author"] for key in chosen for row in every[key])
-    names = [label(author) for author in authors]
-    high = 0.7 + 0.26 * len(names)
-    figure, grid, found = panels(
-        len(chosen),
-        3,
-        lambda columns, rows: (width_of(names) + 3.1 * columns, 0.4 + rows * high),
-        pads={"h_pad": 0.1, "w_pad": 0.08},
-        sharey=True,
+    names = [d.label(author) for author in authors]
+    size, left = (3.1, 0.7 + 0.26 * len(names)), d.width_of(names)
+    figure, grid, found = d.panels(
+        len(chosen), 3, size, left, 0.4, share="y", h_pad=0.1, w_pad=0.08
     )
     for axes, (rubric, criterion, judge) in zip(found, chosen, strict=True):
         _levels_panel(axes, every[rubric, criterion, judge], authors)
-        axes.set_title(f"{label(f'{rubric}: {criterion}')}\n{label(judge)}", loc="left")
+        axes.set_title(f"{d.label(f'{rubric}: {criterion}')}\n{d.label(judge)}", loc="left")
     for row in grid:
-        lines_along(row[0], names)
+        d.lines_along(row[0], names)
     note = "share of texts with each grade (its number); the darker, the better"
-    note_below(figure, note + of_more(len(chosen), len(every), "criteria and judges"))
+    d.note_below(figure, note + d.of_more(len(chosen), len(every), "criteria and judges"))
     return figure
 
 
@@ -386,8 +334,8 @@ def _levels_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
         start = left[row["author"]]
         axes.barh(y, share, 0.74, start, color=colour, edgecolor="white", linewidth=0.8)
         if share >= _LEVELS_NARROW:
-            ink = "white" if good > _DARK else INK
+            ink = "white" if good > _DARK else d.INK
             text = axes.text(start + share / 2, y, f"{row['grade']:g}", ha="center", va="center")
             text.set(color=ink, fontsize=8)
         left[row["author"]] = start + share
-    shares_along(axes, 0, 0.5, 1)
+    d.shares_along(axes, 0, 0.5, 1)

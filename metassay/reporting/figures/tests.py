@@ -22,7 +22,7 @@ _TITLES = {"detected": "share detected", "false alarms": "share of false alarms"
 def draw_judge_kinds(kinds: pd.DataFrame) -> Figure | None:
     """One panel per measure of table `kinds`, a row per kind, a column per judge; None if empty.
 
-    Blue is good in both: much detected, few false alarms. Grey is undefined or not asked.
+    Blue is good in both. Grey is undefined or not asked.
     """
     by_panel = {name: kinds[kinds["measure"] == name] for name in _TITLES}
     by_panel = {name: mine for name, mine in by_panel.items() if len(mine)}
@@ -30,12 +30,8 @@ def draw_judge_kinds(kinds: pd.DataFrame) -> Figure | None:
         return None
     judges = sorted(set(kinds["judge"]))
     n_rows = max(mine["kind"].nunique() for mine in by_panel.values())
-    figure, _, found = panels(
-        len(by_panel),
-        len(by_panel),
-        lambda columns, _: (1.6 + columns * (1.2 + 0.85 * len(judges)), 1.4 + 0.27 * n_rows),
-        pads={"w_pad": 0.1},
-    )
+    n, size = len(by_panel), (1.2 + 0.85 * len(judges), 1.4 + 0.27 * n_rows)
+    figure, _, found = panels(n, n, size, 1.6, w_pad=0.1)
     for axes, (name, mine) in zip(found, by_panel.items(), strict=True):
         of_kinds = list(dict.fromkeys(mine["kind"]))
         values = _matrix(mine, ("kind", "judge", "value"), (of_kinds, judges))
@@ -44,8 +40,8 @@ def draw_judge_kinds(kinds: pd.DataFrame) -> Figure | None:
         axes.set_title(_TITLES[name], loc="left")
         good = values if name == "detected" else 1.0 - values
         kinds_shown = [kind.replace("_", " ") for kind in of_kinds]
-        look = {"cmap": _GOOD, "edgecolors": "white"}
-        tiles(axes, good, texts, (kinds_shown, judges), dark=0.85, turned=30, **look)
+        look: dict[str, Any] = {"cmap": _GOOD, "edgecolors": "white"}
+        tiles(axes, good, texts, (kinds_shown, judges), dark=0.85, **look)
     return figure
 
 
@@ -61,20 +57,13 @@ def _matrix(
 def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
     """One panel per judge of rows of table `calibration`, those of one study; None if empty.
 
-    Dots are bins: the mean probability, and the share of their items that are entailed, with its
-    interval. Their area goes with the number of items. The line is where both are equal.
+    A dot is a bin; its area goes with the number of items.
     """
     judges = sorted(set(calibration["judge"]))
     if not judges:
         return None
-    figure, grid, every = panels(
-        len(judges),
-        4,
-        lambda columns, rows: (0.5 + 2.6 * columns, 0.5 + 2.6 * rows),
-        pads={"h_pad": 0.1, "w_pad": 0.1},
-        sharex=True,
-        sharey=True,
-    )
+    pads = {"h_pad": 0.1, "w_pad": 0.1}
+    figure, grid, every = panels(len(judges), 4, (2.6, 2.6), 0.5, 0.5, share="xy", **pads)
     largest = int(calibration["n"].max())
     for axes, judge in zip(every, judges, strict=True):
         _reliability_panel(axes, calibration[calibration["judge"] == judge], largest)
@@ -102,19 +91,13 @@ def _reliability_panel(axes: Axes, mine: pd.DataFrame, largest: int) -> None:
 def draw_confusions(confusions: pd.DataFrame) -> Figure | None:
     """One panel per segmentation of table `confusions`, labels in the order of the frame.
 
-    A row is a right label, a column the label given. Colour is the share of the row's sentences,
-    the number how many they are. None without a sentence.
+    Colour is the share of a right label's sentences. None without a sentence.
     """
     names = list(dict.fromkeys(confusions["segmentation"]))
     if not names:
         return None
     side = 1.3 + 0.52 * confusions.groupby("segmentation")["label"].nunique().max()
-    figure, _, every = panels(
-        len(names),
-        3,
-        lambda columns, rows: (0.4 + columns * side, 0.3 + rows * side),
-        pads={"h_pad": 0.12, "w_pad": 0.12},
-    )
+    figure, _, every = panels(len(names), 3, (side, side), 0.4, 0.3, h_pad=0.12, w_pad=0.12)
     for axes, name in zip(every, names, strict=True):
         mine = confusions[confusions["segmentation"] == name]
         mine = mine[mine.groupby("label")["n"].transform("sum") > 0]  # labels that sentences have
@@ -123,7 +106,7 @@ def draw_confusions(confusions: pd.DataFrame) -> Figure | None:
         texts = {place: f"{n:,.0f}" for place, n in np.ndenumerate(counts) if n}
         share = counts / counts.sum(axis=1, keepdims=True)
         look: dict[str, Any] = {"cmap": _SHARE, "edgecolors": "#e3e8ed", "linewidth": 0.5}
-        tiles(axes, share, texts, sides, dark=0.7, turned=35, **look)
+        tiles(axes, share, texts, sides, dark=0.7, **look)
         axes.set_aspect("equal", anchor="N")
         axes.set_xlabel("label given")
         axes.set_ylabel("right label")

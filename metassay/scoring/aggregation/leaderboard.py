@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from metassay.core.errors import raise_problems, shown
 from metassay.core.options import Confidence, Draws, Options, Seed
 from metassay.metrics.describe import Description
-from metassay.scoring.aggregation.judged import ratio
 from metassay.scoring.pairing.instruments import Reals
+from metassay.statistics.document_means import NO_CLUSTERS, Resampling, means
+from metassay.statistics.exact_sums import mean_without_gaps
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty
 
 _COLUMN = ["part", "metric", "judge"]
 _KEY = [*_COLUMN, "author"]
-_AT_ONCE = 256  # columns resampled together: bounds the memory
 
 
 class LeaderboardOptions(Options):
@@ -29,18 +29,20 @@ class LeaderboardOptions(Options):
 
 
 def leaderboard(
-    scores: pd.DataFrame, descriptions: Mapping[str, Description], options: LeaderboardOptions
+    scores: pd.DataFrame,
+    descriptions: Mapping[str, Description],
+    options: LeaderboardOptions,
+    clusters: Mapping[str, str] = NO_CLUSTERS,
 ) -> pd.DataFrame:
     """Table `leaderboard` from table `scores`, sorted by key; `descriptions` are by metric.
 
     macro: mean over the documents where the score is defined; null if there is none. low, high:
-    percentile bootstrap of macro over all documents of `scores` (Efron and Tibshirani 1993,
-    section 13.3), each resample being the same documents for every author and metric; a resample
-    without a defined score is left out, and the interval is null with fewer than two defined
-    scores. micro: from the statistics of the documents that have them, as the metric's description
-    pools them (a ratio of sums; for BLEU, corpus BLEU); null if there is nothing to pool. What
-    failed is in neither; it is counted in n_failed. least, most: what macro could be with it, the
-    mean of the scores' bounds; null if there are none, or a score that failed has no such bound.
+    `document_means.means` over all documents of `scores`, drawn by their `clusters`; null where the
+    defined scores are worth less than two documents. micro: from the statistics of the documents
+    that have them, as the metric's description pools them (a ratio of sums; for BLEU, corpus BLEU);
+    null if there is nothing to pool. What failed is in neither; it is counted in n_failed. least,
+    most: what macro could be with it, the mean of the scores' bounds; null if there are none, or a
+    score that failed has no such bound.
 
     Raises BadInput if the scores of one part, metric and judge have several recipes, or if a
     metric has no description.
@@ -58,14 +60,14 @@ def leaderboard(
         recipe=("recipe", "first"),
     ).reset_index()
     columns = groups.ngroup().to_numpy()
-    values = _matrix(ordered, "value", columns, len(rows))
-    rows["macro"] = _means(np.ones((1, len(values))), values)[0]
-    rows["low"], rows["high"] = _intervals(values, options)
+    documents, values = _matrix(ordered, "value", columns, len(rows))
+    how = Resampling(options.resamples, options.confidence, options.seed, clusters)
+    rows["macro"], rows["low"], rows["high"] = means(values, documents, how)
     for name, bound in (("least", "low"), ("most", "high")):
         open_ = (ordered["n_failed"] > 0) & ordered[bound].isna()
-        bounds = _matrix(ordered, bound, columns, len(rows))
+        _, bounds = _matrix(ordered, bound, columns, len(rows))
         bounds[:, columns[open_.to_numpy()]] = np.nan
-        rows[name] = _means(np.ones((1, len(bounds))), bounds)[0]
+        rows[name] = mean_without_gaps(bounds, 0)
     rows["micro"] = [
         _pooled(descriptions[metric], found["statistics"])
         for metric, (_, found) in zip(rows["metric"], groups, strict=True)
@@ -94,38 +96,12 @@ def _problems(scores: pd.DataFrame, descriptions: Mapping[str, Description]) -> 
 
 def _matrix(
     ordered: pd.DataFrame, name: str, columns: NDArray[np.integer[Any]], n_columns: int
-) -> Reals:
-    """Documents x columns, documents sorted, of one column of scores; NaN where it is null."""
+) -> tuple[list[str], Reals]:
+    """The documents, sorted, and (documents, columns) of one column of scores; NaN where null."""
     documents, names = pd.factorize(ordered["doc_id"], sort=True)
     values = np.full((len(names), n_columns), np.nan)
     values[documents, columns] = ordered[name].to_numpy(dtype=float)
-    return values
-
-
-def _means(counts: Reals, values: Reals) -> Reals:
-    """Means over documents that are taken `counts` (resamples x documents) times; NaN if none is.
-
-    einsum and not @: BLAS adds up in an order that depends on the processor.
-    """
-    defined = ~np.isnan(values)
-    totals = np.einsum("rd,dk->rk", counts, np.where(defined, values, 0.0))
-    return ratio(totals, np.einsum("rd,dk->rk", counts, defined.astype(float)))
-
-
-def _intervals(values: Reals, options: LeaderboardOptions) -> tuple[Reals, Reals]:
-    n_documents, n_columns = values.shape
-    rng = np.random.default_rng(options.seed)
-    draws = rng.integers(0, n_documents, (options.resamples, n_documents))
-    draws += n_documents * np.arange(options.resamples)[:, None]
-    counts = np.bincount(draws.ravel(), minlength=draws.size).reshape(draws.shape).astype(float)
-    tail = (1 - options.confidence) / 2
-    ends = np.full((2, n_columns), np.nan)
-    enough = np.flatnonzero(np.sum(~np.isnan(values), axis=0) >= 2)
-    for start in range(0, len(enough), _AT_ONCE):
-        chosen = enough[start : start + _AT_ONCE]
-        means = _means(counts, values[:, chosen])
-        ends[:, chosen] = np.nanquantile(means, [tail, 1 - tail], axis=0)
-    return ends[0], ends[1]
+    return list(names), values
 
 
 def _pooled(description: Description, statistics: Iterable[object]) -> float:

@@ -16,10 +16,13 @@ import pandas as pd
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
+from metassay.executor.record import LOCAL, Executor
+from metassay.llm.needs import executor_for, files_of
 from metassay.metrics.describe import Description
 from metassay.metrics.extractiveness import KIND as EXTRACTIVENESS
 from metassay.metrics.faithfulness.record import BY_TEXT, Case, Scored
 from metassay.metrics.lengths import KIND as LENGTHS
+from metassay.metrics.measure import by_name
 from metassay.scoring.aggregation.judged import (
     Setup,
     cells_of,
@@ -182,7 +185,13 @@ class StatementScores(NamedTuple):
 
 
 def score_statements(
-    read: Read, parts: pd.DataFrame, units: pd.DataFrame, name: str, chosen: Chosen, setup: Setup
+    read: Read,
+    parts: pd.DataFrame,
+    units: pd.DataFrame,
+    name: str,
+    chosen: Chosen,
+    setup: Setup,
+    executor: Executor = LOCAL,
 ) -> StatementScores:
     """Every statement by one block of metrics, under each of its checkpoints and alignments.
 
@@ -201,7 +210,11 @@ def score_statements(
     for alignment, suffix in suffixes.items():
         cases, places = _cases(read, suffix, by_text=by_text)
         for checkpoint, network in getattr(options, "checkpoints", {NO_JUDGE: None}).items():
-            scored = metric.score(cases, options, network)
+            scored = by_name(
+                executor_for(chosen, executor).map(
+                    metric.score, cases, options, network, files=files_of(chosen)
+                )
+            )
             settings = (
                 f"{metric.recipe(options, network)}|by:{options.by}"
                 f"|segmentation:{setup.segmentation}|decomposition:{setup.decomposition}"

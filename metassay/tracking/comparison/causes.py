@@ -1,13 +1,9 @@
 """Why numbers differ: what two locks of one benchmark say that went in, and only the roots of it.
 
-A lock has, for every stage, the hashes of what it read and made, the settings that it read with
-their values, and the versions of the code behind it (code.yaml). Going back from the scores, what
-a stage made differs for its own settings, code or inputs, or since an earlier stage made something
-else; only the former are roots. Where nothing that went in differs, and what came out does, the
-same questions got other answers.
-
-DVC watches some blocks of params.yaml whole (all models, all metrics), so that a stage reruns if
-any name in them changes. A cause is only what the stage's own blocks name.
+Going back from the scores, what a stage made differs for its own settings, code or inputs (roots),
+or since an earlier stage made something else. Where nothing that went in differs, the same
+questions got other answers. Of blocks that DVC watches whole, only what a stage's own blocks name
+is a cause.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -37,9 +33,8 @@ class Cause(NamedTuple):
 def causes(before: Lock, after: Lock) -> list[Cause]:
     """The roots of what differs in the scores; if these are alike, in leaderboard or certificates.
 
-    None where all of these are alike. They are in the order of the DAG, each named once, with the
-    first stage that it reaches. A root is a possible cause: where several reach the same stage, the
-    locks cannot tell how much each did.
+    In the order of the DAG, each once, with the first stage that it reaches. A root is a possible
+    cause: the locks cannot tell how much each did.
     """
     pair = _Pair(before, after)
     for target in TARGETS:

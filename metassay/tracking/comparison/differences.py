@@ -4,7 +4,7 @@ A row is a part, metric, judge and author; its documents are those that both sid
 Source of the test: metassay/statistics/changes.py.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -14,8 +14,16 @@ import pandas as pd
 from metassay.core.errors import BadInput, meant, shown
 from metassay.format.frames import records
 from metassay.format.numbers import counted
-from metassay.statistics.changes import Flipped, fewest, mean_interval, sign_flip_test
+from metassay.statistics.changes import (
+    Flipped,
+    clusters_with,
+    fewest,
+    mean_interval,
+    sign_flip_test,
+)
+from metassay.statistics.document_means import NO_CLUSTERS, by_cluster
 from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps
+from metassay.statistics.layout import Index, numbered
 from metassay.tables.names import FULL
 from metassay.tables.parquet import as_written, empty
 from metassay.tables.tracking import CHANGED_DOCUMENTS, CHANGES
@@ -38,10 +46,11 @@ class Scores(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Both sides in the same rows and documents."""
+    """Both sides in the same rows and documents; `cluster` numbers what belongs together."""
 
     rows: pd.MultiIndex
     documents: pd.Index
+    cluster: Index
     before: Scores
     after: Scores
 
@@ -52,10 +61,9 @@ class Grid(NamedTuple):
     def extremes(self) -> tuple[Array, Array]:
         """The smallest and the largest change that missing answers leave possible.
 
-        Documents that lack the score of one side for want of answers count here, too. What both
-        sides lack says nothing of a change: a document without either score is left out, and one
-        with the same score and bounds, for want of as many answers, has not changed. One whose
-        missing answers could be worth anything is left out; `unbounded` tells.
+        A document without either score is left out, one with the same score and bounds on both
+        sides has not changed, and one whose missing answers could be worth anything is left out
+        (`unbounded`).
         """
         neither = np.isnan(self.before.value) & np.isnan(self.after.value)
         alike = self._alike()
@@ -83,12 +91,17 @@ class Grid(NamedTuple):
         return alike
 
 
-def grid_of(before: pd.DataFrame, after: pd.DataFrame) -> Grid:
-    """Two tables SCORES on the rows and documents that either has."""
+def grid_of(
+    before: pd.DataFrame, after: pd.DataFrame, clusters: Mapping[str, str] = NO_CLUSTERS
+) -> Grid:
+    """Two tables SCORES on the rows and documents that either has; `clusters` by document."""
     both = pd.concat([before[ROW], after[ROW]]).drop_duplicates().sort_values(ROW)
     rows = pd.MultiIndex.from_frame(both)
     documents = pd.Index(sorted(set(before["doc_id"]) | set(after["doc_id"])), name="doc_id")
-    return Grid(rows, documents, _filled(before, rows, documents), _filled(after, rows, documents))
+    cluster = numbered([clusters.get(name, f"\0{name}") for name in documents])
+    return Grid(
+        rows, documents, cluster, _filled(before, rows, documents), _filled(after, rows, documents)
+    )
 
 
 def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
@@ -156,10 +169,11 @@ class Rule(NamedTuple):
         """So many documents must have changed in a row for any p below the level."""
         return fewest(self.level)
 
-    def test(self, change: Array) -> Flipped:
+    def test(self, change: Array, cluster: Index) -> Flipped:
         """The test of each row, its adjusted p for all rows of all benchmarks."""
         rng = np.random.default_rng(self.options.seed)
-        found = sign_flip_test(change, n=self.options.permutations, rng=rng)
+        together = by_cluster(change.T, cluster).T
+        found = sign_flip_test(together, n=self.options.permutations, rng=rng)
         each = (np.minimum(1.0, self.looked_at * one) for one in (found.adjusted, found.reach))
         adjusted, reach = each
         return found._replace(adjusted=adjusted, reach=reach)
@@ -184,14 +198,12 @@ def judge(
 ) -> tuple[Flipped, list[str], list[str], list[bool]]:
     """Per row of the grid: the test, the verdict, why it is no other one, and whether answers lack.
 
-    `better`: each row's better direction. A row of which answers are missing keeps a verdict that
-    something differs only if it had the same one with all of them at one end, and at the other; the
-    numbers of all rows move to that end together. One that says that nothing is shown it keeps if
-    neither end shows anything. Where nothing bounds what is missing, it could be any verdict.
-    Answers lack where they leave the verdict open, or are more than before.
+    `better`: each row's better direction. Where answers are missing, a difference stands only if
+    both ends of what they could be say the same, and `no difference` if neither shows any. Answers
+    lack where they leave the verdict open, or are more than before.
     """
     change = grid.change()
-    found = rule.test(change)
+    found = rule.test(change, grid.cluster)
     verdicts = rule.verdicts(change, found, better)
     why = [
         _reason(grid, change, at, found, rule) if verdict == UNKNOWN else ""
@@ -200,9 +212,10 @@ def judge(
     missing = [np.nansum(side.n_failed, axis=1) for side in (grid.before, grid.after)]
     failed, lacks = sum(missing), missing[1] > missing[0]
     if failed.any():
-        ends = [rule.verdicts(one, rule.test(one), better) for one in grid.extremes()]
+        ends = [rule.verdicts(one, rule.test(one, grid.cluster), better) for one in grid.extremes()]
         open_ = grid.unbounded().max(axis=0)
-        any_ = (open_ > 0) & (open_ + np.count_nonzero(np.nan_to_num(change), 1) >= rule.needed)
+        moved = clusters_with(np.nan_to_num(change) != 0, grid.cluster)
+        any_ = (open_ > 0) & (open_ + moved >= rule.needed)
         for at in np.flatnonzero(failed):
             said = f"{counted(int(failed[at]), 'answer')} missing"
             if not np.isfinite(change[at]).any():
@@ -226,8 +239,9 @@ def _could(verdict: str, ends: set[str], *, any_: bool) -> str:
 def _reason(grid: Grid, change: Array, at: int, found: Flipped, rule: Rule) -> str:
     n = int(np.isfinite(change[at]).sum())
     if n:
-        changed = int(np.count_nonzero(np.nan_to_num(change[at])))
-        said = f"{changed} of {n} documents changed"
+        moved, scored_here = np.nan_to_num(change[[at]]) != 0, np.isfinite(change[[at]])
+        (changed,), (of,) = (clusters_with(one, grid.cluster) for one in (moved, scored_here))
+        said = f"{changed} of {of} {'clusters of ' if of < n else ''}documents changed"
         if changed < rule.needed:
             return f"{said}; at least {rule.needed} are needed to show a difference"
         if found.smallest[at] > rule.level:
@@ -278,7 +292,10 @@ def differences(
     _in_common(left, right, before, after)
     better = pd.concat([side.leaderboard.set_index(ROW)["better"] for side in (before, after)])
     better = better[~better.index.duplicated(keep="last")]
-    return _compared(left, right, better, Rule(options, looked_at))
+    clusters = {**before.clusters, **after.clusters}
+    return _compared(
+        grid_of(left, right, clusters), (left, right), better, Rule(options, looked_at)
+    )
 
 
 def compare_systems(
@@ -304,7 +321,8 @@ def compare_systems(
     left = scores[scores["author"] == one].assign(author=other)
     right = scores[scores["author"] == other]
     better = side.leaderboard.set_index(ROW)["better"]
-    found = _compared(left, right, better, Rule(options, 1))
+    grid = grid_of(left, right, side.clusters)
+    found = _compared(grid, (left, right), better, Rule(options, 1))
     none = changed_certificates(side, side)
     return Comparison(side.benchmark, one, other, True, found, None, none, ((), side.changed))
 
@@ -336,14 +354,16 @@ def _in_common(left: pd.DataFrame, right: pd.DataFrame, before: Side, after: Sid
 
 
 def _compared(
-    left: pd.DataFrame, right: pd.DataFrame, better: "pd.Series[str]", rule: Rule
+    grid: Grid,
+    sides: tuple[pd.DataFrame, pd.DataFrame],
+    better: "pd.Series[str]",
+    rule: Rule,
 ) -> Differences:
-    grid = grid_of(left, right)
     change = grid.change()
     turned = better.reindex(grid.rows).fillna("neither")
     test, verdicts, why, lacks = judge(grid, turned.tolist(), rule)
     paired = np.isfinite(change)
-    low, high = mean_interval(change, confidence=rule.options.confidence)
+    low, high = mean_interval(change, grid.cluster, confidence=rule.options.confidence)
     ends = zip(grid.extremes(), grid.unbounded(), strict=True)
     least, most = (np.where(open_ > 0, np.nan, mean_without_gaps(end, 1)) for end, open_ in ends)
     table = grid.rows.to_frame(index=False).assign(
@@ -367,7 +387,7 @@ def _compared(
         n_failed_before=np.nansum(grid.before.n_failed, axis=1).astype(int),
         n_failed_after=np.nansum(grid.after.n_failed, axis=1).astype(int),
         better=turned.to_numpy(),
-        same_recipe=_same_recipe(left, right, grid),
+        same_recipe=_same_recipe(*sides, grid),
     )
     return Differences(as_written(CHANGES, table), changed_documents(grid, rule.options.documents))
 

@@ -47,9 +47,7 @@ def lock_text(file: Path) -> str:
 def parse_lock(text: str, where: str) -> Lock:
     """What a dvc.lock says of the stages that there are; BadInput if it is none.
 
-    DVC keeps entries of instances that were struck off, such as a judge's, and of a stage that has
-    had instances since: they are left out, for they may name the same files as those that took
-    their place.
+    Entries of instances that were struck off, which DVC keeps, are left out.
     """
     try:
         sound = "\ufffd" not in text and not strict_yaml.is_deep(text)
@@ -110,9 +108,7 @@ def inputs_of(lock: Lock) -> dict[str, str]:
 def out_of_date(lock: Lock, read: Callable[[str], str | None]) -> list[str]:
     """What differs from what the stages read, each once: `code.yaml > judges.mini`.
 
-    A state whose prompt, model or code was changed without a run has its old numbers, which would
-    compare as the same. dvc.yaml is not looked at: `dvc status` does. `read` gives the text of a
-    file of the project at that state; None if there is none.
+    `read` gives the text of a file of the project at that state; None if there is none.
     """
     there: dict[str, Any] = {}
     found: dict[str, None] = {}

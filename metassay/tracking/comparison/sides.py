@@ -13,14 +13,16 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import pandas as pd
 
 from metassay.core.disk import refusal
 from metassay.core.errors import BadInput, raise_problems, shown
-from metassay.core.options import BENCHMARKS
+from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.work import DVC_REMEDY
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.documents import DOCUMENT_CLUSTERS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import Table, empty, read_file
 from metassay.tables.scores import SCORES
@@ -38,8 +40,9 @@ from metassay.versions.code_yaml import versions, written
 TABLES = Path("data/tables")
 LOCK = "dvc.lock"
 ACCEPTED = "accepted.lock"
-HERE = "here"
-NEEDED, MORE = (SCORES, LEADERBOARD), (CERTIFICATES,)
+HERE, OF_ACCEPTED, FOLDER, REVISION = "here", "accepted", "folder", "revision"
+FILES: Final = {HERE: LOCK, OF_ACCEPTED: ACCEPTED}  # the locks in a benchmark's folder
+NEEDED, MORE = (SCORES, LEADERBOARD), (CERTIFICATES, DOCUMENT_CLUSTERS)
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Side:
     """The numbers of one benchmark at one state.
 
     `name`: as its user named it. `certificates` has no rows where nobody rated the texts.
+    `clusters`: documents -> what they are of, as table document_clusters has it.
     `lock`: what its dvc.lock says; None for a folder of tables that lies in no project. `changed`:
     settings, code and, of tables that lie in a project, data that are others there than those it
     was run with: it wants another run.
@@ -57,8 +61,107 @@ class Side:
     scores: pd.DataFrame
     leaderboard: pd.DataFrame
     certificates: pd.DataFrame
+    clusters: Mapping[str, str]
     lock: Lock | None
     changed: tuple[str, ...] = ()
+
+
+class State(NamedTuple):
+    """What a word of the command line names; `commit` is that of a revision."""
+
+    root: Path
+    word: str
+    of: str
+    commit: str = ""
+
+    def load(self, benchmark: str) -> Side:
+        """Its numbers of a benchmark; BadInput where there are none."""
+        if self.of == HERE:
+            return here(self.root, benchmark)
+        if self.of == OF_ACCEPTED:
+            return of_lock(self.root, BENCHMARKS / benchmark / ACCEPTED, benchmark, self.word)
+        if self.of == FOLDER:
+            path = Path(self.word)
+            return _of_tables(path, str(path), path.resolve().name)
+        where = (BENCHMARKS / benchmark / LOCK).as_posix()
+        text = self._text(where)
+        if text is None:
+            raise BadInput(
+                f"{self.word}: has no {where}; name a revision in which {shown(benchmark)} was run"
+                f" and its {LOCK} committed"
+            )
+        side = _of_text(self.root, text, f"{self.word}:{where}", benchmark, self.word)
+        return _dated(side, self._text)
+
+    def benchmarks(self) -> set[str]:
+        """Those that it has a lock of that names scores; not of a folder, which is of one."""
+        if self.of == REVISION:
+            words = ("ls-tree", "-r", "-z", "--name-only", self.commit, f"{BENCHMARKS.as_posix()}/")
+            listed = _git(self.root, *words).stdout.decode("utf-8", "replace").split("\0")
+            files = [Path(one) for one in listed if Path(one).match(f"{BENCHMARKS}/*/{LOCK}")]
+            lead = f"{self.word}:"
+        else:
+            lead, files = "", [*BENCHMARKS.glob(f"*/{FILES[self.of]}")]
+        texts = {file: self._text(file.as_posix()) for file in files}
+        return {
+            file.parent.name
+            for file, text in texts.items()
+            if text and has_scores(text, file.parent.name, f"{lead}{file}")
+        }
+
+    def same_as(self, other: "State") -> bool:
+        """Whether both are one state."""
+        if self.of == other.of == FOLDER:
+            return Path(self.word).resolve() == Path(other.word).resolve()
+        return (self.of, self.commit) == (other.of, other.commit)
+
+    def _text(self, file: str) -> str | None:
+        """A file's text; None where it has none."""
+        if self.of != REVISION:
+            return lock_text(self.root / file)
+        # `./`: the project may lie in a folder of a larger repository.
+        found = _git(self.root, "show", f"{self.commit}:./{file}")
+        return found.stdout.decode("utf-8", "replace") if found.returncode == 0 else None
+
+
+def state_of(word: str, root: Path = Path()) -> State:
+    """What a word means; BadInput where that is nothing, or more than one thing."""
+    git = bool(shutil.which("git")) and _git(root, "rev-parse", "--git-dir").returncode == 0
+    commit = ""
+    # No revision is written with a slash at its end, or with a dot at its beginning.
+    if git and not word.startswith(".") and not word.endswith("/"):
+        asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{word}^{{commit}}")
+        commit = _git(root, *asked).stdout.decode().strip()
+    could = [word] if word in FILES else [FOLDER] if Path(word, "scores.parquet").is_file() else []
+    could += [REVISION] if commit else []
+    if len(could) > 1:
+        other = "rename the branch or tag" if word in FILES else f"write ./{word}"
+        raise BadInput(
+            f"{shown(word)} may be {' or '.join(could)}; write refs/heads/{word} (or"
+            f" refs/tags/{word}) for the revision, or {other} for the other one"
+        )
+    if could:
+        return State(root, word, could[0], commit if could[0] == REVISION else "")
+    if word and (BENCHMARKS / word / PARAMS.name).is_file():
+        raise BadInput(
+            f"{shown(word)} is a benchmark, and --before and --after name states of it: `metassay"
+            f" compare {word} --before STATE`, with a git revision, a folder or `accepted`"
+        )
+    if word and Path(word).is_dir():
+        raise BadInput(
+            f"{word}: the folder holds no scores.parquet; name one that does, such as"
+            f" {TABLES / 'NAME'} of a checkout"
+        )
+    if not git:
+        raise BadInput(
+            f"{shown(word)} is not a folder with scores.parquet, and {Path.cwd()} is in no git"
+            " repository that could have such a revision; name a folder, or run in the project"
+        )
+    raise BadInput(
+        f"{shown(word)} is not a git revision here, and not a folder with scores.parquet; name a"
+        " branch, tag or commit that `git log` knows (`git fetch` brings more), a folder, here or"
+        " accepted"
+    )
 
 
 def here(root: Path, benchmark: str) -> Side:
@@ -70,16 +173,6 @@ def here(root: Path, benchmark: str) -> Side:
     return _of_tables(root / TABLES / benchmark, HERE, benchmark)
 
 
-def of_folder(path: Path) -> Side:
-    """The tables in a folder: data/tables/NAME of a checkout, or just scores and leaderboard.
-
-    Its lock is benchmarks/NAME/dvc.lock of that checkout, where there is one.
-    """
-    if not path.is_dir():
-        raise BadInput(f"{path}: there is no such folder; name one that holds scores.parquet")
-    return _of_tables(path, str(path), path.resolve().name)
-
-
 def of_lock(root: Path, file: Path, benchmark: str, name: str) -> Side:
     """The tables that a copy of dvc.lock names by hash, such as benchmarks/NAME/accepted.lock."""
     if not (root / file).exists():
@@ -87,67 +180,9 @@ def of_lock(root: Path, file: Path, benchmark: str, name: str) -> Side:
     return _of_text(root, lock_text(root / file), str(file), benchmark, name)
 
 
-def of_revision(root: Path, revision: str, benchmark: str) -> Side:
-    """The tables that the dvc.lock of a git revision names by hash, from DVC's cache or remote."""
-    text, at = lock_at(root, revision, benchmark), BENCHMARKS / benchmark / LOCK
-    if text is None:
-        raise BadInput(
-            f"{revision}: has no {at}; name a revision in which {shown(benchmark)} was run and its"
-            f" {LOCK} committed"
-        )
-    side = _of_text(root, text, f"{revision}:{at}", benchmark, revision)
-    commit = _known(root, revision)
-    return _dated(side, lambda file: _file_at(root, commit, file))
-
-
-def lock_at(root: Path, revision: str, benchmark: str) -> str | None:
-    """The text of a benchmark's dvc.lock in a git revision; None where it has none."""
-    return _file_at(root, _known(root, revision), (BENCHMARKS / benchmark / LOCK).as_posix())
-
-
-def _file_at(root: Path, commit: str, file: str) -> str | None:
-    # `./`: the project may lie in a folder of a larger repository.
-    found = _git(root, "show", f"{commit}:./{file}")
-    return found.stdout.decode("utf-8", "replace") if found.returncode == 0 else None
-
-
-def locks_at(root: Path, revision: str) -> list[str]:
-    """The benchmarks, and tests, that have a dvc.lock in a git revision."""
-    commit = _known(root, revision)
-    found = _git(root, "ls-tree", "-r", "-z", "--name-only", commit, f"{BENCHMARKS.as_posix()}/")
-    files = [Path(name) for name in found.stdout.decode("utf-8", "replace").split("\0") if name]
-    return [
-        one.parent.name for one in files if one.name == LOCK and one.parts[:-2] == BENCHMARKS.parts
-    ]
-
-
 def has_scores(text: str, benchmark: str, where: str) -> bool:
     """Whether a lock names scores: those of tests of judges and of segmentations do not."""
     return _path(benchmark, SCORES) in outs_of(parse_lock(text, where))
-
-
-def is_repository(root: Path) -> bool:
-    """Whether a folder is in a git repository."""
-    return bool(shutil.which("git")) and _git(root, "rev-parse", "--git-dir").returncode == 0
-
-
-def commit_of(root: Path, revision: str) -> str | None:
-    """The commit that a revision names; None if it names none."""
-    asked = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    found = _git(root, *asked)
-    return found.stdout.decode().strip() or None if found.returncode == 0 else None
-
-
-def _known(root: Path, revision: str) -> str:
-    if not is_repository(root):
-        raise BadInput(f"{root.resolve()} is in no git repository; compare two folders of tables")
-    commit = commit_of(root, revision)
-    if commit is None:
-        raise BadInput(
-            f"{shown(revision)} is not a git revision here; `git fetch` it, or name a branch, tag"
-            " or commit that `git log` knows"
-        )
-    return commit
 
 
 def _git(root: Path, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
@@ -228,7 +263,10 @@ def _side(name: str, benchmark: str, lock: Lock | None, files: Mapping[str, Path
         except BadInput as error:
             raise BadInput(f"{name}: {which.name}: {line}" for line in error.problems) from error
 
-    return Side(name, benchmark, table(SCORES), table(LEADERBOARD), table(CERTIFICATES), lock)
+    tables = (table(SCORES), table(LEADERBOARD), table(CERTIFICATES))
+    together = table(DOCUMENT_CLUSTERS)
+    clusters = dict(zip(together["doc_id"], together["cluster"], strict=True))
+    return Side(name, benchmark, *tables, clusters, lock)
 
 
 def tables_of(benchmark: str) -> list[str]:
@@ -301,11 +339,9 @@ def found_tables(
 
 
 def _changed_files(root: Path, recorded: Mapping[str, str]) -> list[str]:
-    """The files and folders of a project that are others than their hash, as DVC makes it, says.
+    """The files and folders that are there and are others than their MD5, as DVC makes it, says.
 
-    `recorded`: their MD5 by path. What is not there is passed over: a clone may have the tables
-    alone. DVC keeps the hashes of files whose size and time are as before, so that only what was
-    written since is read. An empty list, too, where DVC does not work: nothing is known then.
+    An empty list, too, where DVC does not work: nothing is known then.
     """
     there = {path: md5 for path, md5 in recorded.items() if (root / path).exists()}
     if not there:

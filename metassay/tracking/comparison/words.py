@@ -1,12 +1,10 @@
 """A comparison in words: what regressed first; the documents behind it, by their keys; and why.
 
-And as JUnit XML, which every CI service reads: a test case per metric and system, in elements and
-attributes that pytest and Ant write. A time is in none of them, so that the same numbers make the
-same file.
+JUnit XML is what pytest and Ant write, without a time: the same numbers make the same file.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,7 +17,7 @@ from metassay.core.errors import shown as key_shown
 from metassay.format.frames import escaped, records, to_markdown
 from metassay.format.numbers import equals, probability, shown
 from metassay.tables.names import FULL, metric_label
-from metassay.tracking.comparison.causes import KINDS
+from metassay.tracking.comparison.causes import KINDS, Cause
 from metassay.tracking.comparison.differences import (
     CHANGED,
     DECISION,
@@ -108,19 +106,17 @@ def document(doc_id: object) -> str:
     return key_shown(doc_id)[1:-1]
 
 
-def cause_lines(one: Comparison) -> Iterator[str]:
+def cause_lines(causes: Sequence[Cause] | None) -> Iterator[str]:
     """A line per kind of cause, with what each is and the first stage that it reaches."""
-    if one.of_systems:
-        return
-    if one.causes is None:
+    if causes is None:
         yield "The cause is unknown: a state has no dvc.lock that lists its inputs."
         return
     for kind in KINDS:
-        some = [cause for cause in one.causes if cause.kind == kind]
+        some = [cause for cause in causes if cause.kind == kind]
         if some:
             named = "; ".join(f"{cause.what} (stage {cause.stage})" for cause in some)
             yield f"{kind}: {_MEANT[kind]}: {named}"
-    if not one.causes:
+    if not causes:
         yield "Scores, leaderboard and certificates did not change."
 
 
@@ -201,55 +197,46 @@ def _page(one: Comparison) -> Iterator[str]:
         for row in records(changes)
         if row["verdict"] in SHOWN
     ]
-    if rows:
-        yield to_markdown(pd.DataFrame(rows[:ROWS]))
+    yield from sections(rows[:ROWS], one.certificates)
     if len(rows) > ROWS:
-        yield from ("", f"And {len(rows) - ROWS:,} more rows: `--csv FILE` has all.", "")
+        yield from (f"And {len(rows) - ROWS:,} more rows: `--csv FILE` has all.", "")
     if said := missing(changes):
         yield from (f"{said[0].upper()}{said[1:]}.", "")
     yield from (f"{escaped(line)}\n" for line in outdated_lines(one))
-    certificates = certificate_lines(one.certificates)
-    for heading, lines in (("Why:", cause_lines(one)), ("Certificates:", certificates)):
-        if items := [f"- {escaped(line)}" for line in lines]:
-            yield from (heading, "", *items, "")
+    if not one.of_systems:
+        yield from ("Why:", "", *(f"- {escaped(line)}" for line in cause_lines(one.causes)), "")
+
+
+def sections(rows: Sequence[dict[str, str]], certificates: pd.DataFrame) -> Iterator[str]:
+    """Rows of `readable`, and the certificates that changed, in Markdown."""
+    if rows:
+        yield from (to_markdown(pd.DataFrame(rows)), "")
+    if lines := [f"- {escaped(line)}" for line in certificate_lines(certificates)]:
+        yield from ("Certificates:", "", *lines, "")
 
 
 def write_junit(compared: Iterable[Comparison], file: Path) -> None:
     """Write one suite per benchmark: regressed is a failure, `cannot tell` is skipped."""
-    suites = [_suite(one) for one in compared]
-    whole = _counting(ElementTree.Element("testsuites", {"name": "metassay compare"}), suites)
+    whole = ElementTree.Element("testsuites", {"name": "metassay compare"})
+    for one in compared:
+        name = one_line(f"{one.benchmark}: {one.before} -> {one.after}")
+        suite = ElementTree.SubElement(whole, "testsuite", {"name": name})
+        behind = documents_behind(one)
+        for row in records(one.differences.changes):
+            names = {"classname": f"{one.benchmark}.{row['author']}", "name": label(row)}
+            named = {key: one_line(name) for key, name in names.items()}
+            case = ElementTree.SubElement(suite, "testcase", {**named, "time": "0"})
+            said = {"message": one_line(sentence(row))}
+            if row["verdict"] == REGRESSED:
+                failure = ElementTree.SubElement(case, "failure", {**said, "type": REGRESSED})
+                keys = ", ".join(behind[tuple(row[name] for name in ROW)])
+                failure.text = one_line(f"documents that moved furthest: {keys}")
+            elif row["verdict"] == UNKNOWN:
+                ElementTree.SubElement(case, "skipped", said)
+    tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+    for around in (whole, *whole):
+        around.attrib.update({name: str(len([*around.iter(tag)])) for name, tag in tags.items()})
+        around.attrib["time"] = "0"
     ElementTree.indent(whole)
     with whole_file(file) as made:
-        made.write(ElementTree.tostring(whole, encoding="utf-8", xml_declaration=True))
-        made.write(b"\n")
-
-
-def _suite(one: Comparison) -> ElementTree.Element:
-    behind = documents_behind(one)
-    cases = [_case(one.benchmark, row, behind) for row in records(one.differences.changes)]
-    name = one_line(f"{one.benchmark}: {one.before} -> {one.after}")
-    return _counting(ElementTree.Element("testsuite", {"name": name}), cases)
-
-
-def _counting(
-    around: ElementTree.Element, inside: Iterable[ElementTree.Element]
-) -> ElementTree.Element:
-    """Put elements into another one, with the numbers of cases in them."""
-    around.extend(inside)
-    tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
-    numbers = {name: str(len(list(around.iter(tag)))) for name, tag in tags.items()}
-    around.attrib.update(numbers | {"time": "0"})
-    return around
-
-
-def _case(benchmark: str, row: dict[str, Any], behind: dict[tuple[str, ...], list[str]]) -> Any:
-    names = {"classname": f"{benchmark}.{row['author']}", "name": label(row), "time": "0"}
-    case = ElementTree.Element("testcase", {key: one_line(name) for key, name in names.items()})
-    said = one_line(sentence(row))
-    if row["verdict"] == REGRESSED:
-        failure = ElementTree.SubElement(case, "failure", {"message": said, "type": REGRESSED})
-        keys = behind[row["part"], row["metric"], row["judge"], row["author"]]
-        failure.text = one_line(f"documents that moved furthest: {', '.join(keys)}")
-    elif row["verdict"] == UNKNOWN:
-        ElementTree.SubElement(case, "skipped", {"message": said})
-    return case
+        made.write(ElementTree.tostring(whole, encoding="utf-8", xml_declaration=True) + b"\n")

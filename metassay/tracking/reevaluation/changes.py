@@ -1,6 +1,6 @@
 """The change report of a re-evaluation: a page, and the same in Markdown and CSV, without texts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,10 @@ from metassay.core.exit_codes import DONE, MEANINGS
 from metassay.format.frames import escaped, records, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.reporting.contract import Head, Link, Problem
+from metassay.reporting.evidence import put_evidence, words_of
 from metassay.reporting.figures.systems import draw_history
 from metassay.reporting.page import Drawing, put_figures
-from metassay.reporting.pages import put_evidence, words_of
-from metassay.reporting.shell import PageFolder
-from metassay.tables.names import metric_label
+from metassay.reporting.shell import PageFolder, put_since
 from metassay.tables.summaries import SUMMARIES
 from metassay.tracking.comparison.differences import (
     CHANGED,
@@ -26,8 +25,7 @@ from metassay.tracking.comparison.differences import (
     SAME,
     UNKNOWN,
 )
-from metassay.tracking.comparison.words import document, readable
-from metassay.tracking.reevaluation.changed_texts import put_changed_texts
+from metassay.tracking.comparison.words import cause_lines, document, readable, sections
 from metassay.tracking.reevaluation.history import History
 from metassay.tracking.reevaluation.outcome import (
     ONE_SIDED,
@@ -35,8 +33,9 @@ from metassay.tracking.reevaluation.outcome import (
     Outcome,
     documents_of,
     headline,
+    since_accepted,
 )
-from metassay.tracking.reevaluation.texts import changed_texts
+from metassay.tracking.reevaluation.texts import changed_texts, put_changed_texts
 
 RUNS = 12  # of the history, in Markdown
 _SHOWN = (REGRESSED, IMPROVED, CHANGED)
@@ -55,9 +54,9 @@ _FIGURES = {
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
     """Write reports/changes/NAME, whole or not at all: a page, changes.md, and tables as CSV.
 
-    The page alone has texts, those of documents that changed, as accepted and now. Equal outcomes
-    and histories give equal bytes. Runs that are dated later than this one, by a clock that was
-    wrong, are counted only.
+    The benchmark's page then says in a line what changed, and leads here. The page alone has texts.
+    Equal outcomes and histories give equal bytes. Runs that are dated later than this one, by a
+    clock that was wrong, are counted only.
     """
     n_later = int((history.runs["run"] > outcome.when).sum())
     later = [f"{counted(n_later, 'run')} of the history {_CLOCK}"] if n_later else []
@@ -93,6 +92,8 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             links=[Link(f"../../{name}/index.html", "The whole report")],
         )
         page.finish(head)
+    link = Link(f"../{REPORTS.name}/{name}/index.html", since_accepted(outcome))
+    put_since(root / REPORTS.parent / name, None if outcome.compared is None else link)
 
 
 def _facts(outcome: Outcome) -> list[tuple[str, str]]:
@@ -144,56 +145,25 @@ def _markdown(
     lines += [f"- **{escaped(line)}**" for line in alarms]
     lines += [f"- {escaped(line)}" for line in calm]
     lines += ["", *(f"- {term}: {escaped(fact)}" for term, fact in _facts(outcome))]
-    lines.append(f"- {_status(outcome)}")
-    for heading, name, body in _sections(outcome, tables, later):
-        says = words_of("changes")["tables"][name]["says"] if name else []
-        lines += ["", f"## {heading}", "", *(part for says in says for part in (escaped(says), ""))]
-        lines += body
+    lines += [f"- {_status(outcome)}", ""]
+    if outcome.compared is not None:
+        changes = tables["changes"]
+        rows = records(changes[changes["verdict"].isin(_SHOWN)])
+        lines += sections([readable(row, _notes(row)) for row in rows], outcome.certificates)
+        for verdict in _FOLDED:
+            if found := outcome.rows[verdict]:
+                lines.append(f"- {verdict}: {counted(len(found), 'row')}")
+        lines += ["", *map(escaped, cause_lines(outcome.causes)), ""]
+    lines += [f"- {escaped(line)}" for line in outcome.missing]
+    if outcome.drift is not None:
+        lines += ["", "## Drift sentinel", "", to_markdown(tables["drift"])]
+    runs = tables["history"]
+    says = f"The last {counted(min(RUNS, len(runs)), 'run')} of {len(runs):,}, times in UTC."
+    lines += ["", "## History", "", says, "", to_markdown(runs.head(RUNS)[_RUN]), *later]
     return "\n".join(lines) + "\n"
 
 
-def _sections(
-    outcome: Outcome, tables: Mapping[str, pd.DataFrame], later: Sequence[str]
-) -> Iterator[tuple[str, str, list[str]]]:
-    """Heading, the table whose words are said, and lines."""
-    if outcome.compared is not None:
-        yield "What changed", "changes", list(_rows(tables["changes"]))
-        causes = [to_markdown(tables["causes"])] if outcome.causes else [_NO_CAUSE]
-        yield "Why", "causes", causes
-        if not outcome.certificates.empty:
-            yield "Certificates", "certificates", [to_markdown(_certificates(outcome))]
-    if outcome.missing:
-        again = ["", "The next run asks again where that may help."]
-        yield "Language models", "", [*(f"- {escaped(line)}" for line in outcome.missing), *again]
-    if outcome.drift is not None:
-        yield "Drift sentinel", "drift", [to_markdown(tables["drift"])]
-    runs = tables["history"]
-    shown_runs = counted(min(RUNS, len(runs)), "run")
-    says = f"The last {shown_runs} of {len(runs):,}, times in UTC. {_NOTHING_TO_DO}"
-    body = [says, "", to_markdown(runs.head(RUNS)[_RUN])]
-    body += later
-    yield "History", "", body
-
-
 _CLOCK = "with a later date than this one: not shown, since a clock was wrong then or is wrong now."
-_NOTHING_TO_DO = "A run that had nothing to do has the numbers of the run before it."
-_NO_CAUSE = "Nothing that the scores are made of changed since they were accepted."
-
-
-def _rows(changes: pd.DataFrame) -> Iterator[str]:
-    """A table of rows that are shown to differ; of the others, how many there are."""
-    differ = changes[changes["verdict"].isin(_SHOWN)]
-    if differ.empty:
-        yield from ("No score differs from the accepted ones beyond chance.", "")
-    else:
-        yield from (
-            to_markdown(pd.DataFrame([readable(row, _notes(row)) for row in records(differ)])),
-            "",
-        )
-    counts = changes["verdict"].value_counts()
-    for verdict in _FOLDED:
-        if verdict in counts:
-            yield f"- {verdict}: {counted(int(counts[verdict]), 'row')}"
 
 
 def _notes(row: dict[str, Any]) -> str:
@@ -207,14 +177,3 @@ def _notes(row: dict[str, Any]) -> str:
         "" if row["same_recipe"] else "measured by another recipe",
     )
     return "; ".join(filter(None, notes))
-
-
-def _certificates(outcome: Outcome) -> pd.DataFrame:
-    """The certificates that changed, as people read them."""
-    found = outcome.certificates
-    pairs = zip(found["metric"], found["judge"], strict=True)
-    readable = found.assign(metric=[metric_label(*pair) for pair in pairs])
-    readable["accepted"], readable["now"] = (
-        found[side].fillna("no verdict") for side in ("before", "after")
-    )
-    return readable[["metric", "study", "criterion", "part", "level", "accepted", "now"]]

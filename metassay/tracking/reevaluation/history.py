@@ -33,10 +33,9 @@ def load(root: Path, benchmark: str) -> History:
 
 
 def append(root: Path, outcome: Outcome) -> History:
-    """Add one run, whatever it came to; its means only where they are not those kept last.
+    """Add one run; its means only where they are not those kept last. Returns the whole.
 
-    A run without new means has those of the run before it. Runs that are dated later than this one,
-    by a clock that was wrong, are not before it. Returns the whole.
+    Runs that are dated later than this one, by a clock that was wrong, are not before it.
     """
     before = load(root, outcome.benchmark)
     kept = before.means[before.means["run"] < outcome.when]

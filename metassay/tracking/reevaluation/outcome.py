@@ -104,10 +104,7 @@ class Outcome:
 
     @property
     def rows(self) -> dict[str, list[dict[str, Any]]]:
-        """Every row of `changes` once, by its verdict; under ONE_SIDED those that have none.
-
-        All that is counted or listed is of these, so that one row is counted once.
-        """
+        """Every row of `changes` once, by its verdict; under ONE_SIDED those that have none."""
         found: dict[str, list[dict[str, Any]]] = {one: [] for one in (*EVERY_VERDICT, ONE_SIDED)}
         for row, two_sided in zip(records(self.changes), self._two_sided, strict=True):
             found[row["verdict"] if two_sided else ONE_SIDED].append(row)
@@ -136,11 +133,7 @@ class Outcome:
 
     @property
     def status(self) -> int:
-        """The exit code, that of the worst.
-
-        INCOMPLETE, too, where texts that failed leave a verdict open, as in `metassay compare`, and
-        where a judge that has anchors could not be checked.
-        """
+        """The exit code, that of the worst that happened."""
         if self.failed:
             return FAILED
         if self.count(REGRESSED):
@@ -233,6 +226,15 @@ def headline(outcome: Outcome) -> list[str]:
     else:
         done = f"{counted(outcome.stages, 'stage')} checked again, since something changed."
     return [*said, done]
+
+
+def since_accepted(outcome: Outcome) -> str:
+    """What changed, in a few words: `since accepted, of 137 scores: 8 got worse, 2 changed`."""
+    words = {REGRESSED: "got worse", IMPROVED: "got better", CHANGED: "changed"}
+    counts = outcome.counts
+    changes = [f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict]]
+    said = ", ".join(changes) or "none changed"
+    return f"since accepted, of {counted(outcome.n_compared, 'score')}: {said}"
 
 
 def row_name(row: dict[str, Any]) -> str:

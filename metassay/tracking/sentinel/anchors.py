@@ -1,14 +1,8 @@
 """The anchors: which questions a judge is asked again, drawn once with a seed.
 
-Drawn are whole items of metrics (a claim; a statement with all that is asked of its citations; a
-text with all criteria of its rubric), so that a metric can be told from them. Strata are the
-questions of related measures by the stored verdict, of each author, and equally many items come
-from each: a judge that calls nearly everything entailed is watched on both labels. Only what the
-judge has answered is drawn.
-
-Several anchors of a text go into one call, which is shorter than the run's. A verdict can depend on
-its neighbours in a call. This is no drift, and is not taken for any: the repetitions, which a check
-is held against, are asked as it is.
+Drawn are whole items of metrics that the judge has answered. Strata are the questions of related
+measures by the stored verdict, of each author, and equally many items come from each. Several
+anchors of a text go into one call, as in the repetitions, which a check is held against.
 
 The stored verdicts are one draw of a judge that changes its mind, and they chose the anchors. So of
 the repetitions that were asked when the anchors were fixed, and of today's answers, each might be

@@ -5,15 +5,21 @@ from collections.abc import Sequence
 import pandas as pd
 
 from metassay.core.kinds import Chosen
+from metassay.executor.record import LOCAL, Executor
+from metassay.llm.needs import executor_for, files_of
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.checks import check_sources, rows_of
-from metassay.units.record import Statements
+from metassay.units.record import Statements, together
 
 _PLACE = ["doc_id", "author", "part", "position"]
 
 
 def align_units(
-    sources: pd.DataFrame, units: pd.DataFrame, name: str, alignment: Chosen
+    sources: pd.DataFrame,
+    units: pd.DataFrame,
+    name: str,
+    alignment: Chosen,
+    executor: Executor = LOCAL,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Align every statement; returns table `alignments` with `name` as its method, and notes.
 
@@ -33,7 +39,11 @@ def align_units(
         parts = [passages[i] for i in kept], [groups[i] for i in kept], its["text"].tolist()
         documents.append(Statements(*parts))
         places.append(kept)
-    aligned = alignment.record.align(documents, alignment.options)
+    aligned = together(
+        executor_for(alignment, executor).map(
+            alignment.record.align, documents, alignment.options, files=files_of(alignment)
+        )
+    )
     found = [
         [(kept[i], value) for i, value in chosen]
         for kept, every in zip(places, aligned.documents, strict=True)

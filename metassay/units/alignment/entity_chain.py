@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from metassay.concepts import linkers
 from metassay.core.options import Options
-from metassay.units.record import Aligned, Alignment, Statements
+from metassay.units.record import Aligned, Alignment, Statements, Tally
 
 NAME = "entity_chain"
 
@@ -39,10 +39,10 @@ def align(documents: Sequence[Statements], options: EntityChainOptions) -> Align
         aligned.append([[(i, float(n)) for i, n in enumerate(row) if n] for row in shared])
     every = [statement for document in documents for statement in document.statements]
     unnamed = sum(not link(statement) for statement in every)
-    note = (
-        f"{unnamed:,} of {len(every):,} statements name no concept by linker {options.linker.kind}"
-    )
-    return Aligned(aligned, (f"{note}; nothing is aligned with them",) if unnamed else ())
+    told = f"by linker {options.linker.kind}; nothing is aligned with them"
+    form = f"{{:,}} of {{:,}} statements name no concept {told}"
+    tally = Tally("", form, (unnamed, len(every)))
+    return Aligned(aligned, tally.notes, tally)
 
 
 KIND = Alignment(

@@ -15,7 +15,7 @@ from rapidfuzz.process import cdist
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Options
-from metassay.units.record import Aligned, Alignment, Chosen, Statements
+from metassay.units.record import Aligned, Alignment, Passages, Statements
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -152,7 +152,7 @@ class TopSectionOptions(Options):
     """There is nothing to choose."""
 
 
-def topk(document: Statements, options: RougeTopKOptions) -> Chosen:
+def topk(document: Statements, options: RougeTopKOptions) -> Passages:
     """For each statement its k best passages, best first: mean F1 of ROUGE-1, -2 and -L.
 
     0 to 1, higher is closer. Equal values go by lower index. A passage that shares no token with
@@ -169,7 +169,7 @@ def best(values: Reals, k: int) -> list[tuple[int, float]]:
     return [(int(i), float(values[i])) for i in candidates[order]]
 
 
-def full(document: Statements, options: FullOptions) -> Chosen:
+def full(document: Statements, options: FullOptions) -> Passages:
     """For each statement the passages that fit, in source order.
 
     They are taken by mean F1 of ROUGE-1 and ROUGE-2 with the statement, which is their value: 0 to
@@ -177,7 +177,7 @@ def full(document: Statements, options: FullOptions) -> Chosen:
     fit is the end: a shorter one behind it is not taken.
     """
     sizes = np.array([len(rouge_tokens(text)) for text in document.passages], np.int64)
-    chosen: Chosen = []
+    chosen: Passages = []
     for values in mean_rouge(document.passages, document.statements, longest=False):
         order = np.argsort(-values, kind="stable")
         count = int((np.cumsum(sizes[order]) <= options.tokens).sum())
@@ -185,7 +185,7 @@ def full(document: Statements, options: FullOptions) -> Chosen:
     return chosen
 
 
-def top_section(document: Statements, _: TopSectionOptions) -> Chosen:
+def top_section(document: Statements, _: TopSectionOptions) -> Passages:
     """For each statement the passages of one section, in source order.
 
     It is the section, its passages joined by blanks, with the highest mean F1 of ROUGE-1, ROUGE-2

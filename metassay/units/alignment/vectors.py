@@ -24,7 +24,7 @@ from metassay.models.store import STORE
 from metassay.models.words import words
 from metassay.text.tokens import STOPWORDS
 from metassay.units.alignment.rouge import Reals, best
-from metassay.units.record import Aligned, Alignment, Statements
+from metassay.units.record import Aligned, Alignment, Statements, Tally
 
 MEAN_GAIN, HIGHEST_GAIN = 0.01, 0.05  # a passage is kept whose gain has either
 LEAST_WEIGHT = 1e-4
@@ -119,17 +119,15 @@ def aligned(
         statements_cut += sum(output["cut"][0] for output in its)
         passages_cut += max((output["cut"][1] for output in its), default=0)
         found.append([[(place, value) for place, value in output["chosen"]] for output in its])
-    if not (statements_cut or passages_cut):
-        return Aligned(found)
     passages = sum(len(document.passages) for document in documents)
-    return Aligned(
-        found,
-        (
-            f"{options.model}: {statements_cut:,} of {len(asked):,} statements and"
-            f" {passages_cut:,} of {passages:,} passages are longer than it reads at once; their"
-            " ends took no part in the alignment",
-        ),
+    tally = Tally(
+        f"{options.model}: ",
+        "{0:,} of {2:,} statements and {1:,} of {3:,} passages are longer than it reads at once;"
+        " their ends took no part in the alignment",
+        (statements_cut, passages_cut, len(asked), passages),
+        tell=2,
     )
+    return Aligned(found, tally.notes, tally)
 
 
 def recipe(name: str, options: EncoderOptions) -> str:

@@ -133,14 +133,6 @@ def test_a_source_is_encoded_once_for_as_many_targets_as_a_batch_holds(
     assert sum(encoded) == times
 
 
-def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = scored(CASES, model)
-    monkeypatch.setattr(likelihood, "load", setup.fail)
-    assert scored(CASES, model, batch_tokens=7) == first
-    with pytest.raises(AssertionError, match="a model is loaded"):
-        scored(CASES, model, max_tokens=30)
-
-
 def test_what_is_not_finite_has_failed(model: Path, tmp_path: Path) -> None:
     weights = transformers.AutoModelForSeq2SeqLM.from_pretrained(model)
     with torch.no_grad():

@@ -147,15 +147,6 @@ def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) ->
     setup.holds_in_any_company(lambda cases, **how: scored(cases, model, **how), CASES)
 
 
-def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = scored(CASES, model)
-    monkeypatch.setattr(ctc_consistency, "load", setup.fail)
-    assert scored(CASES, model) == first
-    scored(CASES, model, stop_words=False)
-    with pytest.raises(AssertionError, match="a model is loaded"):
-        scored(CASES, model, pieces="sum")
-
-
 def test_what_is_not_finite_or_no_two_classes(model: Path, tmp_path: Path) -> None:
     for names in (("a", "b", "c"), ("fake", "ok")):
         other = tiny.classifier(tmp_path / names[0], "bert", names, head="Token")

@@ -139,15 +139,6 @@ def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) ->
     setup.holds_in_any_company(lambda cases, **how: scored(cases, model, **how), CASES)
 
 
-def test_a_second_run_loads_no_model(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = scored(CASES, model)
-    monkeypatch.setattr(factscore_support, "load", setup.fail)
-    assert scored(CASES, model) == first
-    assert scored(CASES, model, rule="released") != first
-    with pytest.raises(AssertionError, match="a model is loaded"):
-        scored(CASES, model, max_tokens=30)
-
-
 def test_classes_must_be_known(tmp_path: Path) -> None:
     unnamed = classifier(tmp_path / "a", "bert", ("LABEL_0", "LABEL_1", "LABEL_2"))
     with pytest.raises(BadInput, match=r"classes called 'LABEL_0', .* do not say what they mean"):

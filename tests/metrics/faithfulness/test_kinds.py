@@ -9,7 +9,7 @@ import pytest
 from metassay.core.kinds import record_of
 from metassay.metrics.describe import JUDGED
 from metassay.metrics.faithfulness import FAITHFULNESS
-from metassay.metrics.faithfulness.options import CheckpointOptions
+from metassay.metrics.faithfulness.reading import CheckpointOptions
 from metassay.metrics.faithfulness.record import Case, Scored
 from metassay.metrics.faithfulness.summac_conv import Head, write_head
 
@@ -65,7 +65,10 @@ def needed(kind: str, folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", FAITHFULNESS)
-def test_every_statement_has_a_score_in_its_range(kind: str, tmp_path: Path) -> None:
+def test_every_statement_has_a_score_in_its_range(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a second run gives the same without a model."""
     record = record_of(FAITHFULNESS, kind)
     model = MODELS[kind](tmp_path / "model")
     parsed = setup.options(record, model, **needed(kind, tmp_path))
@@ -85,6 +88,10 @@ def test_every_statement_has_a_score_in_its_range(kind: str, tmp_path: Path) -> 
                 assert high is None or each.value <= high
         assert (scores[5][0].unread > 0) == (kind != "entailment_label")  # T5 has no limit
     assert record.score([], parsed, parsed.checkpoints["tiny"]) == {name: [] for name in results}
+    monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", setup.fail)
+    assert record.score(CASES[::-1], parsed, parsed.checkpoints["tiny"]) == {
+        name: its[::-1] for name, its in results.items()
+    }
 
 
 def test_descriptions_have_what_tables_and_pages_need() -> None:

@@ -109,17 +109,6 @@ def test_neither_order_nor_neighbours_nor_repeats_change_a_value(
     setup.holds_in_any_company(lambda cases, **how: scored(cases, model, encoder, **how), CASES)
 
 
-def test_a_second_run_loads_no_model(
-    model: Path, encoder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = scored(CASES, model, encoder)
-    monkeypatch.setattr(redress, "load", setup.fail)
-    monkeypatch.setattr("metassay.models.encoders.load_encoder", setup.fail)
-    assert scored(CASES, model, encoder) == first
-    with pytest.raises(AssertionError, match="a model is loaded"):
-        scored(CASES, model, encoder, max_new_tokens=11)
-
-
 def test_recipes_and_templates(model: Path, encoder: Path) -> None:
     with pytest.raises(BadInput, match=r"template must have \{premise\} and \{hypothesis\}"):
         scored(CASES, model, encoder, template="{hypothesis}")

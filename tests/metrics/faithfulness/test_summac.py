@@ -168,7 +168,7 @@ def test_both_share_a_matrix_and_neither_company_nor_order_matters(
 ) -> None:
     setup.holds_in_any_company(lambda cases, **how: zs(cases, model, **how), CASES)
     zs(CASES, model)
-    monkeypatch.setattr("metassay.models.rows.load_classifier", setup.fail)
+    monkeypatch.setattr("metassay.models.pair_scores.load_classifier", setup.fail)
     first = conv(CASES, model, head)
     assert first[::-1] == conv(CASES[::-1], model, head)
     with pytest.raises(AssertionError, match="a model is loaded"):

@@ -11,6 +11,7 @@ import scipy.stats
 
 from metassay.core.errors import BadInput
 from metassay.metrics import bleu
+from metassay.scoring.aggregation.clusters import document_clusters
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
 from metassay.scoring.catalogue import descriptions
 from metassay.tables import parquet
@@ -81,12 +82,18 @@ def test_bounds_by_hand() -> None:
     assert known["least"] == known["macro"] == known["most"] == 1
 
 
+def tails(n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """The quantiles of a bootstrap of n things that are as far out as Student's t is."""
+    reach = scipy.stats.t(n - 1).ppf((1 + confidence) / 2) * np.sqrt(n / (n - 1))
+    return scipy.stats.norm.sf(reach), scipy.stats.norm.cdf(reach)
+
+
 def test_interval_by_hand() -> None:
-    # Two documents, drawn twice: the mean is 0, .5 or 1 with chances 1/4, 1/2 and 1/4. The middle
-    # 95 % reach from 0 to 1; the middle 40 % (from .3 to .7) hold nothing but .5.
+    # Two documents, drawn twice: the mean is 0, .5 or 1 with chances 1/4, 1/2 and 1/4. At 95 % the
+    # interval reaches from 0 to 1; at 20 % it holds nothing but .5.
     rows = [score("d1", "a", 0.0), score("d2", "a", 1.0)]
     wide = board(rows)["a"]
-    narrow = board(rows, LeaderboardOptions(resamples=1000, confidence=0.4, seed=7))["a"]
+    narrow = board(rows, LeaderboardOptions(resamples=1000, confidence=0.2, seed=7))["a"]
     assert (wide["low"], wide["high"]) == (0, 1)
     assert (narrow["low"], narrow["high"]) == (0.5, 0.5)
 
@@ -95,11 +102,10 @@ def test_interval_equals_scipys_percentile_bootstrap() -> None:
     values = np.random.default_rng(1).random(40)
     rows = [score(f"d{n:02}", "a", value) for n, value in enumerate(values.tolist())]
     found = board(rows)["a"]
-    expected = scipy.stats.bootstrap(
+    drawn = scipy.stats.bootstrap(
         (values,), np.mean, n_resamples=1000, method="percentile", rng=np.random.default_rng(7)
-    ).confidence_interval
-    assert found["low"] == pytest.approx(expected.low, abs=1e-12)
-    assert found["high"] == pytest.approx(expected.high, abs=1e-12)
+    ).bootstrap_distribution
+    assert [found["low"], found["high"]] == pytest.approx(list(np.quantile(drawn, tails(40))))
     assert found["low"] < found["macro"] < found["high"]
 
 
@@ -121,8 +127,8 @@ def test_interval_equals_a_slow_loop_where_scores_are_missing() -> None:
             drawn = [column[n] for n in draw if not np.isnan(column[n])]
             if drawn:
                 means.append(sum(drawn) / len(drawn))
-        assert found[author]["low"] == pytest.approx(np.percentile(means, 2.5))
-        assert found[author]["high"] == pytest.approx(np.percentile(means, 97.5))
+        ends = np.quantile(means, tails(np.isfinite(column).sum()))
+        assert [found[author]["low"], found[author]["high"]] == pytest.approx(list(ends))
     assert len(means) < 1000  # some resamples had no score of b
 
 
@@ -134,6 +140,41 @@ def test_authors_share_their_resamples() -> None:
     found = board(rows)
     assert found["b"]["low"] == pytest.approx(found["a"]["low"] + 1)
     assert found["b"]["high"] == pytest.approx(found["a"]["high"] + 1)
+
+
+@pytest.mark.parametrize("sizes", [[1] * 8, [4] * 8, [3, 3, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1]])
+def test_intervals_hold_the_mean_whatever_documents_share(sizes: list[int]) -> None:
+    """Means of 400 authors, each of documents drawn anew, whose topic is half of a score."""
+    rng, topic = np.random.default_rng(5), np.repeat(np.arange(len(sizes)), sizes)
+    values = rng.normal(size=(400, len(sizes)))[:, topic] + rng.normal(size=(400, topic.size))
+    rows = [
+        score(f"d{at:02}", f"a{author}", value)
+        for author, each in enumerate(values.tolist())
+        for at, value in enumerate(each)
+    ]
+    clusters = {f"d{at:02}": f"t{of}" for at, of in enumerate(topic)}
+    found = leaderboard(pd.DataFrame(rows), DESCRIPTIONS, OPTIONS, clusters)
+    holds = ((found["low"] <= 0) & (found["high"] >= 0)).mean()
+    assert holds > 0.92
+    if topic.size > len(sizes):
+        alone = leaderboard(pd.DataFrame(rows), DESCRIPTIONS, OPTIONS)
+        assert ((alone["low"] <= 0) & (alone["high"] >= 0)).mean() < holds - 0.05
+
+
+def test_clusters_are_those_given_and_copies() -> None:
+    values = {"d1": [0.11, 0.52, 0.73], "d2": [0.24, 0.35, 0.91], "d3": [0.11, 0.52, 0.73]}
+    values |= {f"e{n}": list(np.random.default_rng(n).random(3)) for n in range(12)}
+    rows = [
+        score(doc, author, value)
+        for doc, each in values.items()
+        for author, value in zip("abc", each, strict=True)
+    ]
+    given = {"e0": "x", "e1": "x", "d2": "y", "e2": ""}
+    found = document_clusters(pd.DataFrame(rows), given).set_index("doc_id")["cluster"]
+    assert found["d1"] == found["d3"] == "d1"  # a copy
+    assert (found["e0"], found["e1"], found["d2"]) == ("x", "x", "y")
+    assert found["e2"] == "e2"
+    assert found.nunique() == 13
 
 
 def test_micro_of_bleu_is_corpus_bleu() -> None:

@@ -8,7 +8,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.metrics.describe import JUDGED, Description
-from metassay.metrics.faithfulness.options import CheckpointOptions
+from metassay.metrics.faithfulness.reading import CheckpointOptions
 from metassay.metrics.faithfulness.record import FaithfulnessMetric, Scored
 from metassay.scoring.aggregation.judged import Setup
 from metassay.scoring.aggregation.statements import (

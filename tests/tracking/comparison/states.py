@@ -18,6 +18,7 @@ import pandas as pd
 import yaml
 
 from metassay.tables.certificates import CERTIFICATES
+from metassay.tables.documents import DOCUMENT_CLUSTERS
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
 from metassay.tables.scores import SCORES
@@ -73,7 +74,7 @@ def leaderboard(of: pd.DataFrame) -> pd.DataFrame:
 
 def side(of: pd.DataFrame, name: str = "now", **more: Any) -> Side:
     """A side without a lock or certificates."""
-    fields = {"certificates": empty(CERTIFICATES), "lock": None} | more
+    fields = {"certificates": empty(CERTIFICATES), "clusters": {}, "lock": None} | more
     return Side(name, "sample", of, leaderboard(of), **fields)
 
 
@@ -163,7 +164,12 @@ class Project:
         self.git("checkout", "-q", "-B", branch)
         hashes = {}
         rated = empty(CERTIFICATES) if certificates is None else certificates
-        for table, frame in ((SCORES, of), (LEADERBOARD, leaderboard(of)), (CERTIFICATES, rated)):
+        alone = pd.DataFrame({"doc_id": sorted(set(of["doc_id"]))})
+        alone["cluster"] = alone["doc_id"]
+        for table, frame in (
+            *((SCORES, of), (LEADERBOARD, leaderboard(of))),
+            *((CERTIFICATES, rated), (DOCUMENT_CLUSTERS, alone)),
+        ):
             file = self.root / TABLES / f"{table.name}.parquet"
             write(table, frame, file)
             md5 = hashlib.md5(file.read_bytes(), usedforsecurity=False).hexdigest()

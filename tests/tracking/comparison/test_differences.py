@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -278,3 +279,33 @@ def test_a_score_that_was_never_there_is_told() -> None:
     both = pd.concat([scores(), lone])
     found = one(compared(both, both), "bleu")
     assert (found["verdict"], found["why"]) == ("cannot tell", "never scored")
+
+
+def test_documents_of_a_topic_count_as_one() -> None:
+    """Two draws of 8 topics of 5 documents: what differs by topic alone is no difference shown."""
+    topic = np.repeat(np.arange(8), 5)
+    clusters = {f"d{at:03}": f"t{of}" for at, of in enumerate(topic)}
+    alarms = {True: 0, False: 0}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        before, after = scores(40, seed=seed), scores(40, seed=seed)
+        which = (after["metric"] == "rouge1") & (after["author"] == "lead")
+        after.loc[which, "value"] += rng.normal(size=8)[topic] + 0.1 * rng.normal(size=40)
+        for known in alarms:
+            one_side = side(after, clusters=clusters if known else {})
+            found = differences(side(before, "old"), one_side, OPTIONS)
+            alarms[known] += found.changes["verdict"].isin(["regressed", "improved"]).any()
+            row_ = one(found)
+            assert (row_["n"], row_["n_changed"]) == (40, 40)
+    assert alarms[True] <= 8 < alarms[False]  # at most 1 of 20, and the noise of 60
+
+
+def test_few_topics_cannot_show_a_difference() -> None:
+    clusters = {f"d{at:03}": f"t{at // 10}" for at in range(40)}
+    found = differences(
+        side(scores(40)), side(moved(-0.2, "rouge1", 40), clusters=clusters), OPTIONS
+    )
+    row_ = one(found)
+    assert row_["verdict"] == "cannot tell"
+    assert row_["why"].startswith("4 of 4 clusters of documents changed; at least 6 are needed")
+    assert np.isnan(row_["low"])

@@ -16,7 +16,6 @@ from metassay.tracking.comparison.causes import Cause
 from metassay.tracking.comparison.differences import DECISION, differences
 from metassay.tracking.comparison.sides import Side
 from metassay.tracking.options import ComparisonOptions
-from metassay.tracking.reevaluation.changed_texts import put_changed_texts
 from metassay.tracking.reevaluation.changes import write_report
 from metassay.tracking.reevaluation.history import append
 from metassay.tracking.reevaluation.outcome import (
@@ -28,14 +27,14 @@ from metassay.tracking.reevaluation.outcome import (
     lines,
     payload,
 )
-from metassay.tracking.reevaluation.texts import ChangedText, changed_texts
+from metassay.tracking.reevaluation.texts import ChangedText, changed_texts, put_changed_texts
 from tests.reporting import page_data
 from tests.test_reevaluate import leaderboard, scores
 
 
 def side(*, worse: bool) -> Side:
     made = scores(worse=worse)
-    return Side("here", "one", made, leaderboard(made), empty(CERTIFICATES), None)
+    return Side("here", "one", made, leaderboard(made), empty(CERTIFICATES), {}, None)
 
 
 def outcome(*, worse: bool, **more: object) -> Outcome:
@@ -115,7 +114,7 @@ def test_certificates_that_changed_are_named_everywhere(tmp_path: Path) -> None:
     assert said.startswith("1 certificate changed: rouge1 for faithful (people), system: promising")
     write_report(tmp_path, found, append(tmp_path, found))
     page = (tmp_path / "reports/changes/one/changes.md").read_text("utf-8")
-    assert "| rouge1 | people | faithful | full | system | promising | cannot tell |" in page
+    assert "- rouge1 for faithful (people), system: promising" in page
 
 
 def test_texts_are_on_the_page_alone(tmp_path: Path) -> None:

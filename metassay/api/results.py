@@ -1,0 +1,73 @@
+"""What `meta_eval` and `judge_check` return has in common: tables by name, notes, files."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+import pandas as pd
+
+from metassay.core.atomic import whole_folder
+from metassay.format.frames import to_csv
+
+
+def several(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Names, of which one may stand alone."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """Tables, each an attribute too, and what is worth knowing of them.
+
+    `notes`: what was assumed, counted and left out. `choices`: all that the numbers depend on
+    beside the input.
+    """
+
+    tables: Mapping[str, pd.DataFrame] = field(repr=False)
+    notes: tuple[str, ...]
+    choices: Mapping[str, object] = field(repr=False)
+
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        there = self.__dict__.get("tables", {})
+        if name not in there:
+            names = ", ".join(there)
+            raise AttributeError(f"no table is called {name!r} here; there are: {names}")
+        table: pd.DataFrame = there[name]
+        return table
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.tables]
+
+    def table(self, name: str) -> pd.DataFrame:
+        """A table by its name, such as `card`; AttributeError lists the names that there are."""
+        return self.__getattr__(name)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the page `index.html`, every table as CSV, `choices.json` and `notes.txt`.
+
+        The folder must be new or empty, and appears whole or not at all; else BadInput. Tables have
+        all their digits; a missing number is an empty cell.
+        """
+        with whole_folder(Path(folder), "save") as made:
+            self.write(made)
+
+    def write(self, folder: Path) -> None:
+        """Write the same to a folder that is there and empty."""
+        contents = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
+        contents["choices.json"] = f"{json.dumps(self.choices, indent=2, ensure_ascii=False)}\n"
+        for name, lines in self._texts().items():
+            contents[name] = "".join(f"{line}\n" for line in lines)
+        for name, text in contents.items():
+            (folder / name).write_text(text, encoding="utf-8", newline="\n")
+        self._write_page(folder)
+
+    def _texts(self) -> Mapping[str, Iterable[str]]:
+        return {"notes.txt": self.notes}
+
+    def _write_page(self, folder: Path) -> None:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"

@@ -1,0 +1,54 @@
+"""Who works on the texts of a benchmark: this process, or a cluster that may have them.
+
+Clearance follows the text, for machines as for endpoints (`metassay.llm.egress`).
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from metassay.core.errors import BadInput, raise_problems
+from metassay.core.options import parse
+from metassay.core.params import Evaluation, ExecutorOptions
+from metassay.datasets.labels import label_problems
+from metassay.datasets.registry import load_registry
+from metassay.executor.record import LOCAL, Executor
+from metassay.llm.egress import check_workers
+
+DASK = "METASSAY_DASK"  # the variable by which `metassay run --dask` tells its stages
+
+
+def is_local(options: ExecutorOptions) -> bool:
+    """Whether this process works alone; METASSAY_DASK goes before the options."""
+    return (os.environ.get(DASK) or options.kind) == "local"
+
+
+@contextmanager
+def open_executor(
+    options: ExecutorOptions, benchmark: Evaluation, repeated: Iterable[str], *, stage: str
+) -> Iterator[Executor]:
+    """Who works on pieces of a stage's texts, which may repeat text of the datasets `repeated`.
+
+    `stage` is the name of its instance. The variable METASSAY_DASK goes before `options`: a
+    scheduler's address, or `local`. Raises BadInput where text may not go to its workers, and where
+    it is in doubt whether it may.
+    """
+    if is_local(options):
+        yield LOCAL
+        return
+    try:
+        from metassay.executor.dask_cluster import Cluster
+    except ImportError:
+        raise BadInput(
+            'executor: Dask is not installed; run: pip install "metassay[dask]"'
+        ) from None
+    said = {"kind": "dask", "address": os.environ.get(DASK) or options.address}
+    where = f"params.yaml > executor (or {DASK})"
+    options = parse(ExecutorOptions, options.model_dump() | said, where=where)
+    registry = load_registry()
+    datasets = sorted({benchmark.dataset, *repeated})
+    raise_problems(label_problems(registry, datasets, [(benchmark.dataset, Path(benchmark.raw))]))
+    check_workers({name: one.access for name, one in registry.items()}, datasets, options)
+    with Cluster(options, f"{benchmark.name}-{stage}") as cluster:
+        yield cluster

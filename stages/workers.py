@@ -1,0 +1,25 @@
+"""Who works on the pieces of a stage, as far as its texts may go there."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+
+from metassay.datasets.workers import is_local, open_executor
+from metassay.executor.record import Executor
+from metassay.tables.parquet_file import load
+from stages.doorway import TABLES, StageIO
+
+
+def executor(
+    io: StageIO, repeated: Iterable[str] | None = None
+) -> AbstractContextManager[Executor]:
+    """Who works on the pieces of this stage, whose texts may repeat text of these datasets.
+
+    Of tables that do not say so themselves, whose text they may repeat is in `parts`, which is read
+    for this alone: it changes no number, so dvc.yaml does not declare it.
+    """
+    if repeated is None and not is_local(io.project.executor):
+        file = TABLES / io.benchmark / "parts.parquet"
+        parts = load(file, [])["repeats"].to_pylist() if file.exists() else []
+        repeated = {name for names in parts for name in names}
+    options, benchmark = io.project.executor, io.project.evaluations[io.benchmark]
+    return open_executor(options, benchmark, repeated or (), stage=io.entry.name)

@@ -1,0 +1,144 @@
+"""What kinds make of shards is what they make of everything: tables and notes, to the byte."""
+
+import pickle
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from metassay.executor.shards import cut
+from metassay.meta_evaluation.analysis import Evaluation
+from metassay.meta_evaluation.evaluate import evaluate
+from metassay.metrics.bertscore import KIND as BERTSCORE
+from stages import workers
+from tests.executor.test_stages_on_workers import change
+from tests.meta_evaluation.invented_study import CRITERIA, OPTIONS, rate, ratings_of, scores_of
+from tests.stage_setup import OWN, ROOT, refresh_code, run_stage, tiny_project
+from tests.test_llm_pipeline import data
+
+pytestmark = pytest.mark.slow
+
+MADE = [  # stages whose tables follow, here
+    *(("ingest", ""), ("generate", "lead"), ("segment", ""), ("decompose", "clauses")),
+    *(("align", name) for name in ("rouge_topk", "entity_chain", "bs_topk")),
+    ("pair", "all"),
+]
+CUT = [
+    *(("generate", "lead"), ("segment", ""), ("decompose", "clauses"), ("align", "rouge_topk")),
+    *(("align", "entity_chain"), ("align", "bs_topk"), ("judge", "lexical"), ("judge", "semantic")),
+    *(("measure", ""), ("measure", "bertscore"), ("score_statements", "bertscore_source")),
+]
+
+
+class Cutting:
+    """Answers as a cluster does, in this process: each shard goes and comes as bytes."""
+
+    remote = True
+
+    def __init__(self) -> None:
+        self.shards = 0
+
+    def map(
+        self,
+        function: Callable[..., Any],
+        pieces: Sequence[Any],
+        *common: Any,
+        files: Sequence[Path] = (),
+    ) -> list[Any]:
+        assert all(file.is_file() for file in files)
+        found = []
+        for shard in cut(pieces):
+            sent = cloudpickle.dumps((function, shard, common), 5)
+            there, its, known = pickle.loads(sent)
+            found.append(pickle.loads(pickle.dumps(there(its, *known), 5)))
+            self.shards += 1
+        return found or [function(pieces, *common)]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A benchmark whose tables were made in this process, and the models' outputs with them."""
+    root = tmp_path_factory.mktemp("kinds") / "project"
+    tiny_project(root, "http://127.0.0.1:9", ["Replaced."])
+    data(root / "data/raw/one", [f"a{number}" for number in range(5)])
+    for folder in ("terms", "judges"):
+        shutil.copytree(ROOT / "data" / folder, root / "data" / folder)
+    shared = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
+    one = shared["statement_metrics"]["bertscore_source"] | {"alignments": ["rouge_topk"]}
+    change(
+        root,
+        "params.yaml",
+        systems={"lead": {"kind": "lead", "passages": 3}},
+        decompositions={"clauses": {"kind": "clauses"}},
+        statement_metrics=shared["statement_metrics"] | {"bertscore_source": one},
+    )
+    lists = {
+        "systems": ["lead"],
+        "decompositions": ["clauses"],
+        "alignments": ["rouge_topk", "entity_chain", "bs_topk"],
+        "judges": ["lexical", "semantic"],
+        "costly_metrics": ["bertscore"],
+        "statement_metrics": ["bertscore_source"],
+    }
+    change(root, str(OWN), **lists)
+    refresh_code(root)
+    with pytest.MonkeyPatch.context() as patch:
+        assert [run_stage(patch, root, *one) for one in MADE] == [0] * len(MADE)
+    return root
+
+
+def tables(root: Path) -> dict[Path, bytes]:
+    files = (root / "data/tables").rglob("*.parquet")
+    return {file.relative_to(root): file.read_bytes() for file in files}
+
+
+@pytest.mark.parametrize(("stage", "item"), CUT)
+def test_a_stage_in_shards_makes_the_same_tables(
+    project: Path, monkeypatch: pytest.MonkeyPatch, stage: str, item: str
+) -> None:
+    assert run_stage(monkeypatch, project, stage, item) == 0
+    here = tables(project)
+    for store in (project / ".work").glob("models.sqlite*"):
+        store.unlink()
+    cutting = Cutting()
+    monkeypatch.setattr(workers, "open_executor", lambda *_, **__: nullcontext(cutting))
+    assert run_stage(monkeypatch, project, stage, item) == 0
+    assert tables(project) == here
+    assert cutting.shards >= 5
+
+
+def test_what_hangs_on_all_texts_is_never_cut() -> None:
+    options = BERTSCORE.options.model_construct(idf=True)
+    assert BERTSCORE.whole(options)
+    assert not BERTSCORE.whole(BERTSCORE.options.model_construct(idf=False))
+
+
+def test_levels_families_and_ensembles_of_a_study_in_shards() -> None:
+    rng = np.random.default_rng(5)
+    texts = [(f"d{d}", f"s{s}") for d in range(9) for s in range(5)]
+    scores = pd.concat(
+        [scores_of({t: float(rng.normal()) for t in texts}, metric=one) for one in "abc"]
+    )
+    rated = [
+        rate("grade", author, doc, rater, float(rng.integers(1, 5)))
+        for rater in ("amy", "bob")
+        for doc, author in texts
+    ]
+    options = OPTIONS.model_copy(
+        update={"resamples": 50, "permutations": 50, "compared": ["a", "b", "c"]}
+    )
+    better = dict.fromkeys("abc", "higher")
+    given = (scores, ratings_of(*rated), CRITERIA, better, options)
+    cutting, here = Cutting(), evaluate(Evaluation(*given))
+    there = evaluate(Evaluation(*given, executor=cutting))
+    assert here.keys() == there.keys()
+    for name, frame in here.items():
+        pd.testing.assert_frame_equal(frame, there[name], check_exact=True)
+    assert cutting.shards >= 3 + 3 + 1

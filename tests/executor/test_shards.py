@@ -1,0 +1,73 @@
+"""Where shards end, and how they are kept."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from metassay.executor.record import LOCAL
+from metassay.executor.shards import Storage, cut
+from metassay.executor.versions import contents, difference, versions
+
+
+def test_shards_are_the_pieces_in_their_order() -> None:
+    for n in (0, 1, 7, 63, 64, 1000, 20_000):
+        pieces = [f"piece {number}" for number in range(n)]
+        shards = list(cut(pieces))
+        assert [piece for shard in shards for piece in shard] == pieces
+        assert all(shards)
+        if n < 128:
+            assert len(shards) == n
+        else:
+            assert max(64, n / 64) / 1.4 < len(shards) < max(128, n / 64) * 1.4
+
+
+def test_a_piece_more_changes_its_own_shard_alone() -> None:
+    pieces = [f"piece {number}" for number in range(4000)]
+    before = {tuple(shard) for shard in cut(pieces)}
+    after = {tuple(shard) for shard in cut([*pieces[:1234], "new", *pieces[1234:]])}
+    assert len(before - after) <= 2
+    assert len(after - before) <= 3
+
+
+def test_equal_pieces_end_in_time() -> None:
+    sizes = [len(shard) for shard in cut(["same"] * 10_000)]
+    assert max(sizes) <= 256
+
+
+@pytest.mark.parametrize("place", ["folder", "memory://metassay-test"])
+def test_a_storage_has_files_that_are_whole_or_not_there(tmp_path: Path, place: str) -> None:
+    storage = Storage(place if "://" in place else str(tmp_path / place))
+    assert not storage.has("a")
+    with pytest.raises(FileNotFoundError):
+        storage.read("a")
+    storage.write("a", b"one")
+    storage.write("a", b"two")
+    assert (storage.has("a"), storage.read("a")) == (True, b"two")
+    if "://" not in place:
+        assert os.listdir(tmp_path / place) == ["a"]  # noqa: PTH208
+        assert (tmp_path / place).stat().st_mode & 0o077 == 0
+        assert (tmp_path / place / "a").stat().st_mode & 0o077 == 0
+    storage.clear()
+    storage.clear()
+    assert not storage.has("a")
+
+
+def test_other_versions_are_told_in_one_line(tmp_path: Path) -> None:
+    known = {"python": "3.11", "numpy": "2.4", "torch": "2.13"}
+    assert difference(known, known) == ""
+    assert difference(known, {**known, "numpy": "2.5", "torch": "not there", "other": "1"}) == (
+        "numpy 2.5 instead of 2.4, torch not there instead of 2.13"
+    )
+    assert len(versions()["metassay"]) == 12
+    file = tmp_path / "prompt.yaml"
+    file.write_text("a", encoding="utf-8")
+    first = contents([file, tmp_path / "none"])
+    assert first[str(tmp_path / "none")] == "not there"
+    file.write_text("b", encoding="utf-8")
+    assert contents([file]) != {str(file): first[str(file)]}
+
+
+def test_here_all_pieces_are_one_shard() -> None:
+    assert LOCAL.map(sorted, [3, 1, 2]) == [[1, 2, 3]]
+    assert LOCAL.map(sorted, []) == [[]]
