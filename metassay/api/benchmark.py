@@ -32,19 +32,13 @@ class Benchmark:
     """
 
     def __init__(self, name: str, project: str | Path = ".") -> None:
-        self.name = name
-        self.project = Path(project)
-        problem = name_problem(name)
-        if problem:
+        self.name, self.project = name, Path(project)
+        if problem := name_problem(name):
             raise BadInput(f"benchmark {name!r}: {problem}")
-        if not (self.project / "benchmarks" / name / "params.yaml").is_file():
-            there = sorted(
-                path.parent.name for path in self.project.glob("benchmarks/*/params.yaml")
-            )
-            raise BadInput(
-                f"{self.project}: has no benchmark {name!r}; there are:"
-                f" {', '.join(there) or 'none'}{meant(name, there)}"
-            )
+        there = sorted(one.parent.name for one in self.project.glob("benchmarks/*/params.yaml"))
+        if name not in there:
+            known = f"{', '.join(there) or 'none'}{meant(name, there)}"
+            raise BadInput(f"{self.project}: has no benchmark {name!r}; there are: {known}")
 
     @property
     def tables(self) -> list[str]:
@@ -73,16 +67,12 @@ class Benchmark:
             be.
         """
         if name not in TABLES:
-            raise BadInput(
-                f"no table is called {name!r}; choose from {', '.join(sorted(TABLES))}"
-                f"{meant(name, TABLES)}"
-            )
+            known = f"{', '.join(sorted(TABLES))}{meant(name, TABLES)}"
+            raise BadInput(f"no table is called {name!r}; choose from {known}")
         path = self._path(name)
         if path is None:
-            raise BadInput(
-                f"{self.project}: table {name!r} of {self.name!r} is not there; run:"
-                f" metassay run {self.name}"
-            )
+            what = f"table {name!r} of {self.name!r} is not there"
+            raise BadInput(f"{self.project}: {what}; run: metassay run {self.name}")
         return read(TABLES[name], path)
 
     def _path(self, name: str) -> Path | None:

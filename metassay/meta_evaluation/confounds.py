@@ -1,6 +1,6 @@
 """The table `confounds`: is it quality that a metric sees, or copying, length, or the author."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -192,8 +192,7 @@ def _at(
     if options.coefficient == "spearman":
         each = [residuals_first(one, human, control, level, study.layout) for one in metrics]
         yield "partial_residuals_first", _Value(each, left.n, left.needed)
-    p = _p_of_rest(found, level, less, dict(zip(places, left.value, strict=True)), options)
-    yield statistic, left._replace(p=[p.get(place, np.nan) for place in places])
+    yield statistic, left._replace(p=_p_of_rest(found, level, places, less, left.value, options))
 
 
 def _same_texts(metrics: Array, human: Array, control: Array) -> Mask:
@@ -205,28 +204,25 @@ def _same_texts(metrics: Array, human: Array, control: Array) -> Mask:
 def _p_of_rest(
     found: Gathered,
     level: Level,
+    places: Sequence[int],
     less: Less,
-    left: Mapping[int, float],
+    left: Array,
     options: MetaOptions,
-) -> dict[int, float]:
-    """Adjusted p of what is left, if for any metric half or more goes; by the metric's place."""
-    study = found.study
-    plain = {place: found.levels[level].left.value[place] for place in left}
-    gone = {i for i in left if left[i] * np.sign(plain[i]) <= VANISHES * abs(plain[i])}
-    if not gone:
-        return {}
-    places = list(left)
-    each = np.stack([less(study.metrics[place].oriented) for place in places])
-    tested = run_test(study, each, less(study.oriented), level, options)
+) -> Array:
+    """Adjusted p of what is left, where half or more goes; NaN elsewhere."""
+    study, plain = found.study, found.levels[level].left.value[list(places)]
+    gone = left * np.sign(plain) <= VANISHES * np.abs(plain)
+    tested = None
+    if gone.any():
+        each = np.stack([less(study.metrics[place].oriented) for place in places])
+        tested = run_test(study, each, less(study.oriented), level, options)
     if tested is None:
-        return {}
+        return np.full(len(places), np.nan)
     adjusted = tested.adjusted(np.ones(len(places), dtype=bool))
     # What is left counts only if it goes the way the whole goes.
-    ways = np.array([[np.sign(plain[place])] for place in places])
-    usable = (tested.signs == ways) & ~np.isnan(adjusted)
-    smallest = np.min(np.where(usable, adjusted, np.inf), axis=1).tolist()
-    found_p = dict(zip(places, smallest, strict=True))
-    return {place: p for place, p in found_p.items() if np.isfinite(p) and place in gone}
+    usable = (tested.signs == np.sign(plain)[:, None]) & ~np.isnan(adjusted)
+    smallest = np.min(np.where(usable, adjusted, np.inf), axis=1)
+    return np.where(gone & np.isfinite(smallest), smallest, np.nan)
 
 
 def _correlated(
@@ -247,7 +243,8 @@ def _pooled(
 
     def added(a: Array, b: Array, there: Mask) -> Correlation:
         both = np.full(a.shape, np.nan)
-        each = standardise(a[:, there]), standardise(control[there][None])
+        scores = np.ascontiguousarray(a[:, there])  # sums in one order, however many metrics
+        each = standardise(scores), standardise(control[there][None])
         both[:, there] = np.mean(_alike(each), axis=0)
         return correlate_at(both, b, "global", options.coefficient, layout)
 

@@ -21,7 +21,6 @@ from metassay.statistics.correlation import (
     LEVELS,
     Coefficient,
     correlate,
-    correlate_groups,
 )
 from metassay.statistics.exact_sums import Array, mean_without_gaps, quotient
 from metassay.statistics.jackknife import Over, interval, left_out, left_out_all
@@ -161,9 +160,11 @@ def _in_parts(found: Sequence[Study]) -> Iterator[Parts]:
 def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
     """Items grouped by part: the mean of the parts' coefficients, however large the parts are."""
     study, measured = parts[0]
-    metric = np.concatenate([one.values.ravel() for _, one in parts])
-    human = np.concatenate([part.human.ravel() for part, _ in parts])
-    group = np.repeat(np.arange(len(parts)), [one.values.size for _, one in parts])
+    # Each part takes the place of a document, its texts that of the systems.
+    metric, human = np.full((2, max(one.values.size for _, one in parts), len(parts)), np.nan)
+    for place, (part, one) in enumerate(parts):
+        metric[: one.values.size, place] = one.values.ravel()
+        human[: one.values.size, place] = part.human.ravel()
     draws = draw(
         study.shape,
         resample=options.resample,
@@ -172,7 +173,7 @@ def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
         layout=study.layout,
     )
     for coefficient in get_args(Coefficient):
-        value = correlate_groups(metric, human, group, coefficient)
+        value = correlate(metric, human, "document", coefficient)
         means = _mean_of_draws(parts, coefficient, draws)
         ends = percentiles(means[:, None], options.confidence)
         yield {

@@ -1,7 +1,7 @@
 """The table `significance`: is one metric closer to people than another, or is it chance."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Literal, TypedDict
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
+from metassay.meta_evaluation.study import Study, frame_of, generator
 from metassay.statistics.correlation import LEVELS, Coefficient, Level
 from metassay.statistics.layout import Layout
 from metassay.statistics.resampling import Draws, draw
@@ -69,21 +69,28 @@ def significance(
     which hang on the study alone: another metric changes no p, only the corrected ones. With n of
     them (`permutations`) no p is below 1 / (n + 1), or 2 / (n + 1) by bootstrap, before correction.
     """
-    families = [
-        (study, level, test)
-        for study in studies
-        for level in LEVELS
-        for test in _tests(study, level, options)
-    ]
+    families = [(study, level) for study in studies for level in LEVELS]
     shards = executor.map(of_families, families, options)
     return frame_of([row for rows in shards for row in rows], SIGNIFICANCE)
 
 
 def of_families(
-    shard: Sequence[tuple[Study, Level, str]], options: MetaOptions
+    shard: Sequence[tuple[Study, Level]], options: MetaOptions
 ) -> list[dict[str, object]]:
-    """The rows of some families: all pairs of a study's metrics, at one level by one test."""
-    return [row for family in shard for row in _family(*family, options)]
+    """The rows of some studies' levels: all pairs of metrics, by each test."""
+    rows: list[dict[str, object]] = []
+    for _, families in groupby(shard, key=lambda family: id(family[0])):
+        levels = list(families)
+        study = levels[0][0]
+        compared = sorted(study.compared(options), key=lambda one: one.label)
+        pairs = list(combinations([one.label for one in compared], 2))
+        each = combinations([one.oriented for one in compared], 2)
+        trios = [common(a, b, study.oriented) for a, b in each]
+        for _, level in levels:
+            counts = [_rests_on(trio, level, options.coefficient) for trio in trios]
+            for test in _tests(study, level, options):
+                rows += _family(study, pairs, trios, counts, level, test, options)
+    return rows
 
 
 def _tests(study: Study, level: Level, options: MetaOptions) -> list[str]:
@@ -92,30 +99,32 @@ def _tests(study: Study, level: Level, options: MetaOptions) -> list[str]:
     return ["williams", *drawn] if by_theory else drawn
 
 
-def _family(study: Study, level: Level, test: str, options: MetaOptions) -> list[dict[str, object]]:
-    compared = sorted(study.compared(options), key=lambda one: one.label)
-    pairs = list(combinations(compared, 2))
-    found = list(_tested(study, pairs, level, test, options))
+Pairs = Sequence[tuple[str, str]]
+
+
+def _family(
+    study: Study,
+    pairs: Pairs,
+    trios: Sequence[Trio],
+    counts: Sequence[int],
+    level: Level,
+    test: str,
+    options: MetaOptions,
+) -> Iterator[dict[str, object]]:
+    found = list(_tested(study, pairs, trios, level, test, options))
     p = [values["p"] for values in found]
-    return [
-        {
+    adjusted = zip(holm(p), benjamini_hochberg(p), strict=True)
+    for (a, b), values, n, by in zip(pairs, found, counts, adjusted, strict=True):
+        yield {
             **study.key,
             "level": level,
             "coefficient": options.coefficient,
             "test": test,
-            "metric_a": a.label,
-            "metric_b": b.label,
+            **{"metric_a": a, "metric_b": b, "low": np.nan, "high": np.nan, "n_undefined": 0},
             **values,
-            "p_holm": by_holm,
-            "p_benjamini_hochberg": by_benjamini_hochberg,
+            "n": n,
+            **{"p_holm": by[0], "p_benjamini_hochberg": by[1]},
         }
-        for (a, b), values, by_holm, by_benjamini_hochberg in zip(
-            pairs, found, holm(p), benjamini_hochberg(p), strict=True
-        )
-    ]
-
-
-Pairs = Sequence[tuple[Measured, Measured]]
 
 
 class Exchange(TypedDict):
@@ -128,9 +137,13 @@ class Exchange(TypedDict):
 
 
 def _tested(
-    study: Study, pairs: Pairs, level: Level, test: str, options: MetaOptions
+    study: Study,
+    pairs: Pairs,
+    trios: Sequence[Trio],
+    level: Level,
+    test: str,
+    options: MetaOptions,
 ) -> Iterator[dict[str, float]]:
-    trios = [common(a.oriented, b.oriented, study.oriented) for a, b in pairs]
     exchange: Exchange = {
         "resample": options.resample,
         "n": options.permutations,
@@ -143,23 +156,18 @@ def _tested(
             differences = iter(sampled_by_document(trios, options.coefficient, draws))
         else:
             differences = _differences(study, pairs, trios, level, draws, options)
-        results = (
-            paired(sample, trio, confidence=options.confidence)._asdict()
-            for trio, sample in zip(trios, differences, strict=True)
-        )
+        for trio, sample in zip(trios, differences, strict=True):
+            yield paired(sample, trio, confidence=options.confidence)._asdict()
     elif test.startswith("permutation"):
         swaps = draw_swaps(study.shape, **exchange)
         known: Known = {}
         how = level, options.coefficient, swaps, options.resample, study.layout
-        results = (by_permutation(trio, *how, known=known)._asdict() for trio in trios)
+        for trio in trios:
+            yield by_permutation(trio, *how, known=known)._asdict()
     else:
-        results = (
-            {"difference": one.difference, "p": one.p, "n_missing": one.n_missing}
-            for one in (williams_of(trio, level, options.coefficient) for trio in trios)
-        )
-    for trio, values in zip(trios, results, strict=True):
-        n = _rests_on(trio, level, options.coefficient)
-        yield {"low": np.nan, "high": np.nan, "n_undefined": 0, **values, "n": n}
+        for trio in trios:
+            one = williams_of(trio, level, options.coefficient)
+            yield {"difference": one.difference, "p": one.p, "n_missing": one.n_missing}
 
 
 def _differences(
@@ -174,12 +182,12 @@ def _differences(
     known: dict[tuple[str, bytes], Sampled] = {}
     for (a, b), trio in zip(pairs, trios, strict=True):
         cells = trio.present.tobytes()
-        for one, scores in ((a, trio.a), (b, trio.b)):
-            if (one.label, cells) not in known:
-                known[one.label, cells] = sampled(
+        for name, scores in ((a, trio.a), (b, trio.b)):
+            if (name, cells) not in known:
+                known[name, cells] = sampled(
                     scores, trio.human, level, options.coefficient, draws, study.layout
                 )
-        yield known[a.label, cells].less(known[b.label, cells])
+        yield known[a, cells].less(known[b, cells])
 
 
 def _rests_on(trio: Trio, level: Level, coefficient: Coefficient) -> int:

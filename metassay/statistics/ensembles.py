@@ -11,7 +11,7 @@ data.
 """
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,6 @@ from metassay.statistics.exact_sums import (
 from metassay.statistics.limits import LARGEST
 from metassay.statistics.resampling import percentiles, tallies
 
-Scaling = Literal["sigma", "paper"]
 Folds = NDArray[np.intp]
 
 HELD = 1 << 23  # weights held at a time: 64 MB, however many resamples are asked for
@@ -60,11 +59,10 @@ class InEnsembles(NamedTuple):
     high: float
 
 
-def standardise(metrics: ArrayLike, scaling: Scaling = "sigma") -> Array:
+def standardise(metrics: ArrayLike) -> Array:
     """Each row of (metrics, items) less its mean, over its standard deviation; NaN stays NaN.
 
-    `paper` divides by the variance, as the paper's formula is printed: then metrics with a small
-    spread weigh more. A constant row becomes NaN: it has no place on this scale.
+    A constant row becomes NaN: it has no place on this scale.
     """
     x = np.asarray(metrics, dtype=np.float64)
     weights = np.isfinite(x).astype(np.float64)
@@ -72,12 +70,6 @@ def standardise(metrics: ArrayLike, scaling: Scaling = "sigma") -> Array:
     count = np.maximum(np.sum(weights, axis=-1, keepdims=True), 1.0)
     spread = np.sqrt(np.sum(deviation**2, axis=-1, keepdims=True) / count)
     scores = quotient(deviation, spread, spread > 0)
-    if scaling == "paper":
-        # The deviations were scaled: bring back the unit of the scores.
-        centred = np.where(weights > 0, x, 0.0)
-        centred = centred - np.sum(centred, axis=-1, keepdims=True) / count
-        sigma = np.sqrt(np.sum(weights * centred**2, axis=-1, keepdims=True) / count)
-        scores = quotient(scores, sigma, sigma > 0)
     return np.where(weights > 0, scores, np.nan)
 
 
@@ -102,7 +94,6 @@ def ensembles(
     n: int,
     confidence: float,
     rng: np.random.Generator,
-    scaling: Scaling = "sigma",
 ) -> Ensembles:
     """Correlate every subset of the metrics with people, with intervals from n resamples.
 
@@ -112,7 +103,7 @@ def ensembles(
     """
     scores, people, missing = complete(metrics, human)
     members = subsets(len(scores))
-    z = standardise(scores, scaling)
+    z = standardise(scores)
     items = people.size
     of_subsets = _subset_values(z, people, members, coefficient)
     value = of_subsets(np.ones((1, items)))[0]
@@ -218,8 +209,6 @@ class BestSubset(NamedTuple):
     members: Mask  # (metrics,) chosen on all items
     in_sample: float  # its Pearson correlation on the items that chose it: too good
     value: float  # mean correlation, over outer folds, of the subset that the others chose
-    best_in_sample: float  # the largest correlation of any subset: the winner's curse in full
-    chosen: Mask  # (folds, metrics) what each outer fold's other items chose
     n: int  # items that have every score
     n_undefined: int  # outer folds without a correlation
     n_missing: int  # items that have some scores but not all
@@ -232,7 +221,6 @@ def best_subset(
     folds: int,
     rng: np.random.Generator,
     groups: ArrayLike | None = None,
-    scaling: Scaling = "sigma",
 ) -> BestSubset:
     """Choose among all subsets of (metrics, items) by Pearson correlation with human (items,).
 
@@ -251,21 +239,19 @@ def best_subset(
     if folds < 2 or size < 2 * folds:
         raise ValueError(f"want 2 folds or more, of 2 groups or more: {folds} folds, {size} groups")
     fold = _folds(group, folds, rng)
-    values, chosen = [], []
+    values = []
     for held in range(folds):
         rest = fold != held
         inner = _folds(group[rest], folds, rng)
-        best = _choose(scores[:, rest], people[rest], inner, members, scaling)
-        chosen.append(members[best])
-        values.append(_held_out(scores, people, ~rest, members[best : best + 1], scaling)[0])
-    final = _choose(scores, people, fold, members, scaling)
+        best = _choose(scores[:, rest], people[rest], inner, members)
+        values.append(_held_out(scores, people, ~rest, members[best : best + 1])[0])
+    final = _choose(scores, people, fold, members)
     once = np.ones((1, people.size))
-    whole = moment_correlations(standardise(scores, scaling), people, members, once)[0]
-    largest = float(np.nanmax(whole)) if not np.all(np.isnan(whole)) else np.nan
+    whole = moment_correlations(standardise(scores), people, members, once)[0]
     undefined = int(np.count_nonzero(np.isnan(values)))
     in_sample, value = float(whole[final]), mean_of_defined(np.array(values))
     counts = people.size, undefined, missing
-    return BestSubset(members[final], in_sample, value, largest, np.array(chosen), *counts)
+    return BestSubset(members[final], in_sample, value, *counts)
 
 
 def _folds(group: Folds, folds: int, rng: np.random.Generator) -> Folds:
@@ -274,23 +260,20 @@ def _folds(group: Folds, folds: int, rng: np.random.Generator) -> Folds:
     return np.asarray(rng.permutation(np.arange(int(np.max(number)) + 1) % folds)[number])
 
 
-def _choose(scores: Array, people: Array, fold: Folds, members: Mask, scaling: Scaling) -> int:
-    held = [
-        _held_out(scores, people, fold == here, members, scaling) for here in range(fold.max() + 1)
-    ]
+def _choose(scores: Array, people: Array, fold: Folds, members: Mask) -> int:
+    held = [_held_out(scores, people, fold == here, members) for here in range(fold.max() + 1)]
     mean = np.nan_to_num(mean_without_gaps(np.array(held)), nan=-np.inf)
     return int(np.argmax(mean >= np.max(mean) - 1e-12))
 
 
-def _held_out(scores: Array, people: Array, held: Mask, members: Mask, scaling: Scaling) -> Array:
+def _held_out(scores: Array, people: Array, held: Mask, members: Mask) -> Array:
     # Correlation on the held-out items of subsets standardised on the others: (subsets,).
     train = scores[:, ~held]
     spread = np.std(train, axis=1)
     # A metric that is constant where the subset is chosen has no scale.
-    constant = np.all(np.isnan(standardise(train, scaling)), axis=1)
-    power = 1 if scaling == "sigma" else 2
+    constant = np.all(np.isnan(standardise(train)), axis=1)
     moved = scores[:, held] - np.mean(train, axis=1, keepdims=True)
-    z = quotient(np.ascontiguousarray(moved), spread[:, None] ** power, ~constant[:, None])
+    z = quotient(np.ascontiguousarray(moved), spread[:, None], ~constant[:, None])
     once = np.ones((1, moved.shape[1]))
     values: Array = moment_correlations(z, people[held], members, once)[0]
     return values

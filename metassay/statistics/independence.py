@@ -18,7 +18,9 @@ Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smy
 Permutation p-values should never be zero (the data count as one order).
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations, permutations
 from math import factorial
 from typing import NamedTuple
@@ -173,7 +175,19 @@ def _order_blocks(n: int, width: int) -> Iterator[slice]:
 
 def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:
     """Random orders for these rows; row 0 of all is the data's own."""
-    return _rows(some, np.arange(size), lambda: rng.permutation(size))
+    state = json.dumps(rng.bit_generator.state)
+    rows, after = _orders_from(size, some.start, some.stop, state)
+    rng.bit_generator.state = json.loads(after)
+    return rows
+
+
+@lru_cache(maxsize=4)  # each level's of one study: all confounds are tested by the same orders
+def _orders_from(size: int, start: int, stop: int, state: str) -> tuple[Index, str]:
+    known = json.loads(state)
+    rng = np.random.Generator(getattr(np.random, known["bit_generator"])())
+    rng.bit_generator.state = known
+    rows = _rows(slice(start, stop), np.arange(size), lambda: rng.permutation(size))
+    return rows, json.dumps(rng.bit_generator.state)
 
 
 def _orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
@@ -447,12 +461,15 @@ def _statistics(metrics: Prepared, human: Prepared, moved: _Moved) -> Array:
     if moved.signs is not None:
         return _by_signs(metrics, human, moved.signs, to, sign, grid=grid)
     drawn = np.ascontiguousarray(human.values.T)[moved.documents]
+    turned = np.abs(sign)
+    if not grid:  # once, for the numbers and their squares
+        drawn, sign = _in_order(drawn, to, sign), turned
     found = _products(metrics.values, drawn, to, sign, grid=grid)
     # Divided by its own spread: systems or documents that are noisy for both sides say nothing.
-    turned = np.abs(sign)
     squares = _products(metrics.values**2, drawn**2, to, turned, grid=grid)
     if not human.present.all() and not metrics.present.all():
         there = np.ascontiguousarray(human.present.T)[moved.documents]
+        there = there if grid else _in_order(there, to, turned)
         squares *= _products(metrics.present, there, to, turned, grid=grid)
     return _over_root(found, squares)
 
@@ -464,10 +481,12 @@ def _by_signs(
     (levels, rests), (their_levels, their_rests) = map(_levels_and_rests, (metrics, human))
     between = _by_row(levels, their_levels, to, sign, grid=grid)
     drawn = their_rests.T * signs[:, :, None]
+    if not grid:
+        drawn = _in_order(drawn, to, sign)
     found = between + _products(rests, drawn, to, sign, grid=grid)
     still = human.values.T[None] ** 2
     if not grid:
-        still = np.broadcast_to(still, (len(to), *still.shape[1:]))
+        still = _in_order(np.broadcast_to(still, (len(to), *still.shape[1:])), to, np.abs(sign))
     squares = _products(metrics.values**2, still, to, np.abs(sign), grid=grid)
     return _over_root(found, np.broadcast_to(squares, found.shape))
 
@@ -482,14 +501,20 @@ def _by_row(scores: Array, human: Array, to: Index, sign: Array, *, grid: bool) 
     return by_order[:, :, None] if grid else by_order[:, None]
 
 
+def _in_order(drawn: Array, to: Index, sign: Array) -> Array:
+    if drawn.shape[2] == 1:
+        return drawn * sign[:, None]
+    return np.take_along_axis(drawn, to[:, None], axis=2) * sign[:, None]
+
+
 def _products(scores: Array, drawn: Array, to: Index, sign: Array, *, grid: bool) -> Array:
-    # `drawn` (these, documents, rows): people's matrix with its documents moved.
+    # `drawn` (these, documents, rows): people's matrix with its documents moved, and its rows too
+    # (`_in_order`) where orders go in pairs.
     rows, columns = scores.shape[1:]
     if rows == 1:
-        turned = sign if grid else sign.T  # (orders, 1): each with all of these, or one with one
-        return (scores[:, 0] @ drawn[:, :, 0].T)[:, None] * turned[None]
+        found = (scores[:, 0] @ drawn[:, :, 0].T)[:, None]
+        return found * sign[None] if grid else found  # (orders, 1): each with all of these
     if not grid:
-        drawn = np.take_along_axis(drawn, to[:, None], axis=2) * sign[:, None]
         by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(len(scores), -1)
         return (by_document @ drawn.reshape(len(drawn), -1).T)[:, None]
     # Every row of the one against every row of the other: any order of rows is a sum of these.

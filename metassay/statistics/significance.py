@@ -307,7 +307,7 @@ def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: 
         return np.full((2, len(swap)), np.nan)
     if coefficient == "pearson":
         return _pearson_of_swaps(x, y, z, swap)
-    if coefficient == "kendall_c":
+    if coefficient != "kendall":
         of = EVERY_COEFFICIENT[coefficient]
         return np.stack([of(np.where(swap, y, x), z), of(np.where(swap, x, y), z)])
     # Which of the 2 k scores each metric has now: whole numbers, so that BLAS is exact.
@@ -315,15 +315,6 @@ def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: 
     scores = np.concatenate((x, y))
     sign, order = np.sign(scores[:, None] - scores), np.sign(z[:, None] - z)
     values = []
-    if coefficient == "spearman":
-        # Twice the rank less its mean is what is smaller less what is larger.
-        human, ranks = np.tile(np.sum(order, axis=1), 2), chosen @ sign.T
-        size = np.sqrt(np.full(len(chosen), np.sum(human**2) / 2))
-        for taken, rank in ((chosen, ranks), (1 - chosen, np.sum(sign, axis=1) - ranks)):
-            now = rank * taken
-            sizes = np.sqrt(np.sum(now * now, axis=1)), size
-            values.append(ratio(np.sum(now * human, axis=1), *sizes))
-        return np.stack(values)
     alike = sign * np.tile(order, (2, 2))
     size = np.sqrt(np.full(len(chosen), np.sum(np.abs(order))))
     for taken in (chosen, 1 - chosen):
@@ -394,7 +385,7 @@ def _pooled_explicitly(trio: Trio, coefficient: Coefficient, swaps: Swaps) -> Ar
     system, document = np.nonzero(cells)
     values = np.empty((2, len(swaps.systems)))
     of = EVERY_COEFFICIENT[coefficient]
-    paired = coefficient in ("spearman", "kendall") and a.size <= PAIRED_ITEMS
+    paired = coefficient == "kendall" and a.size <= PAIRED_ITEMS
     for rows in blocks(values.shape[1], 1 if paired else 4 * a.size):
         swap = swaps.systems[rows][:, system] ^ swaps.documents[rows][:, document]
         if paired:

@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, count
 
 from metassay.studies.record import Draft
 
@@ -26,12 +26,11 @@ def lot(seed: int, *key: str) -> int:
 
 def ids(identities: Sequence[tuple[str, ...]], seed: int) -> list[str]:
     """An id of letters for each of the identities, which are all different."""
-    length = _SHORTEST
-    while True:
-        found = [_letters(lot(seed, "id", *identity), length) for identity in identities]
-        if len(set(found)) == len(found):
-            return found
-        length += 1
+    lengths = (
+        [_letters(lot(seed, "id", *identity), length) for identity in identities]
+        for length in count(_SHORTEST)
+    )
+    return next(found for found in lengths if len(set(found)) == len(found))
 
 
 def chosen(drafts: Sequence[Draft], n: int | None, seed: int, *, together: bool) -> list[Draft]:

@@ -255,7 +255,7 @@ def _pairs(read: Reads, options: Options) -> Made:
         criteria["covered"] = Criterion(low=0, high=100, better="higher")
     words = _WORDS["pairs"]
     told = (*words["instructions"], *(words["shares"] if options.shares else ()))
-    return Made(drafts, criteria, told, tuple(texts.notes), texts.datasets)
+    return Made(drafts, criteria, told, texts.notes, texts.datasets)
 
 
 def _asked_of_pair(doc: str, first: str, second: str, *, shares: bool) -> Iterator[Asked]:

@@ -131,11 +131,6 @@ class Options:
 Reads = Callable[[Table], pd.DataFrame]  # a table of the benchmark
 
 
-def each_answer(answers: Sequence[Answer]) -> list[Answer]:
-    """Every answer is a rating of its own."""
-    return list(answers)
-
-
 @dataclass(frozen=True)
 class Form:
     """One form: what is asked of whom, and how answers become ratings.
@@ -147,7 +142,7 @@ class Form:
 
     name: str
     make: Callable[[Reads, Options], Made]
-    rate: Callable[[Sequence[Answer]], list[Answer]] = each_answer
+    rate: Callable[[Sequence[Answer]], list[Answer]] = list  # each answer is one
     together: bool = True
 
 

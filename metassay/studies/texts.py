@@ -25,18 +25,13 @@ class Written(NamedTuple):
     """Texts that there are, by doc_id and author, the reference's among them."""
 
     whole: Mapping[_Text, str]
-    failed: int  # texts of systems that are not there
+    notes: tuple[str, ...]  # what was left out
     datasets: frozenset[str]  # whose text they may repeat
 
     @property
     def of_systems(self) -> list[_Text]:
         """Who wrote what, the reference left out, sorted."""
         return sorted(one for one in self.whole if one[1] != REFERENCE)
-
-    @property
-    def notes(self) -> list[str]:
-        """What was left out."""
-        return [f"{self.failed} text(s) are left out: the system failed"] if self.failed else []
 
 
 class Claim(NamedTuple):
@@ -52,10 +47,11 @@ def written(read: Reads) -> Written:
     parts = without_further_references(read(PARTS))
     full = parts[parts["part"] == FULL]
     there = full[full["status"] == "ok"]
-    failed = full[(full["status"] != "ok") & (full["author"] != REFERENCE)]
+    failed = ((full["status"] != "ok") & (full["author"] != REFERENCE)).sum()
+    notes = (f"{failed} text(s) are left out: the system failed",) * bool(failed)
     texts = {(doc, author): shown(text) for doc, author, text in rows(there, *_TEXT, "text")}
     datasets = frozenset(name for names in full["repeats"] for name in names)
-    return Written(texts, len(failed), datasets)
+    return Written(texts, notes, datasets)
 
 
 def shown(text: str) -> str:

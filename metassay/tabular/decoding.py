@@ -49,21 +49,15 @@ class Record(NamedTuple):
 
 def read_bytes(path: Path, problems: Findings, *, remedy: str) -> bytes | None:
     """The text file without its byte order mark; None, with a problem, if it cannot be one."""
-    at = Place(path.name)
     if not is_readable(path, problems, remedy=remedy):
         return None
     data = path.read_bytes().removeprefix(_BOM)
-    for mark, (what, fix) in _BINARY.items():
-        if data.startswith(mark):
-            problems.add(at, what, fix)
-            return None
-    if data.count(b"\0") > len(data) / 10:
-        problems.add(at, "is UTF-16, or no text", _UTF8)
-        return None
-    if not data.strip():
-        problems.add(at, "is empty", remedy)
-        return None
-    return data
+    wrong = [told for mark, told in _BINARY.items() if data.startswith(mark)]
+    wrong += [("is UTF-16, or no text", _UTF8)] * (data.count(b"\0") > len(data) / 10)
+    wrong += [("is empty", remedy)] * (not data.strip())
+    for what, fix in wrong[:1]:
+        problems.add(Place(path.name), what, fix)
+    return None if wrong else data
 
 
 def is_readable(path: Path, problems: Findings, *, remedy: str) -> bool:
@@ -196,18 +190,13 @@ def csv_records(
     `optional=None` allows any further columns; otherwise one that is neither required nor optional
     is a problem. With a wrong header nothing is read.
     """
-    data = read_bytes(path, problems, remedy=remedy)
-    text = decode(data, path, problems) if data is not None else None
-    if text is None:
-        return []
-    rows = [line for line in csv_lines(text, path.name, problems) if line[1]]
-    if not rows:
-        return []
-    (_, header), *body = rows
-    if not header_is_right(header, path.name, problems, required, optional):
+    text = read_text(path, problems, remedy=remedy)
+    rows = [line for line in csv_lines(text or "", path.name, problems) if line[1]]
+    header = rows[0][1] if rows else []
+    if not rows or not header_is_right(header, path.name, problems, required, optional):
         return []
     records = []
-    for at, cells in body:
+    for at, cells in rows[1:]:
         if len(cells) != len(header):
             what = f"has not the {len(header)} fields that the header names"
             fix = 'add or remove commas; put a field that contains one in "quotes"'

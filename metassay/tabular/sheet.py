@@ -32,7 +32,7 @@ from metassay.tabular.decoding import (
     is_readable,
     joined,
     json_lines,
-    parse_json,
+    json_list,
     read_bytes,
 )
 from metassay.tabular.numbers import Numbers, absent, numbers_of, seems_a_number
@@ -368,13 +368,9 @@ def _arrow_cells(column: pa.ChunkedArray) -> "NDArray[Any] | pd.Series[Any] | No
 
 def _of_json(path: Path, data: bytes, problems: Findings, remedy: str) -> Sheet | None:
     """A list of objects, or a line each."""
-    kind = "line"
-    if data.lstrip().startswith(b"["):
-        kind = "record"
-        text = decode(data, path, problems)
-        value = UNREAD if text is None else parse_json(text, Place(path.name), problems)
-        listed = value if isinstance(value, list) else []
-        found = [(Place(path.name, n, kind), one) for n, one in enumerate(listed, start=1)]
+    kind = "record" if data.lstrip().startswith(b"[") else "line"
+    if kind == "record":
+        found = json_list(path, problems, remedy=remedy) or []
     else:
         found = [one for one in json_lines(path, problems, remedy=remedy) if one[1] is not UNREAD]
     for at, one in found:
@@ -400,13 +396,13 @@ def _of_workbook(path: Path, problems: Findings, called: str, remedy: str) -> Sh
     from metassay.tabular.workbook import pages  # openpyxl takes a while to import
 
     found = pages(path, problems, remedy=remedy)
+    if not found and not problems:
+        problems.add(Place(path.name), "has no rows", remedy)
     if not found:
-        if not problems:
-            problems.add(Place(path.name), "has no rows", remedy)
         return None
     page = next((one for one in found if one.title.strip().casefold() == called), found[0])
-    lines, columns = _unmerged(page)
-    made = _sheet(path.name, lines, problems, remedy, across=_across(page))
+    lines, columns, across = _unmerged(page)
+    made = _sheet(path.name, lines, problems, remedy, across)
     others = [shown(one.title) for one in found if one is not page]
     notes = [f"pages of the workbook: {', '.join(others)}"] if others else []
     if made is None:
@@ -424,21 +420,15 @@ def _ranges(page: "Page") -> Iterator[tuple[str, range, range]]:
         yield cells, range(top, bottom + 1), range(first, last + 1)
 
 
-def _across(page: "Page") -> frozenset[int]:
-    """Rows with cells that are merged across some, but not all columns: names above names."""
-    width = len(page.rows[0][1])
-    return frozenset(
-        rows[0] for _, rows, columns in _ranges(page) if 1 < len(columns) < width and len(rows) == 1
-    )
-
-
-def _unmerged(page: "Page") -> tuple[list[tuple[Place, list[str]]], dict[int, str]]:
-    """The rows with merged cells filled, but for a title's; and columns so filled, from 0."""
+def _unmerged(page: "Page") -> tuple[Lines, dict[int, str], set[int]]:
+    """The rows with merged cells filled, but for a title's; columns so filled, from 0; and rows
+    with cells that are merged across some, but not all columns: names above names."""
     there = {at.row: cells for at, cells in page.rows}
-    first = page.rows[0][0].row
-    width = len(page.rows[0][1])
-    filled: dict[int, str] = {}
+    first, width = page.rows[0][0].row, len(page.rows[0][1])
+    filled, across = dict[int, str](), set[int]()
     for ref, rows, columns in _ranges(page):
+        if 1 < len(columns) < width and len(rows) == 1:
+            across.add(rows[0])
         top = there.get(rows[0])
         if top is None or columns[0] > width or len(columns) >= width:
             continue
@@ -450,7 +440,7 @@ def _unmerged(page: "Page") -> tuple[list[tuple[Place, list[str]]], dict[int, st
         names = isinstance(first, int) and rows[0] <= first + _HEAD - 2
         if seems_a_number(said) or not names:
             filled |= {column - 1: ref for column in columns}
-    return page.rows, filled
+    return page.rows, filled, across
 
 
 def _sheet(
@@ -464,9 +454,9 @@ def _sheet(
 ) -> Sheet | None:
     full = ((at, cells) for at, cells in lines if any(cell.strip() for cell in cells))
     first = list(islice(full, _HEAD))
+    if not first and not problems:
+        problems.add(Place(name), "has no rows", remedy)
     if not first:
-        if not problems:
-            problems.add(Place(name), "has no rows", remedy)
         return None
     notes = []
     while len(first) > 1 and _is_title(first[0][1], first[1][1]):
@@ -479,9 +469,9 @@ def _sheet(
     # Excel writes empty columns at the end as long as anything was ever there.
     below = [_filled(cells) for _, cells in first]
     width = max([_filled(header), *(n for n in below if n <= len(header))])
-    counted = not header[0].strip() and all(
-        cells[:1] == [str(n)] for n, (_, cells) in enumerate(first)
-    )  # rows counted from 0, as pandas writes them unasked
+    # Rows counted from 0, as pandas writes them unasked.
+    rows = (cells[:1] == [str(n)] for n, (_, cells) in enumerate(first))
+    counted = not header[0].strip() and all(rows)
     header = [cell.strip() for cell in header[counted:width]]
     if not _usable(header, at, problems):
         return None
@@ -547,15 +537,16 @@ def _usable(header: Sequence[str], at: Place, problems: Findings) -> bool:
         problems.add(at, f"has {len(header):,} columns, more than {_COLUMNS:,}", fix)
         return False
     faults: list[tuple[str, str]] = []
-    for number, column in enumerate(header, start=1):
-        if not column.strip():
+    names = [column.strip() for column in header]
+    for number, column in enumerate(names, start=1):
+        if not column:
             fix = "name it in the first row, which names all columns, or remove it"
             faults.append((f"column {number} has no name", fix))
-        elif not column.strip().isprintable():
+        elif not column.isprintable():
             what = f"the name of column {number} has characters that do not print"
             faults.append((what, "remove them"))
-    for column, count in Counter(column.strip() for column in header).items():
-        if column and count > 1:
+    for column, count in Counter(filter(None, names)).items():
+        if count > 1:
             what = f"column {shown(column)} is there {'twice' if count == 2 else f'{count} times'}"
             faults.append((what, "rename or remove one of them"))
     for what, fix in faults:
