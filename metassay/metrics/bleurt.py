@@ -80,3 +80,10 @@ def regressor(name: str, trained: str, source: str) -> Metric:
 
 
 KIND = regressor(NAME, "trained on people's ratings of texts", "Sellam et al. 2020, section 4")
+# Ben Abacha et al. 2023 tune a checkpoint of BLEURT; metassay.tuning trains any encoder so (`tune:
+# quality`). Under another name, so that a benchmark can have both; on the scale of the ratings.
+CLINICAL = regressor(
+    "clinical_bleurt",
+    "tuned on people's ratings of the quality of clinical texts",
+    "Ben Abacha et al. 2023, ClinicalBLEURT",
+)

@@ -64,7 +64,8 @@ def test_the_example_of_a_credentialed_set_is_sound() -> None:
 
 
 def test_every_reader_of_items_stands_on_the_page() -> None:
-    assert not [name for name in ITEM_READERS if f"`{name}`" not in JUDGES]
+    page = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    assert not [name for name in ITEM_READERS if f"`{name}`" not in page]
 
 
 def test_the_messages_on_the_page_are_the_real_ones(tmp_path: Path) -> None:

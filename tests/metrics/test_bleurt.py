@@ -7,9 +7,8 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
-from metassay.metrics import bleurt, clinical_bleurt
+from metassay.metrics import bleurt
 from metassay.metrics.describe import Measured
-from metassay.metrics.faithfulness import bleurt as of_statements
 from metassay.metrics.faithfulness import regressor
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 
@@ -68,14 +67,14 @@ def test_each_pair_is_what_plain_calls_make_of_it(model: Path) -> None:
 
 def test_a_tuned_one_is_the_same_measure_under_a_name_of_its_own(model: Path) -> None:
     block = {"model": str(model), "device": "cpu", "dtype": "float64"}
-    options = parse(clinical_bleurt.KIND.options, block, where="test")
-    found = clinical_bleurt.KIND.measure(CANDIDATES, REFERENCES, options)
+    options = parse(bleurt.CLINICAL.options, block, where="test")
+    found = bleurt.CLINICAL.measure(CANDIDATES, REFERENCES, options)
     assert found == {"clinical_bleurt": measured(model)}
-    (description,) = clinical_bleurt.KIND.descriptions
+    (description,) = bleurt.CLINICAL.descriptions
     assert (description.name, description.better) == ("clinical_bleurt", "higher")
 
 
-@pytest.mark.parametrize("kind", [of_statements.KIND, regressor.KIND])
+@pytest.mark.parametrize("kind", [regressor.BLEURT, regressor.KIND])
 def test_a_statement_has_its_passages_as_reference(model: Path, kind: FaithfulnessMetric) -> None:
     cases = [
         Case(("the knee hurts", "it is late"), ("it hurts today", " ", "the knee")),
@@ -116,12 +115,12 @@ def test_what_has_classes_or_is_not_finite(model: Path, tmp_path: Path) -> None:
     weights.save_pretrained(tmp_path / "broken")
     transformers.AutoTokenizer.from_pretrained(model).save_pretrained(tmp_path / "broken")
     assert measured(tmp_path / "broken", ["a"], ["b"]) == [Measured(None, None)]
-    results = setup.scored(of_statements.KIND, [Case(("a",), ("b",))], tmp_path / "broken")
+    results = setup.scored(regressor.BLEURT, [Case(("a",), ("b",))], tmp_path / "broken")
     assert results == [[Scored(None, failed=True)]]
 
 
 def test_recipes(model: Path) -> None:
-    assert "|dtype:float64|max_tokens:40|" in setup.recipe(of_statements.KIND, model, max_tokens=40)
+    assert "|dtype:float64|max_tokens:40|" in setup.recipe(regressor.BLEURT, model, max_tokens=40)
     network = {"model": str(model), "device": "cpu", "dtype": "float32"}
     options = parse(bleurt.BleurtOptions, network, where="test")
     assert "|max_tokens:None|" in bleurt.KIND.recipe(options)

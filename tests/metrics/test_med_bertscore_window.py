@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
-from metassay.metrics.med_bertscore_window import (
+from metassay.metrics.med_bertscore import (
     MedBertscoreWindowOptions,
     overlapping,
     window_vectors,

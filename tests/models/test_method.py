@@ -64,10 +64,10 @@ COMPUTING = {
         med_bertscore.METHOD,
         (
             *(*SHARED, "models/encoders", "models/digits", "models/matching"),
-            *("metrics/med_bertscore", "metrics/med_bertscore_window"),
+            "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "8cc1a44f103aa6ea"),
+        (1, "6abf4a1f8db83ac1"),
     ),
     "nli": (
         pair_scores.METHOD,

@@ -12,7 +12,7 @@ pytest.importorskip("transformers", reason="needs metassay[models]")
 import torch
 
 from metassay.core.options import parse
-from metassay.metrics import clinical_bleurt
+from metassay.metrics.bleurt import CLINICAL
 from metassay.metrics.faithfulness import bartscore, ctc_consistency, regressor
 from metassay.models.loading import NetworkOptions, load
 from metassay.tuning.tasks import BARTSCORE, CTC, DISTILL, QUALITY, Marked, Task, Valued, Written
@@ -79,9 +79,9 @@ def test_a_tuned_regressor_reads_reference_and_text_as_its_metric_does(
     with torch.no_grad():
         logits = network(**inputs).logits.squeeze(-1).tolist()
     block = {"model": str(folder), "device": "cpu", "dtype": "float64"}
-    options = parse(clinical_bleurt.KIND.options, block, where="test")
+    options = parse(CLINICAL.options, block, where="test")
     references, texts = zip(*pairs, strict=True)
-    found = clinical_bleurt.KIND.measure(texts, references, options)["clinical_bleurt"]
+    found = CLINICAL.measure(texts, references, options)["clinical_bleurt"]
     assert [each.value for each in found] == pytest.approx(logits, abs=1e-6)
     assert [each.cut for each in found] == [False, True, False] * 2
 

@@ -8,7 +8,7 @@ FAITHFULNESS: dict[str, str] = {
     "entailment_label": "metassay.metrics.faithfulness.entailment_label",
     "factscore_support": "metassay.metrics.faithfulness.factscore_support",
     "redress": "metassay.metrics.faithfulness.redress",
-    "bleurt": "metassay.metrics.faithfulness.bleurt",
+    "bleurt": "metassay.metrics.faithfulness.regressor:BLEURT",
     "regressor": "metassay.metrics.faithfulness.regressor",
     "bertscore_source": "metassay.metrics.faithfulness.bertscore_source",
 }

@@ -48,3 +48,10 @@ KIND = regressor(
     " passages",
     "Adams et al. 2023, section 7.4",
 )
+# Sellam et al. 2020: mostly 0 to 1.
+BLEURT = regressor(
+    "bleurt_source",
+    "the number of a regressor that was trained on people's ratings, of the statement with its"
+    " passages as the reference",
+    "Sellam et al. 2020, section 4",
+)

@@ -53,12 +53,3 @@ def test_its_lines_train_a_head(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     exec(CODE["python"], {})
     assert len(read_head(Path("head.json")).weights) == 23
-
-
-def test_its_memory_is_that_of_its_parameters() -> None:
-    rows = re.findall(r"\| (\d+) million \| ([\d.]+) GB \| ([\d.]+) GB \|", PAGE)
-    assert len(rows) == 12
-    for millions, single, half in rows:
-        digits = 2 if float(single) < 0.1 else 1
-        assert float(single) == round(int(millions) * 4 / 1000, digits)
-        assert float(half) == pytest.approx(int(millions) * 2 / 1000, abs=0.06)
