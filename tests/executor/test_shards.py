@@ -1,6 +1,8 @@
 """Where shards end, and how they are kept."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from metassay.executor.record import LOCAL
 from metassay.executor.shards import Storage, cut
 from metassay.executor.versions import contents, difference, versions
+from tests.executor.dask_machines import ROOT
 
 
 def test_shards_are_the_pieces_in_their_order() -> None:
@@ -71,3 +74,17 @@ def test_other_versions_are_told_in_one_line(tmp_path: Path) -> None:
 def test_here_all_pieces_are_one_shard() -> None:
     assert LOCAL.map(sorted, [3, 1, 2]) == [[1, 2, 3]]
     assert LOCAL.map(sorted, []) == [[]]
+
+
+def test_without_a_cluster_no_stage_loads_dask() -> None:
+    names = ("align", "decompose", "generate", "judge", "measure", "meta_evaluate", "segment")
+    code = f"""
+import importlib, sys
+for name in {names}:
+    importlib.import_module("stages." + name)
+from metassay.datasets.workers import open_executor
+loaded = {{"dask", "distributed", "fsspec"}} & set(sys.modules)
+sys.exit(", ".join(loaded) or 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
