@@ -165,28 +165,23 @@ def in_turn(
     axes, cells = a.shape[:-2], a.shape[-2:]
     shape = math.prod(axes), *cells
     a, b, present = a.reshape(shape), b.reshape(shape), present.reshape(shape)
-    if not len(a):  # the shapes of nothing
-        nothing = np.full((1, *cells), np.nan)
-        return _fields(
-            lambda each: each[0][:0], [of(nothing, nothing, np.zeros(cells, dtype=bool))]
-        )
-    if (present == present[0]).all():
-        whole = of(a, b, present[0])
-        return _fields(lambda each: each[0].reshape((*axes, *each[0].shape[1:]))[()], [whole])
     groups: dict[bytes, list[int]] = {}
     for place, mask in enumerate(present):
         groups.setdefault(mask.tobytes(), []).append(place)
     found = [of(a[some], b[some], present[some[0]]) for some in groups.values()]
-    back = np.argsort(np.concatenate([*groups.values()]))
-    return _fields(
-        lambda each: np.concatenate(each)[back].reshape((*axes, *each[0].shape[1:])), found
-    )
+    back = np.argsort(np.concatenate([np.zeros(0, dtype=np.intp), *groups.values()]))
+    if not found:  # the shapes of nothing
+        nothing = np.full((1, *cells), np.nan)
+        found = [of(nothing, nothing, np.zeros(cells, dtype=bool))]
 
+    def joined(each: tuple[Any, ...]) -> Any:
+        if each[0] is None:
+            return None
+        whole = np.concatenate(each)[back]
+        return whole.reshape((*axes, *whole.shape[1:])) if axes or whole.ndim > 1 else whole.item()
 
-def _fields(join: Callable[[list[Any]], Any], found: list[Result]) -> Result:
-    joined = (None if each[0] is None else join([*each]) for each in zip(*found, strict=True))
     make: Any = getattr(found[0], "_make", tuple)
-    result: Result = make(joined)
+    result: Result = make(map(joined, zip(*found, strict=True)))
     return result
 
 
