@@ -55,7 +55,6 @@ _PALE, _RATER = "#a9c5e6", "#a8650f"
 _HEATMAP_CELL = (0.56, 0.235)  # inches
 _MATRIX_CELL = 0.3  # inches
 _DARK = 0.62  # of what is darker, numbers are white
-_COLOURS = colormaps["RdBu"]  # a copy each time that it is asked for
 
 Criteria = list[tuple[Key, list[Row]]]
 Scorer = tuple[str, str]  # metric or people, and its label
@@ -256,13 +255,13 @@ def _square(axes: Axes, x: int, y: int, value: float | None, text: str, size: fl
     if value is None:
         square = Rectangle(corner, 1, 1, facecolor="white", hatch="////", linewidth=0)
     else:
-        colour = _COLOURS((value + 1) / 2)
+        colour = colormaps["RdBu"]((value + 1) / 2)
         square = Rectangle(corner, 1, 1, facecolor=colour, edgecolor="white", linewidth=1)
         ink = "white" if abs(value) > _DARK else INK
         number = axes.text(x, y, text, ha="center", va="center", color=ink)
         number.set(fontsize=size, in_layout=False)
     square.set_in_layout(False)  # inside the axes anyway: neither measured nor clipped
-    axes.add_artist(square)  # not add_patch: the limits are set, so none need be measured
+    axes.add_patch(square)
     square.set_clip_on(False)
 
 
