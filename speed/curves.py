@@ -44,7 +44,7 @@ CURVES: dict[str, list[Study | int]] = {
     "claims": [1_000, 10_000, 100_000, 1_000_000],
 }
 QUICK = {
-    "CURVES": {"documents": [Study(3, 10), Study(3, 20)], "claims": [80, 160]},
+    "CURVES": {"documents": [Study(3, 10), Study(3, 20)], "claims": [80]},
 }
 
 
