@@ -137,11 +137,9 @@ class Guess:
 
 def key_column(guess: Guess) -> str | None:
     """A column of short keys, as many as there can be documents; None if there is none."""
-    system = guess.roles.get(Role.SYSTEM)
-    frame = guess.sheet.frame
+    frame, system = guess.sheet.frame, [*filter(None, [guess.roles.get(Role.SYSTEM)])]
     for column in guess.free:
-        again = frame.duplicated([column, system] if system else [column]).any()
-        whole = not again and all(as_keys(frame[column]))
+        whole = not frame.duplicated([column, *system]).any() and all(as_keys(frame[column]))
         if whole and not wordy(guess.sheet, column):
             return column
     return None
@@ -160,14 +158,9 @@ def numeric(sheet: Sheet, columns: Sequence[str]) -> list[str]:
 
 def wordy(sheet: Sheet, column: str) -> bool:
     """Whether it holds texts."""
-    return words(sheet, column) >= _WORDS and not numeric(sheet, [column])
-
-
-def words(sheet: Sheet, column: str) -> float:
-    """Of how many words its cells are, on average."""
     counts = sheet.counts(column)
     many = sum(len(str(cell).split()) * n for cell, n in counts.items())
-    return many / max(int(counts.sum()), 1)
+    return many / max(int(counts.sum()), 1) >= _WORDS and not numeric(sheet, [column])
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

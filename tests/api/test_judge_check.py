@@ -271,12 +271,13 @@ def test_equal_tables_give_equal_files(tmp_path):
 
 
 def test_the_page_has_the_card_in_words_and_every_table(tmp_path):
-    found = judge_check(sixty())
+    found = judge_check(sixty(topic=["a"] * 45 + ["b"] * 15), by="topic")
     found.save(tmp_path / "out")
     (call,) = (tmp_path / "out/page/data/head.js").read_text("utf-8").splitlines()
     head = json.loads(call.removeprefix('metassay("head",').removesuffix(")"))
     (card,) = [row for row in head["answer"] if row.startswith("judge: sensitivity ")]
     assert f" {value(found, 'specificity'):.2f}".replace("0.", ".") in card
+    assert "Pass rate: .77 [" in card  # of all 60 rows, 46 of which the judge passes
     assert {table["name"] for table in head["tables"]} == {*found.tables}
 
 
