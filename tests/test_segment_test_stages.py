@@ -14,7 +14,7 @@ from metassay.cli.run_summary import closing
 from metassay.core.exit_codes import INCOMPLETE
 from metassay.core.params import load
 from metassay.llm import client
-from metassay.reporting.headline import answers_of, score_artifacts
+from metassay.reporting.headline import answers_of, artifacts
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import read
 from metassay.tables.segment_scores import SEGMENT_SCORES
@@ -141,7 +141,7 @@ def test_from_raw_files_to_the_page_with_every_fault_counted(
     assert "one: segmentations beside right labels" in told
     assert "6 of 15" in told
     assert CANARY not in told
-    made = score_artifacts(root / TABLES, answers_of(root / TABLES, ["segment-mini"]))
+    made = artifacts(root / TABLES, answers_of(root / TABLES, ["segment-mini"]), ["segment_scores"])
     assert list(made) == ["segment_scores", "answers"]
     assert {row["segmentation"] for row in made["segment_scores"]} == {"mini", "whole"}
 

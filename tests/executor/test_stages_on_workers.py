@@ -38,7 +38,7 @@ from collections import Counter
 from pathlib import Path
 
 from metassay.judges.protocol import Judgment
-from metassay.judges.record import TWO_WAY, JudgeKind
+from metassay.judges.protocol import TWO_WAY, JudgeKind
 from metassay.kinds import Options
 
 
