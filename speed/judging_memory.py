@@ -20,8 +20,7 @@ import pandas as pd
 
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.run import judge_pairs
-from metassay.scoring.aggregation.judged import Setup
-from metassay.scoring.aggregation.judged import judged_scores
+from metassay.scoring.aggregation.judged import Setup, judged_scores
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions
 
