@@ -83,17 +83,24 @@ def judge_groups(
     return Answers(judgments, counts, judge.signature)
 
 
-_LAST: dict[tuple[Any, str], Any] = {}
+_LAST: dict[tuple[Any, str], tuple[Any, str]] = {}
+_HELD = 2  # judges: as many as stages that run at a time
 _ONE = threading.Lock()  # of a worker with several threads one judges
 
 
 def _made(make: Any, options: Any, resources: Resources) -> Any:
-    """The judge of the last shard, which has its model loaded, if it is the same."""
+    """The judge of an earlier shard, which has its model loaded, if it is one of the last.
+
+    One whose files are others by now has another signature, and is made anew.
+    """
     key = type(options), options.model_dump_json()
-    if key not in _LAST:
-        _LAST.clear()
-        _LAST[key] = make(options, resources, ())
-    return _LAST[key]
+    judge, signature = _LAST.pop(key, (None, ""))
+    if judge is None or judge.signature != signature:
+        judge = make(options, resources, ())
+    while len(_LAST) >= _HELD:
+        del _LAST[next(iter(_LAST))]
+    _LAST[key] = judge, judge.signature
+    return judge
 
 
 def _group(pair: Pair) -> tuple[str, ...]:
