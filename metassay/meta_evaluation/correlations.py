@@ -232,13 +232,17 @@ def _scorers(criteria: Sequence[Study]) -> tuple[list[_Name], Array, Index]:
     people: dict[_Name, pd.Series] = {}
     strata: dict[str, str] = {}  # by document
     metrics: dict[_Name, pd.Series] = {}
+    last: dict[_Name, Measured] = {}
     for one in criteria:
         texts = pd.MultiIndex.from_product([one.systems, one.documents])
         labels = [one.found.strata[number] for number in one.layout.stratum]
         strata = dict(zip(one.documents, labels, strict=True)) | strata
         people["people", one.criterion] = pd.Series(one.oriented.ravel(), texts)
         for metric in one.directed:
-            values, name = pd.Series(metric.oriented.ravel(), texts), ("metric", metric.label)
+            name = "metric", metric.label
+            if last.get(name) is metric:  # another criterion of the same texts
+                continue
+            last[name], values = metric, pd.Series(metric.oriented.ravel(), texts)
             metrics[name] = metrics[name].combine_first(values) if name in metrics else values
     rated = pd.DataFrame(people).dropna(how="all")
     named = sorted(people) + sorted(

@@ -88,6 +88,20 @@ def _partials(confounds: pd.DataFrame) -> Partials:
 def _of_level(
     found: Gathered, level: Level, partials: Partials, options: MetaOptions
 ) -> Iterator[dict[str, object]]:
+    study, at = found.study, found.levels[level]
+    places = [place for place, _ in directed_places(study)]
+    for place, row in zip(places, _numbers(found, level, options), strict=True):
+        rests = partials.get(tuple(str(row[name]) for name in EVIDENCE.key), [])
+        yield {
+            **row,
+            **_accuracy(study, study.metrics[place], level, options),
+            **_confound(rests, at.left.value[place]),
+            **_within_systems(rests),
+        }
+
+
+def _numbers(found: Gathered, level: Level, options: MetaOptions) -> Iterator[dict[str, object]]:
+    """All but accuracies and confounds."""
     study, at, layout = found.study, found.levels[level], found.study.layout
     places = [place for place, _ in directed_places(study)]
     chosen, left = study.directed, at.left.take(places)
@@ -114,14 +128,7 @@ def _of_level(
         recipe=[one.recipe for one in chosen],
     )
     for place, row in zip(places, rows, strict=True):
-        rests = partials.get(tuple(str(row[name]) for name in EVIDENCE.key), [])
-        yield {
-            **row,
-            **_shown(at, place),
-            **_accuracy(study, study.metrics[place], level, options),
-            **_confound(rests, at.left.value[place]),
-            **_within_systems(rests),
-        }
+        yield {**row, **_shown(at, place)}
 
 
 def _sizes(study: Study, metrics: Array) -> dict[str, object]:

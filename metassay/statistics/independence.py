@@ -176,12 +176,14 @@ def _order_blocks(n: int, width: int) -> Iterator[slice]:
 def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:
     """Random orders for these rows; row 0 of all is the data's own."""
     state = json.dumps(rng.bit_generator.state)
-    rows, after = _orders_from(size, some.start, some.stop, state)
+    few = (some.stop - some.start) * size <= HELD // 4  # what is kept stays small
+    drawn = _orders_from if few else _orders_from.__wrapped__
+    rows, after = drawn(size, some.start, some.stop, state)
     rng.bit_generator.state = json.loads(after)
     return rows
 
 
-@lru_cache(maxsize=4)  # each level's of one study: all confounds are tested by the same orders
+@lru_cache(maxsize=8)  # those of one study: all confounds are tested by the same orders
 def _orders_from(size: int, start: int, stop: int, state: str) -> tuple[Index, str]:
     known = json.loads(state)
     rng = np.random.Generator(getattr(np.random, known["bit_generator"])())

@@ -88,21 +88,20 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
     n: int,
     rng: np.random.Generator,
     alternative: Alternative = "two-sided",
-    swaps: Swaps | None = None,
     layout: Layout | None = None,
 ) -> PermutationTest:
     """Test whether metrics a and b correlate equally with people, by n random permutations.
 
     `greater` asks whether a's correlation is the larger one. p counts the data as one permutation
-    more (Phipson and Smyth 2010), so that it is never 0. `swaps` are drawn if not given. At
-    document level only documents in which both metrics have a coefficient take part. With a
-    `layout`, families and clusters swap as a whole, and each stratum has its own difference.
-    Raises ValueError unless the three are system x document arrays of one shape.
+    more (Phipson and Smyth 2010), so that it is never 0. At document level only documents in which
+    both metrics have a coefficient take part. With a `layout`, families and clusters swap as a
+    whole, and each stratum has its own difference. Raises ValueError unless the three are system x
+    document arrays of one shape.
     """
     trio = common(a, b, human)
-    shape = (trio.a.shape[0], trio.a.shape[1])
-    layout = layout or plain(shape)
-    swaps = swaps or draw_swaps(shape, resample=resample, n=n, rng=rng, layout=layout)
+    systems, documents = trio.present.shape
+    shape, layout = (systems, documents), layout or plain(trio.present.shape)
+    swaps = draw_swaps(shape, resample=resample, n=n, rng=rng, layout=layout)
     return by_permutation(
         trio, level, coefficient, swaps, resample, layout, alternative=alternative
     )
@@ -238,11 +237,11 @@ def _of_means(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample, o
     a, b, z = (np.where(trio.present, v, 0.0)[has] for v in (trio.a, trio.b, trio.human))
     counts = np.count_nonzero(trio.present[has], axis=1)
     here = Swaps(swaps.systems[:, has], swaps.documents)
-    of_a, of_b = (
-        own.of(metric, lambda _, known=known: _swapped(known, here))  # type: ignore[misc]
-        for metric, known in ((trio.a, a), (trio.b, b))
-    )
-    moved = of_b - of_a
+
+    def sums(metric: Array) -> Array:
+        return _swapped(np.where(trio.present, metric, 0.0)[has], here)
+
+    moved = own.of(trio.b, sums) - own.of(trio.a, sums)
     x = (np.sum(a, axis=1) + moved) / counts
     y = (np.sum(b, axis=1) - moved) / counts
     human = _even(np.sum(z, axis=1) / counts, z)

@@ -152,21 +152,10 @@ def certified(study, chosen, levels, *, raters=False):
     asked = study if raters else study._replace(raters=study.raters[:1])
     for level in levels:
         gathered = Gathered(asked, {level: gather_level(asked, level, chosen)})
-        together = evidence._together(gathered, level, chosen)
         rows = []
-        for place in together.places:
-            row = {
-                "confidence": chosen.confidence,
-                "level": level,
-                **evidence._counts(study, study.metrics[place], level, chosen),
-                **evidence._intervals(gathered, place, level, together, chosen),
-                **evidence._shown(gathered.levels[level], place),
-                **evidence._against(together, place, together.against_confidence),
-                **dict.fromkeys(
-                    ("given_confound", "given_confound_p", "against_rater_low"), np.nan
-                ),
-                **evidence._confound([], np.nan),
-            }
+        unknown = dict.fromkeys(("given_confound", "given_confound_p", "against_rater_low"), np.nan)
+        for numbers in evidence._numbers(gathered, level, chosen):
+            row = {**unknown, **numbers, "confound": None}
             row["verdict"] = verdict(row, CertificationOptions())
             row["as_good_as_rater"] = as_good_as_rater(row, CertificationOptions())
             rows.append(row)
