@@ -181,7 +181,8 @@ def built(root: Path) -> dict[str, bytes]:
     """Every table and report file by its path."""
     folders = (root / "data/tables", root / "reports/one")
     files = [f for folder in folders for f in sorted(folder.rglob("*")) if f.is_file()]
-    return {str(file.relative_to(root)): file.read_bytes() for file in files}
+    # DVC does not keep what a page says of accepted numbers.
+    return {str(f.relative_to(root)): f.read_bytes() for f in files if f.name != "since.js"}
 
 
 @pytest.fixture

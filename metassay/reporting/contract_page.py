@@ -14,7 +14,7 @@ from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.criteria import CRITERIA
-from metassay.tables.documents import SOURCES, TEXTS
+from metassay.tables.documents import DOCUMENT_CLUSTERS, SOURCES, TEXTS
 from metassay.tables.evidence import EVIDENCE
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
@@ -43,7 +43,15 @@ TABLES: dict[str, Table] = {
     table.name: table
     for table in (
         *(SOURCES, TEXTS, PARTS, SEGMENTS, UNITS, RESPONSES, NOTES, ALIGNMENTS, PAIRS, JUDGMENTS),
-        *(CRITERIA, MEASUREMENTS, STATEMENT_SCORES, SCORES, LEADERBOARD, RATINGS),
+        *(
+            CRITERIA,
+            MEASUREMENTS,
+            STATEMENT_SCORES,
+            SCORES,
+            DOCUMENT_CLUSTERS,
+            LEADERBOARD,
+            RATINGS,
+        ),
         *(table for table in MADE.values() if table is not EVIDENCE),
         *(GOLD, GIVEN_VERDICTS, VERDICTS, SENTENCES, SEGMENTED, SEGMENT_SCORES, CONFUSIONS),
         *(EVIDENCE, CERTIFICATES, CHANGES, CHANGED_DOCUMENTS, HISTORY, HISTORY_MEANS),

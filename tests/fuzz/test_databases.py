@@ -184,7 +184,7 @@ def test_imported_responses(tables: dict[str, bytes]) -> None:
             file.write_bytes(content)
             with Ledger(Path(made) / "ledger.sqlite") as opened:
                 ended = handled(lambda: import_(opened, [file]))
-                held = sum(one.answers for one in opened.holdings())
+                held = sum(answers for _, _, answers, _, _ in opened.holdings())
                 assert held == (0 if ended.problems else ended.value.added), "half imported"
 
     run()
@@ -214,7 +214,7 @@ def test_imported_cells(tables: dict[str, bytes], tmp_path: Path) -> None:
             path = Path(made) / "ledger.sqlite"
             with Ledger(path) as opened:
                 ended = handled(lambda: import_(opened, [file]))
-                held = sum(one.answers for one in opened.holdings())
+                held = sum(answers for _, _, answers, _, _ in opened.holdings())
                 assert held + len(opened.failures()) == (0 if ended.problems else ended.value.added)
             if not ended.problems:
                 assert not handled(lambda: _use(path)).problems, "what was taken can be used"

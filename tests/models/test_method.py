@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "6abf4a1f8db83ac1"),
+        (1, "cea8f49dd0d7d35d"),
     ),
     "nli": (
         pair_scores.METHOD,

@@ -113,13 +113,13 @@ def test_each_check_is_fresh_kept_and_paid_for_by_itself(
     here: Path, server: ScriptedServer
 ) -> None:
     with Ledger(LEDGER) as ledger:
-        before = ledger.holdings()[0].answers
+        before = ledger.holdings()[0][2]
     sent = server.requests.total()
     results = [checked(week) for week in (1, 2)]
     asked = server.requests.total() - sent
     assert [one.state for one in results] == ["no alarm"] * 2
     with Ledger(LEDGER) as ledger:
-        assert ledger.holdings()[0].answers == before + asked  # none answered for another
+        assert ledger.holdings()[0][2] == before + asked  # none answered for another
     assert results[0].spent == pytest.approx(results[1].spent)
     assert results[0].spent is not None
     rows = read(DRIFT, files.drift_file("one"))
