@@ -100,4 +100,5 @@ def test_contributing_names_files_that_are_there_and_hold_the_indexes() -> None:
         assert tables, name
         for module, _, record in (one.partition(":") for table in tables for one in table.values()):
             file = ROOT / f"{module.replace('.', '/')}.py"
-            assert f"\n{record or 'KIND'}" in file.read_text("utf-8"), (name, module)
+            defined = rf"^(\w+, )*{record or 'KIND'}\b.* = "
+            assert re.search(defined, file.read_text("utf-8"), re.MULTILINE), (name, module)

@@ -26,7 +26,7 @@ def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     assert "KEEP studies/sample/pilot/key.json TO YOURSELF" in said
     fill_in(project / "studies/sample/pilot", "vanilla_rating", MANNERS)
     said = _run(import_back, project, environment)
-    assert "90 ratings by 3 raters" in said
+    assert "240 ratings by 3 raters" in said
     status = ["git", "status", "--porcelain", "--untracked-files=all"]
     seen = subprocess.run(status, cwd=project, capture_output=True, text=True, check=True).stdout
     assert seen == "?? studies/sample/pilot/ratings.csv\n", "no sheet, key or comment is for git"
@@ -35,8 +35,8 @@ def study_to_certificate(project: Path, environment: Mapping[str, str]) -> None:
     _run([*again, "--no-prefect"], project, environment)
     tables = project / "data/tables/sample"
     ratings = read(RATINGS, tables / "ratings/pilot.parquet")
-    assert ratings.groupby("rater").size().to_dict() == dict.fromkeys(MANNERS, 30)
-    assert ratings.groupby("author").size().to_dict() == dict.fromkeys(set(ratings["author"]), 9)
+    assert ratings.groupby("rater").size().to_dict() == dict.fromkeys(MANNERS, 80)
+    assert ratings.groupby("author").size().to_dict() == dict.fromkeys(set(ratings["author"]), 24)
     certificates = read(CERTIFICATES, tables / "certificates.parquet")
     mine = certificates[certificates["criterion"] == "vanilla_rating"]
     assert set(mine["study"]) == {"pilot"}
