@@ -141,9 +141,9 @@ def _on_a_lifeline(
         try:
             meanwhile()
         except BaseException:
-            started.stdin.close()
-            kill()
+            kill()  # before it sees the line end, and says that it was interrupted
             started.wait()
+            started.stdin.close()
             raise
         with contextlib.suppress(BrokenPipeError):  # it has ended, and said why
             started.stdin.write(b".")

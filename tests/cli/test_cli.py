@@ -43,6 +43,7 @@ def test_an_unknown_benchmark_is_bad_usage(unchanged, capsys, command: list[str]
     assert main(command) == 2
     said = capsys.readouterr().err
     assert "benchmarks/: no 'nope'; there are: aci_bench, aci_bench_table24, " in said
+    assert "interrupted" not in said
     assert not any((unchanged / "data/tables").glob("*"))
 
 
