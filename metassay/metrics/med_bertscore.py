@@ -127,7 +127,9 @@ def _settings(options: MedBertscoreOptions) -> dict[str, object]:
     """All but the encoder that can change a value, also of a kind with more options."""
     more = options.model_dump(exclude={*EncoderOptions.model_fields, "linker"})
     # Of segments first, as recipes of earlier scores have it: another recipe is not compared.
-    segments = {name: more.pop(name) for name in ("window", "overlap") if name in more}
+    segments: dict[str, object] = {
+        name: more.pop(name) for name in ("window", "overlap") if name in more
+    }
     return {"linker": linkers.recipe(options.linker), **segments, **more}
 
 

@@ -11,6 +11,7 @@ Analysis of Summarization Evaluation Metrics Using Resampling Methods (PERM-SYS,
 PERM-BOTH).
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
@@ -226,7 +227,7 @@ class _Own(NamedTuple):
     def of(self, metric: Array, make: Callable[[Array], Array]) -> Array:
         if self.known is None:
             return make(metric)
-        key = self.rows.encode(), metric.tobytes()
+        key = self.rows.encode(), hashlib.sha256(metric.tobytes()).digest()  # it may be large
         if key not in self.known:
             self.known[key] = make(metric)
         return self.known[key]

@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "cea8f49dd0d7d35d"),
+        (1, "2c2e0cd50eedb2f9"),
     ),
     "nli": (
         pair_scores.METHOD,
