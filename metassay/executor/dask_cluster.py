@@ -61,7 +61,7 @@ class Cluster:
         self._options, self._address = options, options.address
         self._storage = Storage(f"{options.storage}/{name}")
         self._client: distributed.Client | None = None
-        self._closed_to: set[str] = set()  # workers that get nothing more: refused, or hanging
+        self._closed_to: dict[str, str] = {}  # workers that get nothing more, and why
         self._tries: Counter[str] = Counter()  # by shard
         for logger in list(logging.root.manager.loggerDict):
             if logger.startswith("distributed"):  # what is lost is asked for again, and told by us
@@ -152,9 +152,10 @@ class Cluster:
             if open_to:
                 return sum(open_to.values()) - len(running)
             if threads and not running:
+                why = "; ".join(f"{one}: {self._closed_to[one]}" for one in sorted(threads))
                 raise BadInput(
                     f"executor: none of the {len(threads)} worker(s) of {self._address} can be"
-                    " used, as said above; start others, with this version of code and packages"
+                    f" used ({why}); start others, with this version of code and packages"
                 )
             if running and not threads:
                 return 0
@@ -195,7 +196,7 @@ class Cluster:
         self._tries[name] += 1
         open_to = None
         if self._closed_to:
-            open_to = sorted(set(self._threads()) - self._closed_to)
+            open_to = sorted(set(self._threads()) - set(self._closed_to))
         with _lost_if_gone():
             return self._connected().submit(
                 answer,
@@ -225,16 +226,17 @@ class Cluster:
             processing = self._connected().processing()
         for worker, keys in processing.items():
             if worker not in self._closed_to and any(str(key) in late for key in keys):
-                self._closed_to.add(worker)
-                log.warning(
-                    "executor: worker %s is given up: a shard took more than %g s there (executor >"
-                    " limit_s)",
-                    *(worker, self._options.limit_s),
-                )
+                limit = self._options.limit_s
+                why = f"a shard took more than {limit:g} s there (executor > limit_s)"
+                self._close(worker, "given up", why)
         for name in late.values():
             if self._tries[name] >= TRIES:
                 limit = self._options.limit_s
                 raise Unfinished(self._fault(name, f"took more than {limit:g} s {TRIES} times"))
+
+    def _close(self, worker: str, how: str, why: str) -> None:
+        self._closed_to[worker] = why
+        log.warning("executor: worker %s is %s: %s", worker, how, why)
 
     def _answered(self, future: Any, name: str) -> bool:
         """Whether a shard's answer is there; raises what the function raised."""
@@ -257,8 +259,7 @@ class Cluster:
         if outcome.problems:
             raise BadInput(outcome.problems)
         if outcome.refused and outcome.worker not in self._closed_to:
-            self._closed_to.add(outcome.worker)
-            log.warning("executor: worker %s is refused: %s", outcome.worker, outcome.refused)
+            self._close(outcome.worker, "refused", outcome.refused)
         self._tries[name] -= bool(outcome.refused)
         return not outcome.refused
 

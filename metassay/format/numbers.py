@@ -67,11 +67,6 @@ def equals(p: float | None) -> str:
     return text and (f"p < {text[1:]}" if text[0] == "<" else f"p = {text}")
 
 
-def per_cent(share: float | None) -> str:
-    """A share as `12 %`; empty where missing."""
-    return "" if share is None or missing(share) else f"{100 * share:.0f} %"
-
-
 def shown_interval(low: float | None, high: float | None) -> str:
     """Both ends in brackets; empty where either is missing."""
     if missing(low) or missing(high):
@@ -94,9 +89,3 @@ def exact(value: float | None) -> str:
 def counted(number: int, noun: str) -> str:
     """`1 text`, `2 texts`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def denominators(n: int, n_undefined: int = 0, n_missing: int = 0) -> str:
-    """What a number rests on: `n = 60, 2 undefined, 3 missing`; what is 0 is left out."""
-    undefined = f", {n_undefined:,} undefined" if n_undefined else ""
-    return f"n = {n:,}{undefined}" + (f", {n_missing:,} missing" if n_missing else "")

@@ -14,7 +14,7 @@ from metassay.meta_evaluation.study import frame_of, generator, human_scores
 from metassay.statistics.document_means import NO_CLUSTERS, worth
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
-from metassay.statistics.layout import Index, numbered
+from metassay.statistics.layout import Index, numbered, numbered_by
 from metassay.statistics.resampling import draw, expanded_percentiles
 from metassay.tables.columns import table
 
@@ -109,7 +109,7 @@ def _of_study(
         used[total[0]].to_numpy(dtype=np.float64),
         used[names].to_numpy(dtype=np.float64),
         pd.factorize(documents, sort=True)[0],
-        numbered([clusters.get(name) or f"\0{name}" for name in documents]),
+        numbered_by(documents, clusters),
         len(wide),
     )
     given = scales["weight"].to_numpy(dtype=np.float64)

@@ -22,6 +22,7 @@ from metassay.statistics.layout import (
     joined,
     near_copies,
     numbered,
+    numbered_by,
     order_shows,
 )
 
@@ -87,7 +88,7 @@ def layout_of(
     equal = doubles(scores) if metrics else np.arange(len(documents))
     _say_equal(documents, equal, "documents", told)
     if groups.clusters:
-        own = numbered([groups.clusters.get(one) or f"\0{one}" for one in documents])
+        own = numbered_by(documents, groups.clusters)
     else:
         plain = Layout(stratum, np.arange(len(documents)), family)
         sides = [plain.less_strata(one) for one in (human, *metrics)]
@@ -135,7 +136,7 @@ def _families(
     equal = doubles(scores.transpose(0, 2, 1)) if len(scores) else np.arange(len(systems))
     _say_equal(systems, equal, "systems", told)
     if groups.families:
-        own = numbered([groups.families.get(one) or f"\0{one}" for one in systems])
+        own = numbered_by(systems, groups.families)
         return joined(own, equal)
     alike = near_copies([human, *scores])
     if np.unique(alike).size < np.unique(equal).size:

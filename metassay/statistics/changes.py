@@ -27,6 +27,7 @@ from metassay.statistics.layout import Index
 
 Signs = NDArray[np.int8]
 
+ROUNDING = 1e-12  # a sum that is a smaller share of what it is of
 SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
 HELD = 4_000_000  # numbers at a time
 
@@ -86,6 +87,14 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     above = np.append(stepped, 0.0)[last + 1]
     reach[moved] = np.maximum(np.maximum(best / len(signs), above), smallest[moved])
     return Flipped(p, adjusted, smallest, reach, exact)
+
+
+def summed(differences: Array, cluster: Index) -> Array:
+    """(rows, clusters) sums of (rows, documents); NaN counts as 0, and so does what is left of
+    differences that cancel but for rounding."""
+    sums = by_cluster(differences.T, cluster).T
+    left = np.abs(sums) <= ROUNDING * by_cluster(np.abs(differences).T, cluster).T
+    return np.where(left, 0.0, sums)
 
 
 def fewest(level: float) -> int:

@@ -7,7 +7,7 @@ a system) has to be given; what they show is found by `doubles`, `near_copies`, 
 `clumps`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -105,6 +105,11 @@ def numbered(labels: ArrayLike) -> Index:
     """Whole numbers for labels, in the order of their first appearance."""
     _, first, number = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number.ravel()])
+
+
+def numbered_by(names: Iterable[str], labels: Mapping[str, str]) -> Index:
+    """A whole number for each name, equal for those with the same label; others stand alone."""
+    return numbered([labels.get(name) or f"\0{name}" for name in names])
 
 
 def joined(one: Index, other: Index) -> Index:

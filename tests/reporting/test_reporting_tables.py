@@ -11,7 +11,6 @@ from metassay.format.numbers import (
     counted,
     equals,
     exact,
-    per_cent,
     probability,
     short,
     short_interval,
@@ -65,7 +64,7 @@ def test_short_interval_shows_the_side_of_a_bound_near_zero():
     assert short_interval(None, 0.5) == ""
 
 
-def test_probability_and_per_cent():
+def test_probability():
     assert [equals(p) for p in (0.012, 0.0001, None)] == ["p = .012", "p < .001", ""]
     assert [probability(p) for p in (0.0009, 0.001, 0.0833, 1.0, None)] == [
         "<.001",
@@ -74,7 +73,6 @@ def test_probability_and_per_cent():
         "1.000",
         "",
     ]
-    assert [per_cent(share) for share in (0.125, 0.0, 1.0, None)] == ["12 %", "0 %", "100 %", ""]
 
 
 @pytest.mark.parametrize(

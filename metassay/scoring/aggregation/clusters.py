@@ -19,7 +19,9 @@ def document_clusters(scores: pd.DataFrame, labels: Mapping[str, str]) -> pd.Dat
     whose scores of whole texts are the same throughout, beyond chance (`layout.doubles`).
     """
     documents = sorted(scores["doc_id"].unique())
-    given = [labels.get(name) or name for name in documents]
+    taken = set(labels.values())
+    alone = {name: f"document {name}" if name in taken else name for name in documents}
+    given = [labels.get(name) or alone[name] for name in documents]
     number = joined(numbered(given), doubles(_profiles(scores, documents)))
     first = np.unique(number, return_index=True)[1]
     cluster = [given[first[at]] for at in number]

@@ -20,10 +20,11 @@ from metassay.statistics.changes import (
     fewest,
     mean_interval,
     sign_flip_test,
+    summed,
 )
-from metassay.statistics.document_means import NO_CLUSTERS, by_cluster
+from metassay.statistics.document_means import NO_CLUSTERS
 from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps
-from metassay.statistics.layout import Index, numbered
+from metassay.statistics.layout import Index, numbered_by
 from metassay.tables.names import FULL
 from metassay.tables.parquet import as_written, empty
 from metassay.tables.tracking import CHANGED_DOCUMENTS, CHANGES
@@ -98,7 +99,7 @@ def grid_of(
     both = pd.concat([before[ROW], after[ROW]]).drop_duplicates().sort_values(ROW)
     rows = pd.MultiIndex.from_frame(both)
     documents = pd.Index(sorted(set(before["doc_id"]) | set(after["doc_id"])), name="doc_id")
-    cluster = numbered([clusters.get(name, f"\0{name}") for name in documents])
+    cluster = numbered_by(documents, clusters)
     return Grid(
         rows, documents, cluster, _filled(before, rows, documents), _filled(after, rows, documents)
     )
@@ -172,20 +173,24 @@ class Rule(NamedTuple):
     def test(self, change: Array, cluster: Index) -> Flipped:
         """The test of each row, its adjusted p for all rows of all benchmarks."""
         rng = np.random.default_rng(self.options.seed)
-        together = by_cluster(change.T, cluster).T
-        found = sign_flip_test(together, n=self.options.permutations, rng=rng)
+        found = sign_flip_test(summed(change, cluster), n=self.options.permutations, rng=rng)
         each = (np.minimum(1.0, self.looked_at * one) for one in (found.adjusted, found.reach))
         adjusted, reach = each
         return found._replace(adjusted=adjusted, reach=reach)
 
     def verdicts(self, change: Array, found: Flipped, better: Sequence[str]) -> list[str]:
         """What the test alone says of each row."""
-        rows = zip(mean_without_gaps(change, 1), found.adjusted, found.reach, better, strict=True)
+        changed = (np.nan_to_num(change) != 0).any(axis=1)
+        average = mean_without_gaps(change, 1)
+        rows = zip(average, changed, found.adjusted, found.reach, better, strict=True)
         return [self._verdict(*one) for one in rows]
 
-    def _verdict(self, average: float, adjusted: float, reach: float, better: str) -> str:
+    def _verdict(
+        self, average: float, changed: bool, adjusted: float, reach: float, better: str
+    ) -> str:
         if np.isnan(adjusted):
-            return SAME if np.isfinite(average) else UNKNOWN
+            unequal = NOT_SHOWN if changed else SAME  # what a cluster's documents cancel out
+            return unequal if np.isfinite(average) else UNKNOWN
         if adjusted > 1 - self.options.confidence:
             return UNKNOWN if reach > 1 - self.options.confidence else NOT_SHOWN
         if better == "neither":

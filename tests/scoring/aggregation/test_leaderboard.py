@@ -169,11 +169,12 @@ def test_clusters_are_those_given_and_copies() -> None:
         for doc, each in values.items()
         for author, value in zip("abc", each, strict=True)
     ]
-    given = {"e0": "x", "e1": "x", "d2": "y", "e2": ""}
+    given = {"e0": "x", "e1": "x", "d2": "y", "e2": "", "e3": "e4"}
     found = document_clusters(pd.DataFrame(rows), given).set_index("doc_id")["cluster"]
     assert found["d1"] == found["d3"] == "d1"  # a copy
     assert (found["e0"], found["e1"], found["d2"]) == ("x", "x", "y")
     assert found["e2"] == "e2"
+    assert found["e3"] != found["e4"]  # a label that is another document's id
     assert found.nunique() == 13
 
 

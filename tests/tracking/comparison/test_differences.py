@@ -300,6 +300,15 @@ def test_documents_of_a_topic_count_as_one() -> None:
     assert alarms[True] <= 8 < alarms[False]  # at most 1 of 20, and the noise of 60
 
 
+def test_what_cancels_within_topics_is_a_change_that_shows_nothing() -> None:
+    clusters = {f"d{at:03}": f"t{at // 3}" for at in range(30)}
+    after = scores(30)
+    which = (after["metric"] == "rouge1") & (after["author"] == "lead")
+    after.loc[which, "value"] += np.tile([0.1, 0.2, -0.3], 10)  # .1 + .2 - .3 is no 0 of floats
+    row_ = one(differences(side(scores(30)), side(after, clusters=clusters), OPTIONS))
+    assert (row_["verdict"], row_["n_changed"]) == ("no difference shown", 30)
+
+
 def test_few_topics_cannot_show_a_difference() -> None:
     clusters = {f"d{at:03}": f"t{at // 10}" for at in range(40)}
     found = differences(
