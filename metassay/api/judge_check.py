@@ -1,7 +1,7 @@
 """Is a judge any good? One table of verdicts and labels in, one answer and its tables out."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from metassay import __version__
-from metassay.api.judge_tables import AC1, WHOLE, People, people_of, tables
+from metassay.api.judge_tables import AC1, WHOLE, tables
 from metassay.api.results import Results, several
 from metassay.api.verdict_table import Choices, Verdicts, verdicts
 from metassay.core.errors import BadInput, raise_problems
@@ -19,7 +19,7 @@ from metassay.format.numbers import counted, short, short_interval
 from metassay.reporting.contract import CellInfo, Head, Link, Problem, SystemsInfo
 from metassay.reporting.shell import PageFolder
 from metassay.statistics.annotator_test import EPSILON
-from metassay.statistics.shares import FEW_CLUSTERS, WIDTH
+from metassay.statistics.shares import WIDTH, worth_at_most
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
@@ -183,12 +183,10 @@ def checked(sheet: Sheet, said: Choices) -> JudgeCheck:
     given = verdicts(sheet, said._replace(require=_required(said)))
     if not any(np.isfinite(one).any() for one in given.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
-    people = people_of(given)
-    made = tables(given, people)
+    made, unmet = tables(given)
     return JudgeCheck(
-        *(made, tuple(_notes(given, people)), {**given.choices._asdict(), "file": sheet.name}),
-        *(tuple(_board(made)), tuple(_answer(given, people, made))),
-        tuple(_unmet(made, given.choices)),
+        *(made, tuple(_notes(given)), {**given.choices._asdict(), "file": sheet.name}),
+        *(tuple(_board(made)), tuple(_answer(given, made)), tuple(unmet)),
     )
 
 
@@ -227,23 +225,10 @@ def _judges(made: _Tables) -> list[str]:
     return [*made["card"]["judge"].unique()]
 
 
-def _unmet(made: _Tables, chosen: Choices) -> Iterator[str]:
-    for judge in _judges(made):
-        card = _by("statistic", made, "card", judge)
-        for name, least in chosen.require.items():
-            value, low = card[name]["value"], card[name]["low"]
-            if low is None or low < least:
-                yield (
-                    f"NOT MET: {judge}: {name} {short(value)} has the lower end"
-                    f" {short(low) or 'unknown'}, not {short(least)} or more: no corrected pass"
-                    " rate is given"
-                )
-
-
-def _notes(given: Verdicts, people: People) -> Iterator[str]:
+def _notes(given: Verdicts) -> Iterator[str]:
     items = given.items
     judged = np.isfinite(np.array([*given.judges.values()])).any(axis=0)
-    rated, split = people.n > 0, people.share == 0.5
+    rated, split = given.n > 0, given.share == 0.5
     alike = f"each row by itself ({given.choices.option('doc')} says what rows share)"
     if "doc" in items and not items["doc"].is_unique:
         documents = counted(items["doc"].nunique(), "document")
@@ -278,39 +263,43 @@ def _cell(row: Mapping[str, Any]) -> str:
     return said.strip().replace("1.00", "1")
 
 
+def _cells(made: _Tables, judge: str) -> tuple[dict[str, str], dict[str, str]]:
+    """A judge's card and its pass rates, as they are shown, by name."""
+    card, rates = _by("statistic", made, "card", judge), _by("method", made, "pass_rates", judge)
+    shown = {name: _cell(card[key]) for key, name in _BOARD.items()}
+    return shown, {method: _cell(rates[method]) for method in _METHODS}
+
+
 def _cards(made: _Tables) -> Iterator[str]:
     """What stands on the first screen of the terminal beside the answer, as sentences."""
     for judge in _judges(made):
-        card = _by("statistic", made, "card", judge)
-        numbers = ", ".join(f"{name} {_cell(card[key])}" for key, name in _BOARD.items())
-        rates = _by("method", made, "pass_rates", judge)
-        each = ", ".join(f"{_cell(row)} {method}" for method, row in rates.items())
+        card, rates = _cells(made, judge)
+        numbers = ", ".join(f"{name} {cell}" for name, cell in card.items())
+        each = ", ".join(f"{cell} {method}" for method, cell in rates.items())
         yield f"{judge}: {numbers}. Pass rate: {each}."
 
 
 def _board(made: _Tables) -> Iterator[str]:
     """The judges side by side: the card, then the pass rates."""
 
-    def line(name: str, cells: Sequence[str]) -> str:
+    def line(name: str, cells: Iterable[str]) -> str:
         return f"{_shorter(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
 
     every = _judges(made)
-    many = f"{JUDGES} of {len(every)} judges" if len(every) > JUDGES else ""
-    yield line(many, [*_BOARD.values()])
-    cards = {judge: _by("statistic", made, "card", judge) for judge in every[:JUDGES]}
-    for judge, card in cards.items():
-        yield line(judge, [_cell(card[name]) for name in _BOARD])
-    base = [short(cards[every[0]][name]["base_rate"]) for name in _BOARD]
-    yield line("base rate alone", [one.replace("1.00", "1") for one in base])
+    cells = {judge: _cells(made, judge) for judge in every[:JUDGES]}
+    yield line(f"{JUDGES} of {len(every)} judges" if len(every) > JUDGES else "", _BOARD.values())
+    yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
+    base = _by("statistic", made, "card", every[0])
+    yield line(
+        "base rate alone", [short(base[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
+    )
     yield line("pass rate", _METHODS)
-    for judge in cards:
-        rates = _by("method", made, "pass_rates", judge)
-        yield line(judge, [_cell(rates[method]) for method in _METHODS])
+    yield from (line(judge, rates.values()) for judge, (_, rates) in cells.items())
 
 
-def _answer(given: Verdicts, people: People, made: _Tables) -> Iterator[str]:
+def _answer(given: Verdicts, made: _Tables) -> Iterator[str]:
     first, *_ = _judges(made)
-    yield from _few_documents(given, people)
+    yield from _few_documents(given)
     yield _may_replace(made)
     yield from _most_open(_rows(made, "labels", first), _shorter(first), given.choices)
     if wrong := _rows(made, "disagreements", first):
@@ -320,16 +309,14 @@ def _answer(given: Verdicts, people: People, made: _Tables) -> Iterator[str]:
         yield _one_line(f"Disagreements of {_shorter(first)}: {many}, the surest first: {ids}")
 
 
-def _few_documents(given: Verdicts, people: People) -> Iterator[str]:
+def _few_documents(given: Verdicts) -> Iterator[str]:
     """Where a label is of so few documents that nobody can tell how alike their rows are."""
-    passed = people.passed
-    doc = given.items.get("doc", pd.Series(range(len(passed))))
-    many = {verb: doc[passed == one].nunique() for verb, one in (("fail", 0), ("pass", 1))}
-    if not doc[np.isfinite(passed)].is_unique and all(many.values()):
-        for verb, n in many.items():
-            if n < FEW_CLUSTERS:
-                rows = f"rows of {counted(n, 'document')} only"
-                yield f"WARNING: people {verb} {rows}: each document counts once."
+    sides = {"fail": given.passed == 0, "pass": given.passed == 1}
+    many = {verb: np.unique(given.cluster[here]).size for verb, here in sides.items()}
+    if np.isfinite(worth_at_most(given.passed, given.cluster)):
+        verb = min(many, key=lambda verb: many[verb])
+        rows = f"rows of {counted(many[verb], 'document')} only"
+        yield f"WARNING: people {verb} {rows}: each document counts once."
 
 
 def _may_replace(made: _Tables) -> str:

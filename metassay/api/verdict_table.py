@@ -10,8 +10,8 @@ import pandas as pd
 from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.annotator_test import EPSILON
-from metassay.statistics.exact_sums import Array
-from metassay.statistics.shares import WIDTH
+from metassay.statistics.exact_sums import Array, quotient
+from metassay.statistics.shares import WIDTH, Clusters, own_clusters
 from metassay.tabular.column_synonyms import USUAL, Role, called, pattern, plain
 from metassay.tabular.infer_columns import listed
 from metassay.tabular.numbers import Numbers, absent
@@ -59,6 +59,11 @@ class Verdicts(NamedTuple):
     items: pd.DataFrame  # id; doc and system, if there are; BY and each column of `by`
     judges: Mapping[str, Array]  # (items,) each
     raters: Mapping[str, Array]
+    table: Array  # (raters, items): theirs
+    n: Array  # (items,) how many rated it
+    share: Array  # (items,) of raters who pass the item
+    passed: Array  # (items,) 1 or 0 by the majority; NaN where it is split, or nobody rated
+    cluster: Clusters  # items of one number are alike
     choices: Choices
     notes: tuple[str, ...]
 
@@ -91,7 +96,14 @@ def verdicts(sheet: Sheet, said: Choices) -> Verdicts:
     raise_problems(faults.lines())
     passes = (f"{what} ({counted(len(n), 'column')}: {listed(n, 4)})" for what, n in told.items())
     judges, raters = sides
-    return Verdicts(sheet.name, items, judges, raters, chosen, (*guessed, *passes, *sheet.notes))
+    table = np.array([*raters.values()], dtype=np.float64).reshape(len(raters), len(items))
+    n = np.isfinite(table).sum(axis=0).astype(np.float64)
+    share = quotient(np.nansum(table, axis=0), n)
+    passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
+    together = own_clusters(items.get("doc"), len(items))
+    notes = (*guessed, *passes, *sheet.notes)
+    people = table, n, share, passed, together
+    return Verdicts(sheet.name, items, judges, raters, *people, chosen, notes)
 
 
 def _guessed(sheet: Sheet, said: Choices, faults: Findings) -> tuple[Choices, list[str], list[str]]:
