@@ -9,29 +9,29 @@ from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
 from metassay.imports.record import Task
 from metassay.imports.records import names_in
-from metassay.imports.tools import KINDS, described, kinds_of
+from metassay.imports.tools import FILES, READERS, described, kinds_of
 from metassay.imports.writing import Collected, write
 from metassay.tabular.rows import Findings, Place
 
 
 def import_files(chosen: argparse.Namespace) -> int:
     """Read all files, and write what they hold, or say all that is wrong with them."""
-    kind, problems, notes = KINDS[chosen.kind], Findings(), Findings()
+    kind, problems, notes = FILES[chosen.kind], Findings(), Findings()
     roles = roles_in(chosen.columns, ("doc", "system"))
     with whole_folder(chosen.out, "--out") as folder:
         held = folder / "read.sqlite"
         found = Collected(held)
-        for path, named in _files(chosen.files, kind.patterns):
+        for path, named in _files(chosen.files, kind["patterns"]):
             names, before = names_in(path), (found.records, problems.lines())
             right = chosen.kind in kinds_of(names)
             task = Task(path, roles.get("doc", ""), roles.get("system", ""), problems, notes)
             try:
-                for item in kind.read(task) if right or not names else ():
+                for item in READERS[chosen.kind](task) if right or not names else ():
                     found.add(item, task)
             except (TypeError, AttributeError, ValueError, LookupError):
                 what = f"has a record, behind {found.records - before[0]} others, that is not as"
                 fix = "docs/importing.md has what is read; correct it or take it out"
-                problems.add(Place(path.name), f"{what} {kind.what} has it", fix)
+                problems.add(Place(path.name), f"{what} {kind['what']} has it", fix)
             if (found.records, problems.lines()) == before and right:
                 notes.add(Place(path.name), "has no record", "export it again if it should")
             elif (found.records, problems.lines()) == before:
