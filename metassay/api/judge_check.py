@@ -130,30 +130,22 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     judge, human : str or sequence of str, optional
         Columns of verdicts and of labels. Several judges stand side by side; several people are
         raters, of whom the majority counts. Guessed where names leave one choice; `notes` say so.
-    doc, system, rater : str, optional
+    doc, system, rater, by : str, optional
         Columns with the document (what several rows are about: they count as alike), with who wrote
-        the text, and with who labelled it, where each rater has a row.
-    by : str or sequence of str
-        Columns whose values slice the rows; so do systems.
-    passes : str or sequence of str
-        Words that are a pass, where they are not usual ones; every other word is then a fail.
-    pass_from : float, optional
-        The number from which on grades are a pass.
+        the text, with who labelled it, where each rater has a row, and those (one or several) whose
+        values slice the rows, as systems do.
+    passes, pass_from : optional
+        Words that are a pass, where they are not usual ones (every other word is then a fail), and
+        the number from which on grades are.
     require : mapping, optional
         The least lower end of a number of the card, such as {"sensitivity": .9}. Where it is not
         reached, it is in `unmet`, and no corrected pass rate is given.
-    epsilon : float
-        How much of the items a judge may be worse than a rater and still replace one: .2 for
-        experts, .15 for skilled raters, .1 for crowds.
-    width : float
-        The width of intervals for which `labels` says how many labels it takes.
+    epsilon, width : float
+        How much of the items a judge may be worse than a rater and still replace one (.2 for
+        experts, .15 for skilled raters, .1 for crowds); and the width of intervals for which
+        `labels` says how many labels it takes.
     confidence, seed
         Of the intervals, and of all random numbers.
-
-    Returns
-    -------
-    JudgeCheck
-        The answer, the tables behind it, and what is worth knowing of them.
 
     Raises
     ------
@@ -304,8 +296,7 @@ def _answer(given: Verdicts, made: _Tables) -> Iterator[str]:
     yield from _most_open(_rows(made, "labels", first), _shorter(first), given.choices)
     if wrong := _rows(made, "disagreements", first):
         n = _by("statistic", made, "card", first)["agreement"]["n"]
-        ids = ", ".join(str(row["id"]) for row in wrong[:IDS])
-        many = f"{len(wrong):,} of {n:,}"
+        many, ids = f"{len(wrong):,} of {n:,}", ", ".join(str(row["id"]) for row in wrong[:IDS])
         yield _one_line(f"Disagreements of {_shorter(first)}: {many}, the surest first: {ids}")
 
 
@@ -320,10 +311,8 @@ def _few_documents(given: Verdicts) -> Iterator[str]:
 
 
 def _may_replace(made: _Tables) -> str:
-    lead = "May it replace a rater?"
-    found = records(made["replacement"])
-    raters = found[0]["n_raters"]
-    if not raters:
+    lead, found = "May it replace a rater?", records(made["replacement"])
+    if not (raters := found[0]["n_raters"]):
         return f"{lead} Not told: that takes rows with labels by two people, better three."
     parts = []
     for row in found[:JUDGES]:
@@ -332,8 +321,8 @@ def _may_replace(made: _Tables) -> str:
         told = row["winning_rate_published"] is not None and old != wins
         published = f", {old} by the published test" if told else ""
         said = f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
-        advantage = f"advantage {short(row['advantage'])}"
-        parts.append(f"{_shorter(row['judge'])}: {said}{published}, {advantage}")
+        judge = f"{_shorter(row['judge'])}: {said}{published}"
+        parts.append(f"{judge}, advantage {short(row['advantage'])}")
     guess = " So may one that knows only the base rate." if found[0]["base_rate_passes"] else ""
     few = " Two raters are few." if raters == 2 else ""
     return f"{lead} {'; '.join(parts)} (epsilon {short(found[0]['epsilon'])}).{guess}{few}"

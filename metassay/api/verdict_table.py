@@ -214,16 +214,15 @@ def _by_item(
     sheet: Sheet, keys: list[str], chosen: Choices, sides: list[dict[str, Array]], faults: Findings
 ) -> tuple[Any, dict[str, Array], dict[str, Array]]:
     """A row per item and rater as a row per item: each item's first row, judges, raters."""
-    judges, raters = dict[str, Array](), dict[str, Array]()
     if not keys:
         what = f"has a row per rater ({shown(chosen.rater)}), and no column that names the item"
         faults.add(sheet.head, what, f"name it: {chosen.option('doc')}")
-        return np.arange(0), judges, raters
+        return np.arange(0), {}, {}
     frame = pd.DataFrame({key: as_keys(sheet.frame[key]) for key in keys})
-    item = frame.groupby(keys, sort=False).ngroup().to_numpy()
-    first = np.flatnonzero(~pd.Series(item).duplicated().to_numpy())
-    who = as_keys(sheet.frame[chosen.rater])
-    for row in np.flatnonzero(pd.DataFrame({"i": item, "r": who}).duplicated().to_numpy()):
+    item = frame.groupby(keys, sort=False).ngroup().rename("item")
+    first, judges = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
+    who = as_keys(sheet.frame[chosen.rater]).rename("who")
+    for row in np.flatnonzero(pd.concat((item, who), axis=1).duplicated().to_numpy()):
         fix = f"keep one row; or name the column that tells items apart: {chosen.option('doc')}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
     for name, values in sides[0].items():
@@ -232,12 +231,9 @@ def _by_item(
             what = f"column {shown(name)} does not say what it says of the same item in other rows"
             faults.add(sheet.at(int(first[at])), what, "give each item one verdict")
         judges[name] = np.asarray(by_item.first(), dtype=np.float64)
-    (given,) = sides[1].values()
-    for name in sorted({*who} - {""}):
-        mine = (who == name).to_numpy()
-        raters[name] = np.full(len(first), np.nan)
-        raters[name][item[mine]] = given[mine]
-    return first, judges, raters
+    (labels,) = sides[1].values()
+    raters = pd.Series(labels).groupby([item, who]).first().unstack()
+    return first, judges, {name: raters[name].to_numpy() for name in raters if name}
 
 
 def _items(

@@ -23,7 +23,7 @@ def import_files(chosen: argparse.Namespace) -> int:
         found = Collected(held)
         for path, named in _files(chosen.files, kind["patterns"]):
             names, before = names_in(path), (found.records, problems.lines())
-            right = chosen.kind in kinds_of(names)
+            right = chosen.kind in kinds_of(path, names)
             task = Task(path, roles.get("doc", ""), roles.get("system", ""), problems, notes)
             try:
                 for item in READERS[chosen.kind](task) if right or not names else ():

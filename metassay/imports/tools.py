@@ -397,9 +397,9 @@ READERS: Mapping[str, Callable[[Task], Iterator[Item]]] = {
 }
 
 
-def kinds_of(names: Iterable[str]) -> list[str]:
-    """The tools that write files with these names of fields."""
-    there = {*names}
+def kinds_of(path: Path, names: Iterable[str]) -> list[str]:
+    """The tools that write such files with these names of fields."""
+    there = {*names, path.suffix.lower()}
     return [name for name, kind in FILES.items() if any(map(there.issuperset, kind["marks"]))]
 
 
@@ -407,7 +407,7 @@ def described(path: Path, kind: str, names: list[str]) -> tuple[str, str]:
     """Of a file that the reader of `kind` cannot read: what it is, and what would read it."""
     if {"headings", "columns", "row"} <= set(names):
         return "is a sheet of a study of Metassay", "metassay study import reads it"
-    for other in kinds_of(names)[:1]:
+    for other in kinds_of(path, names)[:1]:
         return f"is {FILES[other]['what']}", f"metassay import {other} reads it"
     table = path.suffix.lower() in TABLES
     form = "a table" if table else "JSON Lines" if path.suffix.lower() in LINES else "JSON"
