@@ -126,8 +126,7 @@ def _annotations(task: Task) -> Iterator[Item]:
         said, target = field(one, "metric_output"), field(one, "target")
         accepted += bool(field(one, "is_accepted")) and target is None
         each, row = _all((judged(name, said), rated(name, target))), field(one, "metric_input")
-        item = _of_ragas(at, row or {}, each)
-        yield item._replace(corrected=target not in (None, said))
+        yield _of_ragas(at, row or {}, each)._replace(corrected=target not in (None, said))
     what = "outputs are accepted without a target, which is no rating"
     task.note(accepted, what, "give a target where somebody rated")
 
@@ -135,7 +134,10 @@ def _annotations(task: Task) -> Iterator[Item]:
 # ---- DeepEval: a run with a list of cases
 
 _CASES = ("testCases", "test_cases", "conversationalTestCases")
-_SYSTEM = (("identifier",), ("hyperparameters", "model"), ("hyperparameters", "Model"))
+_SYSTEM = (
+    *(("identifier",), ("testRunData", "identifier")),
+    *(("hyperparameters", "model"), ("hyperparameters", "Model")),
+)
 
 
 def _is_cases(steps: Steps) -> bool:
@@ -144,9 +146,8 @@ def _is_cases(steps: Steps) -> bool:
 
 def _deepeval(task: Task) -> Iterator[Item]:
     # What names the run stands below its cases.
-    leaves = {one.steps: one.value for one in parts(task.path, _is_cases, Findings())}
-    named = (leaves.get((*of, *step)) for step in _SYSTEM for of in ((), ("testRunData",)))
-    system = next(filter(None, named), None)
+    leaves = {one.steps[-2:]: one.value for one in parts(task.path, _is_cases, Findings())}
+    system = next(filter(None, map(leaves.get, _SYSTEM)), None)
     for at, case in records(task.path, task.problems, _is_cases):
         metrics = objects(first(case, "metricsData", "metrics_data", "metricsMetadata"))
         notes = objects(case.get("annotations") or [case.get("annotation")])
@@ -189,11 +190,10 @@ def _promptfoo(task: Task) -> Iterator[Item]:
         if prompt not in prompts:
             prompts.append(prompt)
         place = prompts.index(prompt) + 1
-        judgments = tuple(_components(row))
-        test = row.get("testIdx")
+        judgments, test = tuple(_components(row)), row.get("testIdx")
         yield Item(
             *(at, row, judgments, digest(row.get("vars")) if test is None else test),
-            *(provider if place == 1 else f"{provider}#{place}",),
+            provider if place == 1 else f"{provider}#{place}",
             *(first(row, "response.output", "text"), [text(field(row, "prompt.raw"))]),
             failed=row.get("failureReason") == _FAILED,
             corrected=any(one.person for one in judgments),
@@ -229,8 +229,9 @@ def _recomputed(judges: Sequence[Object], threshold: float | None) -> Iterator[J
     scores = [number(one.get("score")) for one in judges]
     weighed = [number(field(one, "assertion.weight")) for one in judges]
     weights = [1.0 if weight is None else weight for weight in weighed]
-    known = sum(weights) > 0 and None not in scores
-    mean = float(np.average(scores, weights=weights)) if known else None  # type: ignore[arg-type]
+    known = [score for score in scores if score is not None]
+    sound = sum(weights) > 0 and known == scores
+    mean = float(np.average(known, weights=weights)) if sound else None
     passed = all(one.get("pass") is True for one in judges)
     if threshold is not None and mean is not None:
         passed = mean >= threshold
@@ -307,17 +308,15 @@ def _mlflow(task: Task) -> Iterator[Item]:
 
 def _traces(task: Task) -> Iterator[Record]:
     """Each trace; pandas writes a frame as an object per column unless it is told otherwise."""
-    found = False
-    for record in records(task.path, task.problems):
-        found = True
-        yield record
-    if found or task.path.suffix.lower() != ".json" or task.problems:
-        return
-    columns = unpacked(task.path.read_text("utf-8-sig"))
-    rows = field(columns, "assessments")
-    for row, name in enumerate(rows if isinstance(rows, Mapping) else (), start=1):
-        cells = {column: field(cells, name) for column, cells in columns.items()}
-        yield Place(task.path.name, row, "record"), cells
+    at = None
+    for at, record in records(task.path, task.problems):
+        yield at, record
+    if not at and task.path.suffix.lower() == ".json" and not task.problems:
+        columns = unpacked(task.path.read_text("utf-8-sig"))
+        rows = field(columns, "assessments")
+        for row, name in enumerate(rows if isinstance(rows, Mapping) else (), start=1):
+            cells = {column: field(cells, name) for column, cells in columns.items()}
+            yield Place(task.path.name, row, "record"), cells
 
 
 def _is_person(one: Object) -> bool:
@@ -326,11 +325,9 @@ def _is_person(one: Object) -> bool:
 
 def _holding(each: Sequence[Object], over: Sequence[tuple[Object, Object]]) -> Iterator[Object]:
     """The judges' own, and what holds of people's; a judge that judged again replaces itself."""
-    again = {id(former) for one, former in over if not _is_person(one)}
-    gone = {id(former) for one, former in over if _is_person(former)}
+    again = {id(former) for one, former in over if _is_person(former) or not _is_person(one)}
     for one in each:
-        holds = one.get("valid") is not False or not _is_person(one)
-        if holds and id(one) not in (gone if _is_person(one) else again):
+        if id(one) not in again and (one.get("valid") is not False or not _is_person(one)):
             yield one
 
 

@@ -67,9 +67,7 @@ class Latent(NamedTuple):
 
     sensitivity: list[Estimate]  # by observer, the judge first
     specificity: list[Estimate]
-    passing: list[float]  # share of items that pass in truth, by population
-    identified: bool
-    why: str  # what identifies it, or what lacks
+    why: str  # "by" what it is identified, or "not identified:" and what lacks
 
 
 def latent_classes(
@@ -106,12 +104,11 @@ def latent_classes(
     table, place, of = table[:, here], place[here], of[here]
     many = int(place.max(initial=0)) + 1
     three = int(np.count_nonzero(np.isfinite(table).sum(axis=0) >= 3))
-    nothing = [Estimate(*UNDEFINED, table.shape[1], np.nan)] * len(table)
-    unknown = Latent(nothing, nothing, [np.nan] * many, False, "not identified: ")
+    nothing, no = [Estimate(*UNDEFINED, table.shape[1], np.nan)] * len(table), "not identified: "
     sizes = np.bincount(place, minlength=many)
     if three < TOGETHER and (many < 2 or np.sort(sizes)[-2] < TOGETHER):
-        why = "it takes three verdicts an item, or two in two populations"
-        return unknown._replace(why=unknown.why + why)
+        why = f"{no}it takes three verdicts an item, or two in two populations"
+        return Latent(nothing, nothing, why)
     whole = np.vstack((np.nan_to_num(table, nan=-1.0), place))
     kinds, kind = np.unique(whole, axis=1, return_inverse=True)
     patterns, where = np.where(kinds[:-1] < 0, np.nan, kinds[:-1]), kinds[-1].astype(np.intp)
@@ -122,8 +119,8 @@ def latent_classes(
     weights = np.vstack((np.ones(len(counts)), drawn)) @ counts
     rates, passing, worth = _em(patterns, where, np.asarray(weights, np.float64), many)
     if three < TOGETHER and np.ptp(passing[0]) < APART:
-        why = "two verdicts an item, and populations that pass about as often"
-        return unknown._replace(why=unknown.why + why)
+        why = f"{no}two verdicts an item, and populations that pass about as often"
+        return Latent(nothing, nothing, why)
     by = "three verdicts an item" if three >= TOGETHER else "two populations that differ"
 
     def estimate(values: Array, items: float) -> Estimate:
@@ -138,7 +135,7 @@ def latent_classes(
         [estimate(row, float(n)) for row, n in zip(np.round(one, 6).T, of_truth, strict=True)]
         for one, of_truth in ((rates[1], worth[1]), (1.0 - rates[0], worth[0]))
     )
-    return Latent(passed, failed, np.round(passing[0], 6).tolist(), True, f"by {by}")
+    return Latent(passed, failed, f"by {by}")
 
 
 def _em(patterns: Array, where: Clusters, weights: Array, many: int) -> tuple[Array, Array, Array]:
