@@ -144,8 +144,9 @@ def _score_test(better: Array, cluster: Clusters, k: int, epsilon: float) -> flo
     effect, _ = design_effect(better, of)
     if k < n:
         # Losses that come by whole documents are in few of them, by luck in none: how alike items
-        # are is told as if another document had been lost, of two thirds of the mean size.
-        also = int(np.ceil(n / k * 2 / 3))
+        # are is told as if one more document had been lost, as far as those that were and two
+        # thirds of one are on average.
+        also = int(np.ceil((more + n / k * 2 / 3) / (np.unique(of[better > 0]).size + 1)))
         lost = np.append(better, np.ones(also)), np.append(of, np.full(also, k))
         effect = max(effect, design_effect(*lost)[0])
     # A large document weighs more the more alike its items are: as so many equal ones know.
