@@ -38,7 +38,7 @@ from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
 from metassay.judges.criteria import RUBRIC
-from metassay.llm.missing import counted
+from metassay.llm.messages import counted
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 from metassay.scoring.pairing.measures import MEASURES
 from metassay.scoring.pairing.pairs import pair_id
