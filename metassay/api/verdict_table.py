@@ -233,7 +233,7 @@ def _by_item(
         judges[name] = np.asarray(by_item.first(), dtype=np.float64)
     (labels,) = sides[1].values()
     raters = pd.Series(labels).groupby([item, who]).first().unstack()
-    return first, judges, {name: raters[name].to_numpy() for name in raters if name}
+    return first, judges, {str(name): raters[name].to_numpy() for name in raters if name}
 
 
 def _items(
