@@ -50,13 +50,11 @@ _SYSTEMS = SystemsInfo(
 class JudgeCheck(Results):
     """What a judge's verdicts are worth beside people's labels; each table is an attribute too.
 
-    `board`: the judges side by side, as text. `answer`: what the tables say, in a sentence each.
-    `unmet`: the requirements that the lower end of an interval does not reach, a line each.
-    `notes`: how the table was read, and what was left out. `choices`: all that the numbers depend
-    on beside the table. docs/judge-check.md describes the tables.
+    `answer`: what the tables say, in a sentence each. `unmet`: the requirements that the lower end
+    of an interval does not reach, a line each. `notes`: how the table was read, and what was left
+    out. `choices`: all that the numbers depend on beside it. docs/judge-check.md describes tables.
     """
 
-    board: tuple[str, ...]
     answer: tuple[str, ...]
     unmet: tuple[str, ...]
 
@@ -67,10 +65,10 @@ class JudgeCheck(Results):
         many = f"; {len(self.unmet) - 1} more" if len(self.unmet) > 1 else ""
         failed = [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{many}")] if self.unmet else []
         said = [*failed, *(line for one in self.answer for line in _wrapped(one))]
-        every = [*head, *self.board, *said]
-        if len(every) + 2 <= LINES:
-            every = [*head, "", *self.board, "", *said]
-        return tuple(every[:LINES])
+        board = [*_board(self.tables)]
+        if len([*head, *board, *said]) + 2 <= LINES:
+            board = ["", *board, ""]
+        return (*head, *board, *said)[:LINES]
 
     def __repr__(self) -> str:
         """The first screen, then the names of the tables."""
@@ -80,27 +78,23 @@ class JudgeCheck(Results):
         return {"answer.txt": (*self.unmet, *self.answer), "notes.txt": self.notes}
 
     def _write_page(self, folder: Path) -> None:
-        from metassay.reporting.evidence import (  # slow; the screen needs none
-            put_evidence,
-            words_of,
-        )
+        # Slow to import; the screen needs neither.
+        from metassay.reporting.evidence import put_evidence, words_of
 
-        kind, name = "judge check", str(self.choices["file"])
-        page = PageFolder(folder)
+        kind, name, page = "judge check", str(self.choices["file"]), PageFolder(folder)
         command = f"metassay judge-check {name} --out FOLDER"
-        page.finish(
-            Head(
-                kind=kind,
-                name=name,
-                about=words_of(kind)["about"],
-                made=f"Metassay {__version__}",
-                answer=[*self.unmet, *_cards(self.tables), *self.answer],
-                problems=[Problem("warning", line) for line in self.notes],
-                tables=put_evidence(page, self.tables, kind, command),
-                systems=_SYSTEMS,
-                links=[Link("choices.json", "Columns, words and options")],
-            )
+        head = Head(
+            kind=kind,
+            name=name,
+            about=words_of(kind)["about"],
+            made=f"Metassay {__version__}",
+            answer=[*self.unmet, *_cards(self.tables), *self.answer],
+            problems=[Problem("warning", line) for line in self.notes],
+            tables=put_evidence(page, self.tables, kind, command),
+            systems=_SYSTEMS,
+            links=[Link("choices.json", "Columns, words and options")],
         )
+        page.finish(head)
 
 
 def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on the command line
@@ -178,7 +172,7 @@ def checked(sheet: Sheet, said: Choices) -> JudgeCheck:
     made, unmet = tables(given)
     return JudgeCheck(
         *(made, tuple(_notes(given)), {**given.choices._asdict(), "file": sheet.name}),
-        *(tuple(_board(made)), tuple(_answer(given, made)), tuple(unmet)),
+        *(tuple(_answer(given, made)), tuple(unmet)),
     )
 
 
@@ -226,13 +220,13 @@ def _notes(given: Verdicts) -> Iterator[str]:
         documents = counted(items["doc"].nunique(), "document")
         alike = f"{documents} ({given.choices.doc}), whose rows count as alike"
     labelled = f"{int(rated.sum()):,} labelled by {counted(len(given.raters), 'rater')}"
-    some = ((judged & ~rated, "judged only"), (rated & ~judged, "without a verdict"),
-            (split, "split by raters and left out of the card"))  # fmt: skip
-    more = [f"{np.count_nonzero(rows):,} {what}" for rows, what in some if rows.any()]
+    some = {"judged only": judged & ~rated, "without a verdict": rated & ~judged,
+            "split by raters and left out of the card": split}  # fmt: skip
+    more = [f"{np.count_nonzero(rows):,} {what}" for what, rows in some.items() if rows.any()]
     each = ", ".join([counted(len(items), "row"), labelled, *more])
     yield f"{given.name}: {each}; {alike}"
     yield from given.notes
-    if some[0][0].any():
+    if (judged & ~rated).any():
         yield "the corrected rate holds where the labelled rows are a random sample of all judged"
 
 

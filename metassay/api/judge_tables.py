@@ -64,9 +64,7 @@ def tables(given: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]:
             "disagreements": _disagreements(verdict, given),
         }.items():
             rows.setdefault(table, []).extend({"judge": name, **row} for row in more)
-    made = {name: pd.DataFrame(found) for name, found in rows.items() if found}
-    first = {n: sorted(one, key=lambda column: column != "slice") for n, one in made.items()}
-    return {n: one[first[n]] for n, one in made.items()}, lines
+    return {name: pd.DataFrame(found) for name, found in rows.items() if found}, lines
 
 
 def _unmet(judge: str, card: Mapping[str, Estimate], chosen: Choices) -> Iterator[str]:
@@ -136,12 +134,9 @@ def _labels(card: Mapping[str, Estimate], chosen: Choices) -> Iterator[Row]:
     An interval's reach falls as the root of the labels; no number of them is enough where the value
     itself is below what is required.
     """
-    labelled = card["agreement"].n
-    needed = {
-        (name.removeprefix("labels_"), f"{chosen.width:g} wide"): one.value
-        for name, one in card.items()
-        if name.startswith("labels_")
-    }
+    labelled, wide = card["agreement"].n, f"{chosen.width:g} wide"
+    numbers = ((name.partition("labels_"), one.value) for name, one in card.items())
+    needed = {(name, wide): value for (_, labels, name), value in numbers if labels}
     for name, least in chosen.require.items():
         one = card[name]
         ratio = (one.value - one.low) / (one.value - least) if one.value > least else np.nan

@@ -108,8 +108,8 @@ def verdicts(sheet: Sheet, said: Choices) -> Verdicts:
 
 def _guessed(sheet: Sheet, said: Choices, faults: Findings) -> tuple[Choices, list[str], list[str]]:
     """All columns, those that name items, and a line on what was guessed."""
-    named = {*said.judge, *said.human, said.doc, said.system, said.rater, *said.by}
-    free = [name for name in sheet.columns if name not in named]
+    taken = {*said.judge, *said.human, said.doc, said.system, said.rater, *said.by}
+    free = [name for name in sheet.columns if name not in taken]
     verdictlike = [name for name in free if _is_verdict(sheet, name, said)]
     others = [name for name in free if name not in verdictlike]
     again = {c: bool(as_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
@@ -122,11 +122,16 @@ def _guessed(sheet: Sheet, said: Choices, faults: Findings) -> tuple[Choices, li
     rater = said.rater or ("" if len(said.human) > 1 else only(_RATERS, 0))
     others = [name for name in others if name != rater]
     system = said.system or only(USUAL[Role.SYSTEM], 1)
-    usual = [c for c in others if plain(c) in USUAL[Role.DOC]]
-    doc = said.doc or next((c for c in usual if again[c]), "".join(usual[:1]))
-    ids = [c for c in others if c in usual or (called(c, _AN_ID) and not again[c])]
-    # An id of a row is none of an item, where each rater has a row.
-    ids = [c for c in dict.fromkeys([*filter(None, [said.doc]), *ids]) if again[c] or not rater]
+    usual, by = [c for c in others if plain(c) in USUAL[Role.DOC]], [*filter(None, [rater])]
+    # What each rater has once is an item; a document has several.
+    several = [c for c in usual if sheet.frame.duplicated([c, *by]).any()]
+    doc = said.doc or "".join([*several, *usual][:1])
+    named = [c for c in others if c in usual or (called(c, _AN_ID) and not again[c])]
+    named = [*dict.fromkeys([*filter(None, [said.doc]), *named])]
+    # An id of a row is none of an item, where each rater has a row and others tell items apart.
+    ids = [c for c in named if again[c] or not rater]
+    if rater and ids and sheet.frame.duplicated([*ids, *filter(None, [system]), rater]).any():
+        ids = named
     found = _sides(sheet, said._replace(doc=doc, system=system, rater=rater), verdictlike, faults)
     guesses = [
         f"{role}={','.join(now) if isinstance(now, tuple) else now}"
