@@ -194,7 +194,7 @@ def test_the_head_says_the_verdict_and_what_was_read(written, known):
     assert len(head["banners"]) == 1
     tables = [table["name"] for table in head["tables"]]
     assert tables == [
-        *("judge_cards", "kinds", "calibration", "verdicts", "published_doclens_table4", "answers")
+        *("judge_cards", "kinds", "calibration", "verdicts", "answers", "published_doclens_table4")
     ]
     systems = head["systems"]
     assert (systems["noun"], systems["table"]) == ("judge", "judge_cards")
@@ -294,7 +294,7 @@ def test_files_have_no_texts(written):
     expected = {f"{name}.{kind}" for name in tables for kind in ("csv", "md")}
     assert names == {*expected, "index.html", "page", "figures"}
     assert {path.name for path in (written / "figures").iterdir()} == {
-        *("kinds.svg", "kinds.png", "reliability.svg", "reliability.png")
+        *("reliability.svg", "reliability.png")
     }
     for path in written.glob("*.*"):
         text = path.read_text(encoding="utf-8")
