@@ -12,6 +12,7 @@ import yaml
 from metassay.core.atomic import out_file
 from metassay.core.errors import BadInput, meant
 from metassay.core.strict_yaml import LOADER
+from metassay.imports import TOOLS
 from metassay.paper_figures import FORMATS, NAMES
 from metassay.studies import FORM_NAMES
 from metassay.studies import FORMATS as SHEET_FORMATS
@@ -35,7 +36,7 @@ _FORMER_OPTIONS = {
 LARGEST = 2**31 - 1  # of counts, such as seconds
 # An option that takes several words, and can be given again.
 SEVERAL: Final[dict[str, Any]] = {"nargs": "+", "action": "extend", "default": []}
-_CHOICES = {"papers": NAMES, "forms": FORM_NAMES, "sheets": list(SHEET_FORMATS)}
+_CHOICES = {"papers": NAMES, "forms": FORM_NAMES, "sheets": list(SHEET_FORMATS), "tools": TOOLS}
 _ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".jsonl")
 
 
@@ -91,14 +92,6 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Mapping[str, Any])
         if isinstance(options.get("metavar"), list):
             options["metavar"] = tuple(options["metavar"])
         groups.get(group, parser).add_argument(name, **options)
-
-
-def add_names(say: Callable[..., Any], options: Sequence[str]) -> None:
-    """Options of `meta-eval` that take names, for another command; see `spread`."""
-    for option in options:
-        said = COMMANDS["meta-eval"]["arguments"][f"--{option}"]
-        names = {"type": _names, "action": "extend", "default": []}
-        say(f"--{option}", metavar=said["metavar"], **names, help=said["help"])
 
 
 def roles_in(words: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
@@ -187,6 +180,14 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
+def _least(word: str) -> tuple[str, float]:
+    name, _, least = word.partition("=")
+    try:
+        return name, float(least)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r}: write it as sensitivity=.9") from None
+
+
 def _formats(text: str) -> tuple[str, ...]:
     chosen = tuple(dict.fromkeys(text.split(",")))
     unknown = [name for name in chosen if name not in FORMATS]
@@ -200,5 +201,5 @@ def _formats(text: str) -> tuple[str, ...]:
 _TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
     **{"path": Path, "out_file": out_file, "int": int, "float": float, "names": _names},
     **{"url": _url, "formats": _formats, "count": _whole(1, LARGEST), "few": _whole(1, 20)},
-    "seed": _whole(0, 2**63),
+    **{"seed": _whole(0, 2**63), "least": _least},
 }

@@ -1,6 +1,6 @@
 """Who works on the texts of a benchmark: this process, or a cluster that may have them.
 
-Clearance follows the text, for machines as for endpoints (`metassay.llm.egress`).
+Clearance follows the text, for machines as for endpoints (`metassay.llm.endpoints`).
 """
 
 import os
@@ -14,7 +14,7 @@ from metassay.core.params import Evaluation, ExecutorOptions
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import load_registry
 from metassay.executor.record import LOCAL, Executor
-from metassay.llm.egress import check_workers
+from metassay.llm.endpoints import check_workers
 
 DASK = "METASSAY_DASK"  # the variable by which `metassay run --dask` tells its stages
 

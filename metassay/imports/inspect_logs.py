@@ -38,11 +38,9 @@ def inspect(task: Task) -> Iterator[Item]:
     for at, sample in found:
         scores = sample.get("scores") or {"score": sample.get("score")}
         judgments = [one for name, score in scores.items() for one in _score(name, score)]
-        choices = objects(field(sample, "output.choices"))  # newer logs have the text by itself
-        said = field(choices[0], "message.content") if choices else None
+        said = first(sample, "output.completion", "output.choices.0.message.content")
         yield Item(
-            *(at, sample, judgments, sample.get("id"), model),
-            *(first(sample, "output.completion") or said, [text(sample.get("input"))]),
+            *(at, sample, judgments, sample.get("id"), model, said, [text(sample.get("input"))]),
             sample.get("target"),
             failed=bool(sample.get("error")),
             corrected=any(one.person for one in judgments),
