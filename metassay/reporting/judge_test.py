@@ -27,9 +27,8 @@ from metassay.reporting.evidence import finish, in_order
 from metassay.reporting.figures.pictures import draw_reliability
 from metassay.reporting.names import sorted_parts
 from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
-from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
+from metassay.reporting.published_judges import compare_judges
 from metassay.reporting.section import TableWords, short_estimate
-from metassay.reporting.section import texts as words
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
@@ -82,16 +81,11 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         **filled(kinds=kinds),
         "calibration": tables["calibration"],
         "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
-        **{f"published_{name}": frame for name, frame in compared.items()},
+        **{name: frame for one in compared for name, frame in one.tables.items()},
         **filled(answers=answers),
         **report.said(),
     }
-    published = words("words_of_tests.yaml")["published"]
-    blocks = {
-        f"published_{name}": {**published, "says": [*published["says"], f"{of.title}. {of.says}"]}
-        for name, of in JUDGE_COMPARISONS.items()
-        if name in compared
-    }
+    blocks = {name: block for one in compared for name, block in one.blocks.items()}
     with whole_folder(out, "report") as folder:
         write_tables(files, folder)
         _write_page(report, files, blocks, folder)

@@ -14,7 +14,7 @@ from metassay.meta_evaluation.evaluate import MADE
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.rubric_agreement import rubric_agreement
 from metassay.reporting.answers import answers_table, unanswered
-from metassay.reporting.cells import Ours
+from metassay.reporting.cells import Compared, Ours
 from metassay.reporting.contract import GridRow, Problem
 from metassay.reporting.documents import put_documents
 from metassay.reporting.evidence import finish
@@ -22,8 +22,7 @@ from metassay.reporting.facets import facets_table
 from metassay.reporting.meta_page import FIGURES, answer_of
 from metassay.reporting.names import Metric, described, headline_metrics, sorted_metrics
 from metassay.reporting.page import Report, filled, put_figures, write_tables
-from metassay.reporting.published import Compared, compare_all
-from metassay.reporting.published_judges import ClaimScores
+from metassay.reporting.published import compare_all
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.summaries import (
     clusters_found,
@@ -116,7 +115,7 @@ def _write_page(
     report: ReportInput,
     every: Mapping[str, pd.DataFrame],
     files: Mapping[str, pd.DataFrame],
-    compared: Sequence[Compared | ClaimScores],
+    compared: Sequence[Compared],
     folder: Path,
 ) -> None:
     """Names are called as they are shown: in `every` table of the benchmark, and those beside."""
