@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay import __version__
 from metassay.api.judge_tables import AC1, WHOLE, tables
 from metassay.api.results import Results, several
 from metassay.api.verdict_table import Choices, Verdicts, verdicts
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
-from metassay.reporting.contract import CellInfo, Head, Link, Problem, SystemsInfo
+from metassay.reporting.contract import Link, Problem
 from metassay.reporting.shell import PageFolder
 from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.shares import WIDTH, worth_at_most
@@ -34,16 +33,6 @@ REQUIRED = (
     *("sensitivity", "specificity", "precision", "negative_predictive_value"),
     *("balanced_accuracy", "f1", "cohen_kappa", AC1, "mcc", "agreement"),
 )  # what a gate may ask for
-_SYSTEMS = SystemsInfo(
-    noun="judge",
-    table="card",
-    system="judge",
-    metric=["statistic"],
-    cell=CellInfo("value", "low", "high", "n"),
-    better="",
-    groups="",
-    headline=[*_BOARD],
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,23 +67,20 @@ class JudgeCheck(Results):
         return {"answer.txt": (*self.unmet, *self.answer), "notes.txt": self.notes}
 
     def _write_page(self, folder: Path) -> None:
-        # Slow to import; the screen needs neither.
-        from metassay.reporting.evidence import put_evidence, words_of
+        from metassay.reporting.evidence import finish  # slow; the screen needs none
 
-        kind, name, page = "judge check", str(self.choices["file"]), PageFolder(folder)
-        command = f"metassay judge-check {name} --out FOLDER"
-        head = Head(
-            kind=kind,
+        name = str(self.choices["file"])
+        finish(
+            PageFolder(folder),
+            "judge check",
+            self.tables,
+            f"metassay judge-check {name} --out FOLDER",
+            systems={"headline": [*_BOARD]},
             name=name,
-            about=words_of(kind)["about"],
-            made=f"Metassay {__version__}",
             answer=[*self.unmet, *_cards(self.tables), *self.answer],
             problems=[Problem("warning", line) for line in self.notes],
-            tables=put_evidence(page, self.tables, kind, command),
-            systems=_SYSTEMS,
             links=[Link("choices.json", "Columns, words and options")],
         )
-        page.finish(head)
 
 
 def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on the command line

@@ -18,7 +18,7 @@ from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.llm.endpoints import PUBLIC
 from metassay.llm.needs import all_datasets
 from metassay.project.validation import KINDS
-from metassay.tracking.comparison.locks import Lock, lock_text, parse_lock
+from metassay.tracking.comparison.sides import Lock, lock_text, parse_lock
 from metassay.tracking.publishing import SERVERS, headline
 from metassay.tracking.reevaluation.outcome import accepted_file
 from metassay.versions.code_yaml import DATASETS

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import pytest
 
-from metassay.llm import egress
+from metassay.llm import endpoints
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker
 from metassay.llm.endpoints import EndpointOptions, ModelOptions
@@ -122,7 +122,7 @@ def connect(running: server.ScriptedServer, ledger: Ledger, timeout: float = 20.
     endpoint = EndpointOptions(
         kind="openai", base_url=running.base_url, concurrency=4, timeout=timeout, structured=True
     )
-    cleared = egress.check("public", "invented", "here", endpoint)
+    cleared = endpoints.check("public", "invented", "here", endpoint)
     budget = open_budget(ledger, "test", MODEL, None, where="test")
     return asker(cleared, MODEL, ledger, budget, Policy(attempts=3, first_wait=0.01))
 
