@@ -159,12 +159,11 @@ def _latent_rows(
     name: str, judged: Array, given: Verdicts, card: Mapping[str, Estimate]
 ) -> Iterator[Row]:
     """The judge's and raters' rates beside a hidden truth; of the judge also the majority's."""
-    by = (BY + name for name in given.choices.by)
-    column = "system" if "system" in given.items else next(by, "")
+    populations = (given.items.get(c) for c in ("system", *(BY + by for by in given.choices.by)))
+    of = next((one.to_numpy() for one in populations if one is not None), None)
     sure: Any = {"confidence": given.choices.confidence, "cluster": given.cluster}
-    sure["population"] = given.items[column].to_numpy() if column else None
     rng = generator(given.choices.seed, "latent", name)
-    found = latent_classes(judged, given.table, rng=rng, **sure)
+    found = latent_classes(judged, given.table, rng=rng, population=of, **sure)
     for statistic in ("sensitivity", "specificity"):
         for observer, one in zip((name, *given.raters), getattr(found, statistic), strict=True):
             majority = card[statistic].value if observer == name else np.nan

@@ -134,10 +134,6 @@ def _annotations(task: Task) -> Iterator[Item]:
 # ---- DeepEval: a run with a list of cases
 
 _CASES = ("testCases", "test_cases", "conversationalTestCases")
-_SYSTEM = (
-    *(("identifier",), ("testRunData", "identifier")),
-    *(("hyperparameters", "model"), ("hyperparameters", "Model")),
-)
 
 
 def _is_cases(steps: Steps) -> bool:
@@ -146,8 +142,9 @@ def _is_cases(steps: Steps) -> bool:
 
 def _deepeval(task: Task) -> Iterator[Item]:
     # What names the run stands below its cases.
-    leaves = {one.steps[-2:]: one.value for one in parts(task.path, _is_cases, Findings())}
-    system = next(filter(None, map(leaves.get, _SYSTEM)), None)
+    leaves = {one.steps[-1:]: one.value for one in parts(task.path, _is_cases, Findings())}
+    named = (leaves.get((name,)) for name in ("identifier", "model", "Model"))
+    system = next(filter(None, named), None)
     for at, case in records(task.path, task.problems, _is_cases):
         metrics = objects(first(case, "metricsData", "metrics_data", "metricsMetadata"))
         notes = objects(case.get("annotations") or [case.get("annotation")])
