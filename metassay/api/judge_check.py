@@ -141,17 +141,17 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     """
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
-    if faults or sheet is None:
-        raise BadInput(faults.lines())
     said = Choices(
         *(several(judge), several(human), doc, system, rater, several(by), several(passes)),
         *(pass_from, "", dict(require or {}), epsilon, confidence, width, seed),
     )
-    return checked(sheet, said)
+    return checked(sheet, said, faults)
 
 
-def checked(sheet: Sheet, said: Choices) -> JudgeCheck:
+def checked(sheet: Sheet | None, said: Choices, faults: Findings) -> JudgeCheck:
     """What `judge_check` and the command both do with cells."""
+    if faults or sheet is None:
+        raise BadInput(faults.lines())
     given = verdicts(sheet, said._replace(require=_required(said)))
     if not any(np.isfinite(one).any() for one in given.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")

@@ -1,11 +1,15 @@
-"""What other tools write, but for Inspect's logs: a reader per tool, and how to know its files.
+"""What other tools write: a reader per tool, and how to know its files.
 
 Each takes the judge's original where a person's value stands in its place. docs/importing.md has
 the fields of each tool; older versions spell some otherwise.
 """
 
 import ast
+import json
 import re
+import struct
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from metassay.core import strict_yaml
 from metassay.core.errors import shown
-from metassay.imports.inspect_logs import inspect
 from metassay.imports.record import (
     Item,
     Judgment,
@@ -32,14 +36,98 @@ from metassay.imports.record import (
     rated,
     text,
     unpacked,
-    verdict,
 )
-from metassay.imports.records import LINES, TABLES, Record, Steps, parts, records
+from metassay.imports.records import FIX, LINES, TABLES, Record, Steps, listed, parts, records
 from metassay.tabular.column_synonyms import USUAL, Role
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, read_sheet
 
 _all = chain.from_iterable
+
+
+# ---- Inspect: `.eval`, a zip archive, and `.json`. A person's correction replaces a score's value;
+# what the scorer said is the first entry of its `history`, the one without provenance. A score that
+# only has entries of people has no judge's value.
+
+_ZSTD = 93  # of a member's compression, which Python's zipfile reads from 3.14 on
+_UNCHANGED = "UNCHANGED"  # what an edit says of a value that it leaves alone
+_HEADS = ("header.json", "_journal/start.json")  # the second in a log that was broken off
+_SAMPLE = re.compile(r"samples/[^/]*(\.json|/sample\.json)")  # the second in a log in chunks
+
+
+def _inspect(task: Task) -> Iterator[Item]:
+    """The samples of a log."""
+    zipped = task.path.suffix == ".eval" or zipfile.is_zipfile(task.path)
+    model, found = _archive(task) if zipped else _json_log(task)
+    for at, sample in found:
+        scores = sample.get("scores") or {"score": sample.get("score")}
+        judgments = [one for name, score in scores.items() for one in _score(name, score)]
+        said = first(sample, "output.completion", "output.choices.0.message.content")
+        yield Item(
+            *(at, sample, judgments, sample.get("id"), model, said, [text(sample.get("input"))]),
+            sample.get("target"),
+            failed=bool(sample.get("error")),
+            corrected=any(one.person for one in judgments),
+            epoch=sample.get("epoch") or 1,
+        )
+
+
+def _score(name: str, score: object) -> Iterator[Judgment]:
+    history = objects(field(score, "history"))
+    originals = [one.get("value") for one in history if not one.get("provenance")]
+    said = judged(name, (originals or [field(score, "value")])[0])
+    each = [said] if originals or (score is not None and not history) else []
+    last = {
+        field(one, "provenance.author"): one["value"]
+        for one in history
+        if one.get("provenance") and one.get("value", _UNCHANGED) != _UNCHANGED
+    }
+    each += [judged(name, value, author, person=True) for author, value in last.items()]
+    return _all(each)
+
+
+def _json_log(task: Task) -> tuple[object, Iterator[Record]]:
+    """The model, which stands above the samples, and these."""
+    head = parts(task.path, listed, Findings())
+    model = next((one.value for one in head if one.steps == ("eval", "model")), None)
+    return model, records(task.path, task.problems)
+
+
+def _archive(task: Task) -> tuple[object, Iterator[Record]]:
+    try:
+        with zipfile.ZipFile(task.path) as archive:
+            names = archive.namelist()
+            head = next(name for name in _HEADS if name in names)
+            model = field(_member(task.path, archive, head), "eval.model")
+    except Exception:  # noqa: BLE001 - what damaged archives make readers raise has no common name
+        task.problems.add(Place(task.path.name), "is damaged, or no log of Inspect", FIX)
+        return None, iter(())
+    return model, _samples(task, [name for name in names if _SAMPLE.fullmatch(name)])
+
+
+def _samples(task: Task, names: list[str]) -> Iterator[Record]:
+    with zipfile.ZipFile(task.path) as archive:
+        for number, name in enumerate(names, start=1):
+            at = Place(task.path.name, number, "sample")
+            try:
+                yield at, dict(_member(task.path, archive, name))
+            except Exception:  # noqa: BLE001 - as above
+                task.problems.add(at, "is damaged", FIX)
+
+
+def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
+    """A member's content; one of zstd stands behind 30 bytes, its name and its extra field."""
+    info = archive.getinfo(name)
+    if info.compress_type != _ZSTD:
+        return json.loads(archive.read(name))
+    with path.open("rb") as file:
+        file.seek(info.header_offset + 26)
+        file.seek(sum(struct.unpack("<HH", file.read(4))), 1)
+        packed = pa.BufferReader(file.read(info.compress_size))
+    data = pa.CompressedInputStream(packed, "zstd").read()
+    if zlib.crc32(data) != info.CRC:
+        raise zipfile.BadZipFile(name)
+    return json.loads(data)
 
 
 # ---- lm-eval: a line per sample
@@ -160,7 +248,7 @@ def _metric(one: Object) -> Iterator[Judgment]:
     name, by = first(one, "name", "metric"), first(one, "evaluationModel", "evaluation_model")
     if one.get("error") or one.get("score") is None:
         return judged(name, None, by)
-    return judged(name, one["score"], by, label=verdict(one.get("success")))
+    return judged(name, one["score"], by, label=one.get("success"))
 
 
 def _annotation(one: Object) -> Iterator[Judgment]:
@@ -209,30 +297,28 @@ def _components(row: Object) -> Iterator[Judgment]:
         name = str(first(one, "assertion.metric", "assertion.type") or "assertion")
         names[name] += 1
         called = name if names[name] == 1 else f"{name}_{names[name]}"
-        yield from judged(called, one.get("score"), label=verdict(one.get("pass")))
+        yield from judged(called, one.get("score"), label=one.get("pass"))
     for name, value in (row.get("namedScores") or {}).items():
         if name not in names:
             yield from judged(name, value)
     for one in people[-1:]:
-        yield from rated(_OVERALL, one.get("score"), label=verdict(one.get("pass")))
+        yield from rated(_OVERALL, one.get("score"), label=one.get("pass"))
     if not people and row.get("failureReason") != _FAILED:
-        passed = verdict(row.get("success", grading.get("pass")))
+        passed = row.get("success", grading.get("pass"))
         yield from judged(_OVERALL, row.get("score", grading.get("score")), label=passed)
     elif judges:
         yield from _recomputed(judges, number(field(row, "testCase.threshold")))
 
 
 def _recomputed(judges: Sequence[Object], threshold: float | None) -> Iterator[Judgment]:
-    scores = [number(one.get("score")) for one in judges]
+    scores = np.array([number(one.get("score")) for one in judges], np.float64)
     weighed = [number(field(one, "assertion.weight")) for one in judges]
-    weights = [1.0 if weight is None else weight for weight in weighed]
-    known = [score for score in scores if score is not None]
-    sound = sum(weights) > 0 and known == scores
-    mean = float(np.average(known, weights=weights)) if sound else None
+    weights = np.array([1.0 if weight is None else weight for weight in weighed])
+    mean = float(scores @ weights / weights.sum()) if weights.sum() > 0 else np.nan
     passed = all(one.get("pass") is True for one in judges)
-    if threshold is not None and mean is not None:
+    if threshold is not None and np.isfinite(mean):
         passed = mean >= threshold
-    yield from judged(_OVERALL, mean, label=verdict(passed))
+    return judged(_OVERALL, mean, label=passed)
 
 
 # ---- Langfuse: a row per score, whose `source` is ANNOTATION where a person gave it
@@ -385,7 +471,7 @@ def _answers(annotation: Object, unread: Counter[str]) -> Iterator[Judgment]:
 
 FILES: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
 READERS: Mapping[str, Callable[[Task], Iterator[Item]]] = {
-    **{"inspect": inspect, "lm-eval": _lm_eval, "ragas": _ragas, "deepeval": _deepeval},
+    **{"inspect": _inspect, "lm-eval": _lm_eval, "ragas": _ragas, "deepeval": _deepeval},
     **{"promptfoo": _promptfoo, "langfuse": _langfuse, "phoenix": _phoenix, "mlflow": _mlflow},
     **{"scout": _scout, "label-studio": _label_studio},
 }

@@ -16,7 +16,6 @@ from metassay.statistics.shares import Clusters, design_effect, own_clusters
 
 EPSILON = 0.2  # for experts; its authors advise .15 for skilled raters, .1 for crowds
 LEVEL = 0.05
-FEW = 10  # documents below which the design effect costs one more degree of freedom
 FEWEST = 30  # items of a rater below which the published test leaves a rater out
 
 
@@ -152,7 +151,6 @@ def _score_test(better: Array, cluster: Clusters, k: int, epsilon: float) -> flo
     # A large document weighs more the more alike its items are: as so many equal ones know.
     alike = min((effect - 1) / max(float(np.sum(sizes**2)) / n - 1, 1e-9), 1.0)
     spread = sizes * (1 + (sizes - 1) * alike)
-    equal = round(float(np.sum(spread) ** 2 / np.sum(spread**2)), 9)
-    freedom = max(min(k - 1 if k >= FEW else k - 2, equal - 1), 1)
+    equal = float(np.sum(spread) ** 2 / np.sum(spread**2))
     score = (more - less - n * epsilon) / np.sqrt(variance * effect)
-    return float(scipy.special.stdtr(freedom, score))
+    return float(scipy.special.stdtr(max(equal - 1, 1), score))

@@ -156,10 +156,9 @@ def _earlier(reads: Reads, decision: Decision) -> Iterable[Rating]:
 
 
 def _means(ratings: Iterable[Rating]) -> dict[Text, float]:
-    found: dict[Text, list[float]] = {}
-    for document, author, value in ratings:
-        found.setdefault((document, author), []).append(value)
-    return {text: float(np.mean(values)) for text, values in found.items()}
+    means: Any = pd.DataFrame(ratings, columns=_VALUE).groupby(["doc_id", "author"]).mean()
+    found: dict[Text, float] = means["value"].to_dict()
+    return found
 
 
 def _passed(means: Any, criterion: Criterion) -> Any:
