@@ -60,6 +60,6 @@ def write_croissant(registry: Mapping[str, Dataset], folder: Path) -> list[str]:
             told = croissant(name, dataset)
             if lacking := [key for key in REQUIRED if key not in told]:
                 lines.append(f"{name}: the registry does not know its {', '.join(lacking)}")
-            text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
-            (made / f"{name}.json").write_text(text, encoding="utf-8")
+            text = json.dumps(told, indent=2, ensure_ascii=False)
+            (made / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
     return lines

@@ -102,9 +102,9 @@ def _parts(scan: _Scanner, wanted: Wanted, steps: Steps) -> Iterator[Part]:
         yield Part(steps, scan.value())
         return
     scan.take(ends[0])
-    if scan.peek() == ends[1]:
-        yield Part(steps, None)
     last = scan.peek() == ends[1] and scan.take(ends[1])
+    if last:
+        yield Part(steps, None)
     while last != ends[1]:
         inner = steps
         if ends == "{}":

@@ -246,9 +246,8 @@ def _deepeval(task: Task) -> Iterator[Item]:
 
 def _metric(one: Object) -> Iterator[Judgment]:
     name, by = first(one, "name", "metric"), first(one, "evaluationModel", "evaluation_model")
-    if one.get("error") or one.get("score") is None:
-        return judged(name, None, by)
-    return judged(name, one["score"], by, label=one.get("success"))
+    score = None if one.get("error") else one.get("score")
+    return judged(name, score, by, label="" if score is None else one.get("success"))
 
 
 def _annotation(one: Object) -> Iterator[Judgment]:

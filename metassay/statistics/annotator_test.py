@@ -33,12 +33,12 @@ class Contest(NamedTuple):
 
 
 class AnnotatorTest(NamedTuple):
-    """What the contests add up to; NaN without any."""
+    """What the contests add up to; NaN and None without any."""
 
     winning_rate_published: float  # share of raters that the judge beats
-    passes_published: bool  # whether these are half of them or more
+    passes_published: bool | None  # whether these are half of them or more
     winning_rate: float
-    passes: bool
+    passes: bool | None
     advantage: float  # the mean of the contests': compare judges by it
     contests: list[Contest]  # by rater
 
@@ -84,12 +84,11 @@ def annotator_test(
     by = [benjamini_yekutieli(np.array([row[k] for row in rows]), level) for k in (4, 5)]
     contests = [Contest(*row, bool(by[0][n]), bool(by[1][n])) for n, row in enumerate(rows)]
     published = [one.wins_published for one in contests if np.isfinite(one.p_published)]
-    held = [one for one in contests if np.isfinite(one.p)]
-    old, new, advantage = (
-        float(np.mean(each)) if each else np.nan
-        for each in (published, [one.wins for one in held], [one.advantage for one in held])
-    )
-    return AnnotatorTest(old, old >= 0.5, new, new >= 0.5, advantage, contests)
+    held = [one.wins for one in contests if np.isfinite(one.p)]
+    every = published, held, [one.advantage for one in contests if np.isfinite(one.p)]
+    old, new, advantage = (float(np.mean(each)) if each else np.nan for each in every)
+    passes = (rate >= 0.5 if np.isfinite(rate) else None for rate in (old, new))
+    return AnnotatorTest(old, next(passes), new, next(passes), advantage, contests)
 
 
 def benjamini_yekutieli(p: Array, level: float) -> Mask:

@@ -19,21 +19,21 @@ def test_accuracy_by_agreement_by_hand():
     # 1 (judge 1): 1/1, 1/1, 1/1. 2 (judge 1; others 1 0 | 1 0 | 1 1): .5/.5, .5/.5, 1/0.
     # 3 (judge 0; others 0 0 | 1 0 | 1 0): 1/0, .5/.5, .5/.5.
     found = by_agreement(judge, ratings, confidence=0.95)
-    assert found["all"].judge.value == pytest.approx((3 + 2 + 2) / 9)
-    assert found["all"].rater.value == pytest.approx((3 + 1 + 1) / 9)
-    assert found["all"].difference.value == pytest.approx(2 / 9)
-    assert found["unanimous"].judge.value == 1
-    assert found["unanimous"].rater.value == pytest.approx(3 / 5)
-    assert found["split"].judge.value == found["split"].rater.value == 0.5
-    assert [one.judge.n for one in found.values()] == [3, 3, 2]
+    assert found["all", "judge"].value == pytest.approx((3 + 2 + 2) / 9)
+    assert found["all", "rater"].value == pytest.approx((3 + 1 + 1) / 9)
+    assert found["all", "difference"].value == pytest.approx(2 / 9)
+    assert found["unanimous", "judge"].value == 1
+    assert found["unanimous", "rater"].value == pytest.approx(3 / 5)
+    assert found["split", "judge"].value == found["split", "rater"].value == 0.5
+    assert [found[items, "judge"].n for items in ("all", "unanimous", "split")] == [3, 3, 2]
 
 
 def test_two_ratings_are_never_split():
     found = by_agreement([1, 0], [[1, 0], [0, 0]], confidence=0.95)
-    assert found["split"].judge.n == 0
-    assert np.isnan(found["split"].difference.value)
-    assert found["all"].judge.value == 0.75
-    assert found["all"].rater.value == 0.5
+    assert found["split", "judge"].n == 0
+    assert np.isnan(found["split", "difference"].value)
+    assert found["all", "judge"].value == 0.75
+    assert found["all", "rater"].value == 0.5
 
 
 def drawn(rng, n, passing, sensitivity, specificity):
