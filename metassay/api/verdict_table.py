@@ -90,7 +90,8 @@ def verdicts(sheet: Sheet, said: Choices) -> Verdicts:
     judges, raters = ({name: read[name][0] for name in names} for names in chosen[:2])
     if chosen.rater:
         keys = [*ids, *filter(None, [chosen.system])]
-        first, judges, raters = _by_item(sheet, keys, chosen, judges, *raters.values(), faults)
+        (labels,) = raters.values()
+        first, judges, raters = _by_item(sheet, keys, chosen, judges, labels, faults)
     items = _items(sheet, first, ids, chosen, faults)
     raise_problems(faults.lines())
     table = np.array([*raters.values()], dtype=np.float64).reshape(len(raters), len(items))

@@ -50,7 +50,6 @@ _all = chain.from_iterable
 # only has entries of people has no judge's value.
 
 _ZSTD = 93  # of a member's compression, which Python's zipfile reads from 3.14 on
-_UNCHANGED = "UNCHANGED"  # what an edit says of a value that it leaves alone
 _HEADS = ("header.json", "_journal/start.json")  # the second in a log that was broken off
 _SAMPLE = re.compile(r"samples/[^/]*(\.json|/sample\.json)")  # the second in a log in chunks
 
@@ -80,7 +79,7 @@ def _score(name: str, score: object) -> Iterator[Judgment]:
     last = {
         field(one, "provenance.author"): one["value"]
         for one in history
-        if one.get("provenance") and one.get("value", _UNCHANGED) != _UNCHANGED
+        if one.get("provenance") and one.get("value", "UNCHANGED") != "UNCHANGED"
     }
     each += [judged(name, value, author, person=True) for author, value in last.items()]
     return _all(each)
