@@ -4,7 +4,7 @@ import { type At, type Changes, key } from "./address";
 import type { Table } from "./data";
 import { cellText, grouped, interval, label, shown, words } from "./format";
 import type { Column } from "./table";
-import { measures, PEOPLE } from "./texts";
+import { PEOPLE } from "./texts";
 import { Select, t, usePage } from "./ui";
 
 /** Which texts a row of a table is about; null where that cannot be told. Measures are those of whole texts. */
@@ -12,7 +12,7 @@ export function textsOf(info: TextsInfo | null, table: Table, row: number): Chan
   if (!info) return null;
   const part = info.parts.find((name) => name === table.text("part", row));
   const whole = ["", "full"].includes(table.text("part", row));
-  const known = whole ? measures(info).map((m) => m.key) : [];
+  const known = whole ? info.measures.map((m) => m.key) : [];
   const among = (name: string): string | null => (known.includes(name) ? name : null);
   const names = ["author", "system"].map((column) => table.text(column, row));
   const author = info.authors.find(({ name }) => names.includes(name));

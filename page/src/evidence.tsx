@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { FigureInfo, TableInfo } from "./contract";
 import type { At } from "./address";
-import { matrix, picked, Picks, plainColumns } from "./cells";
+import { Estimate, matrix, picked, Picks, plainColumns } from "./cells";
 import { type Table, tableOf } from "./data";
 import { counted, visible, words } from "./format";
 import { Dots } from "./plot";
@@ -95,18 +95,22 @@ const Figures = ({ figures }: { figures: readonly FigureInfo[] }) => (
 
 function Shown({ info, table }: { info: TableInfo; table: Table }) {
   const { at, to } = usePage();
+  const { cell } = info;
   const [all, setAll] = useState(false);
   const { picks, rows } = useMemo(() => picked(info, table, at), [info, table, at]);
   const others = info.columns.filter(({ name }) => at[`is.${name}`] && !info.pick.includes(name));
   const shape = useMemo(() => {
-    const { lead, across, cell } = info;
+    const { lead, across } = info;
     const tiles = info.picture === "tiles";
     if (across && cell && !all) {
       return matrix({ table, rows, lead, across: (row) => table.text(across, row), cell, tiles });
     }
     return { columns: plainColumns(info, table, all ? [] : [...info.hide, ...info.pick]), rows };
   }, [info, table, rows, all]);
-  const named = (row: number) => info.lead.map((name) => table.text(name, row)).join(", ");
+  const line = (row: number) => ({
+    ...{ row, name: info.lead.map((name) => table.text(name, row)).join(", ") },
+    says: cell && <Estimate table={table} row={row} cell={cell} />,
+  });
   return (
     <>
       <div class="fields">
@@ -118,7 +122,11 @@ function Shown({ info, table }: { info: TableInfo; table: Table }) {
         ))}
         {(info.hide.length > 0 || info.across) && <Check label="all columns" on={all} change={setAll} />}
       </div>
-      {info.picture === "dots" && info.cell && <Dots table={table} rows={rows} cell={info.cell} name={named} />}
+      {info.picture === "dots" && cell && (
+        <section class="dots">
+          <Dots table={table} cell={cell} lines={rows.map(line)} />
+        </section>
+      )}
       <DataTable label={info.title} columns={shape.columns} rows={shape.rows} />
     </>
   );
