@@ -84,9 +84,9 @@ interface Matrix {
   across: (row: number) => string; // a column for each value
   cell: CellInfo;
   title?: (value: string) => string;
-  tiles?: boolean; // the larger a number, the darker its cell
+  picture?: string; // of TableInfo: the larger a number, the darker its cell
 }
-export function matrix({ table, rows, lead, across, cell, title, tiles }: Matrix): {
+export function matrix({ table, rows, lead, across, cell, title, picture }: Matrix): {
   columns: Column[];
   rows: number[];
 } {
@@ -104,11 +104,14 @@ export function matrix({ table, rows, lead, across, cell, title, tiles }: Matrix
   }));
   const most = rows.reduce((most, row) => Math.max(most, Math.abs(table.number(cell.value, row) ?? 0)), 1);
   const values = [...new Set(rows.map(across))].map((of, i): Column => {
-    const at = (row: number) => places.get(name(row))?.get(of);
+    const at = (row: number) => {
+      const mirrored = () => places.get(JSON.stringify([of]))?.get(table.text(lead[0]!, row));
+      return places.get(name(row))?.get(of) ?? (picture === "pairs" ? mirrored() : undefined);
+    };
     return {
-      ...{ id: `at.${of}`, title: title?.(of) ?? of, type: "number" },
+      ...{ id: `at.${of}`, title: title?.(of) ?? (picture ? of.replaceAll("_", "_\u200b") : of), type: "number" },
       value: (row) => table.at(cell.value, at(row) ?? -1),
-      ...(tiles && { tint: (row) => (table.number(cell.value, at(row) ?? -1) ?? 0) / most }),
+      ...(picture && { tint: (row) => (table.number(cell.value, at(row) ?? -1) ?? 0) / most }),
       show(row) {
         const place = at(row);
         return place !== undefined && <Estimate table={table} row={place} cell={cell} first={i === 0} />;

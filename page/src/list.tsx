@@ -59,6 +59,7 @@ function Filters({ info, index }: Props) {
       <Select label={label} value={at[name] ?? ""} any={any} options={options} change={(v) => go({ [name]: v })} />
     );
   const judged = info.judges.length > 0;
+  const differ = (on: boolean) => go({ split: on ? 1 : "", sort: on ? "-split" : "" });
   return (
     <form class="fields" role="search" onSubmit={(event) => event.preventDefault()}>
       <Typed name="q" label="Search" />
@@ -68,7 +69,7 @@ function Filters({ info, index }: Props) {
       {field("part", "Has part", names(info.parts), "any")}
       {judged && field("side", "With judgments", SIDES, "any")}
       {judged && at.side && field("judge", "of judge", names(info.judges), "any judge")}
-      {judged && <Check label="judge and people differ" on={!!at.split} change={(on) => go({ split: on ? 1 : "" })} />}
+      {judged && <Check label="judge and people differ" on={!!at.split} change={differ} />}
       {field("x", "Measure", all, "none")}
       {at.x && <Typed name="min" label="from" />}
       {at.x && <Typed name="max" label="to" />}
@@ -162,6 +163,7 @@ function List({ rows, index, info, columns, search }: ListProps) {
       }),
       ...(search ? [text("found", (row) => t(search.around(row, at.q ?? "")))] : []),
       ...sides,
+      ...(at.split ? [count("split", "differ")] : []),
       ...(columns.apart ? [number("apart", "difference between the shares of texts that it is better than")] : []),
       ...info.measures
         .filter((m, i) => noted.includes(m.key) || i < 3)
