@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from metassay.llm.missing import mendable
+from metassay.llm.messages import mendable
 
 RESPONSES = "responses"
 
@@ -55,8 +55,7 @@ def _lacking(file: Path, counts: Callable[[str], bool]) -> set[str]:
 def _can_ask(models: set[str]) -> bool:
     from metassay.core import strict_yaml
     from metassay.core.options import PARAMS
-    from metassay.llm.egress import can_ask
-    from metassay.llm.endpoints import parse_models
+    from metassay.llm.endpoints import can_ask, parse_models
 
     params: Any = strict_yaml.load(PARAMS)
     known = parse_models(params["endpoints"], params["models"])

@@ -14,7 +14,7 @@ from metassay.core.errors import BadInput
 from metassay.project.validation import table_problems
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import Column, Table, read, write
-from metassay.tracking.sentinel.files import read_kept
+from metassay.tracking.sentinel.anchors import read_kept
 
 SECRET = "Zanzibar"  # stands in every text; no message may show it
 ROWS = 120

@@ -10,9 +10,8 @@ from metassay.cli.running import refreshed, run_flows, words_of
 from metassay.core.errors import collect_problems, raise_problems
 from metassay.core.exit_codes import DRIFTED, INCOMPLETE, WORSE
 from metassay.core.params import Params
-from metassay.tracking.comparison.locks import lock_text
-from metassay.tracking.comparison.sides import has_scores
-from metassay.tracking.reevaluation import history
+from metassay.tracking.comparison.sides import has_scores, lock_text
+from metassay.tracking.reevaluation import outcome
 from metassay.tracking.reevaluation.outcome import accepted_file
 
 
@@ -57,7 +56,7 @@ def _accepted_readable(names: list[str]) -> None:
                     f"{file}: names no scores of {name}, but perhaps of the name that it had;"
                     f" delete the file, `metassay run {name}` and `metassay watch accept {name}`"
                 )
-            history.load(Path(), name)
+            outcome.load(Path(), name)
     raise_problems(problems)
 
 

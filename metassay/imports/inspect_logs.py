@@ -21,7 +21,6 @@ from metassay.imports.records import FIX, Record, listed, parts, records
 from metassay.tabular.rows import Findings, Place
 
 _ZSTD = 93  # of a member's compression, which Python's zipfile reads from 3.14 on
-_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partly, incorrect, no answer
 _UNCHANGED = "UNCHANGED"  # what an edit says of a value that it leaves alone
 _HEADS = ("header.json", "_journal/start.json")  # the second in a log that was broken off
 _SAMPLE = re.compile(r"samples/[^/]*(\.json|/sample\.json)")  # the second in a log in chunks
@@ -38,11 +37,9 @@ def inspect(task: Task) -> Iterator[Item]:
     for at, sample in found:
         scores = sample.get("scores") or {"score": sample.get("score")}
         judgments = [one for name, score in scores.items() for one in _score(name, score)]
-        choices = objects(field(sample, "output.choices"))  # newer logs have the text by itself
-        said = field(choices[0], "message.content") if choices else None
+        said = first(sample, "output.completion", "output.choices.0.message.content")
         yield Item(
-            *(at, sample, judgments, sample.get("id"), model),
-            *(first(sample, "output.completion") or said, [text(sample.get("input"))]),
+            *(at, sample, judgments, sample.get("id"), model, said, [text(sample.get("input"))]),
             sample.get("target"),
             failed=bool(sample.get("error")),
             corrected=any(one.person for one in judgments),
@@ -61,8 +58,7 @@ def _score(name: str, score: object) -> Iterator[Judgment]:
         if one.get("provenance") and one.get("value", _UNCHANGED) != _UNCHANGED
     }
     each += [judged(name, value, author, person=True) for author, value in last.items()]
-    for one in chain.from_iterable(each):
-        yield one._replace(value=_LETTERS.get(one.label, one.value))
+    return chain.from_iterable(each)
 
 
 def _json(task: Task) -> tuple[object, Iterator[Record]]:

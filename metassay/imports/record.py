@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,18 +74,6 @@ class Task(NamedTuple):
             self.notes.add(Place(self.path.name), f"{count:,} {what}", remedy)
 
 
-class Kind(NamedTuple):
-    """A tool: what its files are, which of a folder to read, how to know them, and how to read.
-
-    `marks`: sets of names of fields; a file is of this kind if it has all of one.
-    """
-
-    what: str
-    patterns: list[str]
-    marks: list[list[str]]
-    read: Callable[[Task], Iterator[Item]]
-
-
 def judged(
     name: object, value: object, by: object = "", *, person: bool = False, label: object = ""
 ) -> Iterator[Judgment]:
@@ -115,11 +103,13 @@ def unpacked(value: object) -> Any:
 
 
 def field(record: object, path: str) -> Any:
-    """What a record has under `metadata.model`; None where it has nothing there."""
+    """What a record has under `metadata.model`, or `choices.0.text`; None for nothing there."""
     if isinstance(record, Mapping) and path in record:
         return record[path]
     for step in path.split("."):
         record = unpacked(record)
+        if isinstance(record, list):
+            record = {str(place): one for place, one in enumerate(record)}
         record = record.get(step) if isinstance(record, Mapping) else None
     return record
 

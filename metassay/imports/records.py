@@ -77,14 +77,6 @@ class _Scanner:
         """What is wrong, and where in the file."""
         return json.JSONDecodeError(f"{what}, character {self.gone + at + 1:,}", "", 0)
 
-    def members(self, ends: str) -> Iterator[None]:
-        """Stand before each member of a list or an object, which whoever asks is to take."""
-        self.take(ends[0])
-        going_on = self.peek() != ends[1] or not self.take(ends[1])
-        while going_on:
-            yield
-            going_on = self.take("," + ends[1]) == ","
-
     def value(self) -> Any:
         """The next value, whole."""
         self.peek()
@@ -105,19 +97,24 @@ class _Scanner:
 
 
 def _parts(scan: _Scanner, wanted: Wanted, steps: Steps) -> Iterator[Part]:
-    opening, empty = scan.peek(), True
-    ends = {"[": "[]", "{": "{}"}.get(opening)
-    for _ in scan.members(ends) if ends else ():
-        inner, empty = steps, False
-        if opening == "{":
+    ends = {"[": "[]", "{": "{}"}.get(scan.peek())
+    if not ends:
+        yield Part(steps, scan.value())
+        return
+    scan.take(ends[0])
+    if scan.peek() == ends[1]:
+        yield Part(steps, None)
+    last = scan.peek() == ends[1] and scan.take(ends[1])
+    while last != ends[1]:
+        inner = steps
+        if ends == "{}":
             inner = (*steps, str(scan.value()))
             scan.take(":")
-        if opening == "[" and wanted(steps):
+        if ends == "[]" and wanted(steps):
             yield Part(steps, scan.value(), listed=True)
         else:
             yield from _parts(scan, wanted, inner)
-    if empty:
-        yield Part(steps, None if ends else scan.value())
+        last = scan.take("," + ends[1])
 
 
 def parts(path: Path, wanted: Wanted, problems: Findings) -> Iterator[Part]:

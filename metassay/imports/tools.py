@@ -7,11 +7,13 @@ the fields of each tool; older versions spell some otherwise.
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from metassay.core import strict_yaml
 from metassay.core.errors import shown
@@ -19,7 +21,6 @@ from metassay.imports.inspect_logs import inspect
 from metassay.imports.record import (
     Item,
     Judgment,
-    Kind,
     Object,
     Task,
     digest,
@@ -52,11 +53,7 @@ def _lm_eval(task: Task) -> Iterator[Item]:
     named = _SAMPLES.fullmatch(task.path.stem)
     of, folder = (f"{named[1]}:" if named else ""), task.path.resolve().parent.name
     for at, line in records(task.path, task.problems):
-        doc, asked = line.get("doc_id"), line.get("arguments")
-        if isinstance(asked, list):  # of lists; newer versions have names
-            prompt = asked[0][0] if asked and asked[0] else None
-        else:
-            prompt = field(asked, "gen_args_0.arg_0")
+        doc, prompt = line.get("doc_id"), first(line, "arguments.gen_args_0.arg_0", "arguments.0.0")
         yield Item(
             *(at, line, _all(judged(*one) for one in _lm_eval_metrics(line))),
             *(None if doc is None else f"{of}{doc}", folder),
@@ -232,9 +229,8 @@ def _recomputed(judges: Sequence[Object], threshold: float | None) -> Iterator[J
     scores = [number(one.get("score")) for one in judges]
     weighed = [number(field(one, "assertion.weight")) for one in judges]
     weights = [1.0 if weight is None else weight for weight in weighed]
-    mean, known = None, [score for score in scores if score is not None]
-    if sum(weights) > 0 and known == scores:
-        mean = sum(map(float.__mul__, known, weights)) / sum(weights)
+    known = sum(weights) > 0 and None not in scores
+    mean = float(np.average(scores, weights=weights)) if known else None  # type: ignore[arg-type]
     passed = all(one.get("pass") is True for one in judges)
     if threshold is not None and mean is not None:
         passed = mean >= threshold
@@ -393,30 +389,29 @@ def _answers(annotation: Object, unread: Counter[str]) -> Iterator[Judgment]:
         yield from rated(result.get("from_name"), chosen, by)
 
 
-_TOOLS: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
-_READERS = {
+FILES: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
+READERS: Mapping[str, Callable[[Task], Iterator[Item]]] = {
     **{"inspect": inspect, "lm-eval": _lm_eval, "ragas": _ragas, "deepeval": _deepeval},
     **{"promptfoo": _promptfoo, "langfuse": _langfuse, "phoenix": _phoenix, "mlflow": _mlflow},
     **{"scout": _scout, "label-studio": _label_studio},
 }
-KINDS = {name: Kind(**_TOOLS[name], read=read) for name, read in _READERS.items()}
 
 
-def kinds_of(names: Iterable[str]) -> list[str]:
-    """The tools that write files with these names of fields."""
-    there = {*names}
-    return [name for name, kind in KINDS.items() if any(map(there.issuperset, kind.marks))]
+def kinds_of(path: Path, names: Iterable[str]) -> list[str]:
+    """The tools that write such files with these names of fields."""
+    there = {*names, path.suffix.lower()}
+    return [name for name, kind in FILES.items() if any(map(there.issuperset, kind["marks"]))]
 
 
 def described(path: Path, kind: str, names: list[str]) -> tuple[str, str]:
     """Of a file that the reader of `kind` cannot read: what it is, and what would read it."""
     if {"headings", "columns", "row"} <= set(names):
         return "is a sheet of a study of Metassay", "metassay study import reads it"
-    for other in kinds_of(names)[:1]:
-        return f"is {KINDS[other].what}", f"metassay import {other} reads it"
+    for other in kinds_of(path, names)[:1]:
+        return f"is {FILES[other]['what']}", f"metassay import {other} reads it"
     table = path.suffix.lower() in TABLES
     form = "a table" if table else "JSON Lines" if path.suffix.lower() in LINES else "JSON"
     seen = ", ".join(map(shown, names[:5])) or "nothing that can be read"
     reads = "metassay judge-check, meta-eval and init read tables as they are"
-    what = f"is {form} with {seen}, and not {KINDS[kind].what}"
+    what = f"is {form} with {seen}, and not {FILES[kind]['what']}"
     return what, reads if table else "docs/importing.md has what is read of each tool"

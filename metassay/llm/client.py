@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from metassay.core.errors import BadInput
-from metassay.llm import tokens
 from metassay.llm.budget import Billed, Budget
-from metassay.llm.egress import Cleared, Secrets, secrets_of
-from metassay.llm.endpoints import ModelOptions, sends_schemas
+from metassay.llm.endpoints import Cleared, ModelOptions, Secrets, secrets_of, sends_schemas
+from metassay.llm.estimate import of_request
 from metassay.llm.ledger import Entry, Failure, Ledger
 from metassay.llm.limits import IN_A_ROW, Gate, Policy
 from metassay.llm.messages import IN_BATCH, Ask, ChatRequest, Reply, failure
@@ -294,7 +293,7 @@ class Asking:
         if not self._gate.counts_tokens:
             return 0.0
         structured = sends_schemas(self.endpoint.options, self.model)
-        return tokens.of_request(request, structured=structured) + request.max_tokens
+        return of_request(request, structured=structured) + request.max_tokens
 
     async def _pause(self, key: str, attempt: int, outcome: "Outcome") -> None:
         wait = self.policy.wait(attempt, outcome.wait, self._generator)
@@ -360,7 +359,7 @@ def asker(
             patience = policy or Policy()
             in_batch = missing.keys() if by_batch else ledger.in_batches(missing)
             if batches and in_batch:
-                from metassay.llm.batch_run import BatchRun  # with the openai package
+                from metassay.llm.batch_run import BatchRun
 
                 until = until or time.monotonic() + endpoint.options.wait_s
                 asked = {key: request for key, request in missing.items() if key in in_batch}

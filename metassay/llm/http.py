@@ -23,11 +23,10 @@ import openai
 
 from metassay import __version__
 from metassay.core.errors import BadInput
-from metassay.llm import tokens
 from metassay.llm.answers import without_thoughts
 from metassay.llm.budget import Billed
-from metassay.llm.egress import Cleared, Secrets
-from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.endpoints import Cleared, EndpointOptions, ModelOptions, Secrets
+from metassay.llm.estimate import at_most
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
@@ -114,7 +113,7 @@ def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, in
         sound = isinstance(number, float) and number.is_integer() and least <= number <= most
         return int(number) if sound else None
 
-    read = count("prompt_tokens", 1, tokens.at_most(request))
+    read = count("prompt_tokens", 1, at_most(request))
     return read, count("completion_tokens", 1 if text else 0, request.max_tokens)
 
 

@@ -28,7 +28,7 @@ from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.segmentations import texts_of as texts_of_test
 from metassay.labelled.types import chosen_test, segment_options
-from metassay.llm import tokens
+from metassay.llm import estimate
 from metassay.llm.estimate import Estimate
 from metassay.llm.messages import ChatRequest
 from metassay.llm.needs import Requests, all_datasets, everyone
@@ -213,7 +213,7 @@ def _add(
 ) -> None:
     """Add what a kind asks; `texts` are what its answers are about."""
     use = chosen.record.model(chosen.options)
-    costs = session.estimate(use, asked, [tokens.by_rule(text) for text in texts])
+    costs = session.estimate(use, asked, [estimate.by_rule(text) for text in texts])
     found.planned.append(Planned(stage, use.model, costs))
 
 

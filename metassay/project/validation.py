@@ -38,7 +38,8 @@ from metassay.scoring.rubrics.read import RUBRICS, load_rubric
 from metassay.scoring.rubrics.record import Rubric
 from metassay.tables.names import NO_JUDGE, base_metric, metric_label
 from metassay.tables.parquet import read
-from metassay.tracking.options import ComparisonOptions, SentinelOptions
+from metassay.tracking.comparison.differences import ComparisonOptions
+from metassay.tracking.sentinel.checking import SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
 from metassay.tuning.options import checked
 from metassay.versions.code_yaml import BLOCKS, DATASETS

@@ -146,6 +146,7 @@ class TableInfo:
     cell: CellInfo | None = None
     hide: Sequence[str] = ()  # columns not shown until asked for ("recipe")
     figures: Sequence[str] = ()  # names of figures that draw it
+    picture: str = ""  # "tiles": the larger a number, the darker its cell; "dots": with intervals
 
 
 @dataclass(frozen=True)
@@ -157,11 +158,12 @@ class SystemsInfo:
     system: str  # its column of names: author
     metric: Sequence[str]  # its columns that name a metric: metric, judge
     cell: CellInfo
-    better: str  # its column with higher, lower, neither; "" where higher is better
+    headline: Sequence[str]  # labels of metrics shown first
+    better: str = ""  # its column with higher, lower, neither; "" where higher is better
     # table with a row per metric and system: `group`, letters; who shares a letter cannot be told
     # apart
-    groups: str
-    headline: Sequence[str]  # labels of metrics shown first
+    groups: str = ""
+    no_groups: str = ""  # why there are no letters, where somebody would look for them
 
 
 @dataclass(frozen=True)

@@ -62,8 +62,10 @@ def annotator_test(
     As published: a one-sided t-test of rater less judge (1, 0, -1), items being independent, and a
     rater with fewer than 30 items is left out. `p` is Tango's score test, whose variance is that
     under the null hypothesis and so does not vanish where few labels differ; the score is divided
-    by the root of the design effect of `cluster` (items,) and held against t. A document's items
-    are alike, and the published test then passes far too many (docs/calibration.md).
+    by the root of the design effect of `cluster` (items,), told as if most of one more document had
+    been lost, and held against t, whose degrees of freedom are those of as many equal documents as
+    tell as much (Satterthwaite's). A document's items are alike, and the published test then passes
+    far too many (docs/calibration.md).
 
     Sources: Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge,
     and its released code; Tango 1998, Equivalence test and confidence interval for the difference
@@ -138,6 +140,18 @@ def _score_test(better: Array, cluster: Clusters, k: int, epsilon: float) -> flo
     variance = n * (2 * nearer + epsilon * (1 - epsilon))
     if variance <= 0:
         return np.nan
-    effect, _ = design_effect(better, cluster)
+    _, of, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
+    effect, _ = design_effect(better, of)
+    if k < n:
+        # Losses that come by whole documents are in few of them, by luck in none: how alike items
+        # are is told as if another document had been lost, of two thirds of the mean size.
+        also = int(np.ceil(n / k * 2 / 3))
+        lost = np.append(better, np.ones(also)), np.append(of, np.full(also, k))
+        effect = max(effect, design_effect(*lost)[0])
+    # A large document weighs more the more alike its items are: as so many equal ones know.
+    alike = min((effect - 1) / max(float(np.sum(sizes**2)) / n - 1, 1e-9), 1.0)
+    spread = sizes * (1 + (sizes - 1) * alike)
+    equal = round(float(np.sum(spread) ** 2 / np.sum(spread**2)), 9)
+    freedom = max(min(k - 1 if k >= FEW else k - 2, equal - 1), 1)
     score = (more - less - n * epsilon) / np.sqrt(variance * effect)
-    return float(scipy.special.stdtr(k - 1 if k >= FEW else max(k - 2, 1), score))
+    return float(scipy.special.stdtr(freedom, score))

@@ -84,8 +84,12 @@ interface Matrix {
   across: (row: number) => string; // a column for each value
   cell: CellInfo;
   title?: (value: string) => string;
+  tiles?: boolean; // the larger a number, the darker its cell
 }
-export function matrix({ table, rows, lead, across, cell, title }: Matrix): { columns: Column[]; rows: number[] } {
+export function matrix({ table, rows, lead, across, cell, title, tiles }: Matrix): {
+  columns: Column[];
+  rows: number[];
+} {
   const name = (row: number) => JSON.stringify(lead.map((c) => table.at(c, row)));
   const places = new Map<string, Map<string, number>>();
   for (const row of rows) {
@@ -98,11 +102,13 @@ export function matrix({ table, rows, lead, across, cell, title }: Matrix): { co
     value: (row) => table.at(id, row),
     show: (row) => t(table.text(id, row)),
   }));
+  const most = rows.reduce((most, row) => Math.max(most, Math.abs(table.number(cell.value, row) ?? 0)), 1);
   const values = [...new Set(rows.map(across))].map((of, i): Column => {
     const at = (row: number) => places.get(name(row))?.get(of);
     return {
       ...{ id: `at.${of}`, title: title?.(of) ?? of, type: "number" },
       value: (row) => table.at(cell.value, at(row) ?? -1),
+      ...(tiles && { tint: (row) => (table.number(cell.value, at(row) ?? -1) ?? 0) / most }),
       show(row) {
         const place = at(row);
         return place !== undefined && <Estimate table={table} row={place} cell={cell} first={i === 0} />;

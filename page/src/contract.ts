@@ -100,6 +100,7 @@ export interface TableInfo {
   cell: CellInfo | null; // what stands in a cell of the matrix, or an estimate in a plain table
   hide: string[]; // columns not shown until asked for ("recipe")
   figures: string[]; // names of figures that draw it
+  picture: string; // "tiles": the larger a number, the darker its cell; "dots": with intervals
 }
 
 /** Which table the view Systems shows. */
@@ -109,9 +110,10 @@ export interface SystemsInfo {
   system: string; // its column of names: author
   metric: string[]; // its columns that name a metric: metric, judge
   cell: CellInfo;
+  headline: string[]; // labels of metrics shown first
   better: string; // its column with higher, lower, neither; "" where higher is better
   groups: string; // table with a row per metric and system: `group`, letters; who shares a letter cannot be told apart
-  headline: string[]; // labels of metrics shown first
+  no_groups: string; // why there are no letters, where somebody would look for them
 }
 
 /** Who wrote texts. */

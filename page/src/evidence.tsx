@@ -5,6 +5,7 @@ import type { At } from "./address";
 import { matrix, picked, Picks, plainColumns } from "./cells";
 import { type Table, tableOf } from "./data";
 import { counted, visible, words } from "./format";
+import { Dots } from "./plot";
 import { DataTable } from "./table";
 import { Check, Facts, Paragraphs, t, usePage, Wait } from "./ui";
 
@@ -99,9 +100,13 @@ function Shown({ info, table }: { info: TableInfo; table: Table }) {
   const others = info.columns.filter(({ name }) => at[`is.${name}`] && !info.pick.includes(name));
   const shape = useMemo(() => {
     const { lead, across, cell } = info;
-    if (across && cell && !all) return matrix({ table, rows, lead, across: (row) => table.text(across, row), cell });
+    const tiles = info.picture === "tiles";
+    if (across && cell && !all) {
+      return matrix({ table, rows, lead, across: (row) => table.text(across, row), cell, tiles });
+    }
     return { columns: plainColumns(info, table, all ? [] : [...info.hide, ...info.pick]), rows };
   }, [info, table, rows, all]);
+  const named = (row: number) => info.lead.map((name) => table.text(name, row)).join(", ");
   return (
     <>
       <div class="fields">
@@ -113,6 +118,7 @@ function Shown({ info, table }: { info: TableInfo; table: Table }) {
         ))}
         {(info.hide.length > 0 || info.across) && <Check label="all columns" on={all} change={setAll} />}
       </div>
+      {info.picture === "dots" && info.cell && <Dots table={table} rows={rows} cell={info.cell} name={named} />}
       <DataTable label={info.title} columns={shape.columns} rows={shape.rows} />
     </>
   );

@@ -1,6 +1,10 @@
 /** Values with their intervals on one scale; places are per cent, so that pictures fit any width. */
 import { scaleLinear } from "d3-scale";
+import type { CellInfo } from "./contract";
+import { Estimate } from "./cells";
+import type { Table } from "./data";
 import { shown } from "./format";
+import { t } from "./ui";
 
 /** A scale over all values and 0 with rounded ends, and a few ticks. */
 export function scaleOf(values: readonly (number | null)[]) {
@@ -45,5 +49,39 @@ export function Dot({ scale, value, ends, inner = [], state = "" }: DotProps) {
       {line(inner, "inner")}
       {value !== null && <circle cx={scale.place(value)} cy="50%" r="5" />}
     </svg>
+  );
+}
+
+interface DotsProps {
+  table: Table;
+  rows: readonly number[];
+  cell: CellInfo;
+  name: (row: number) => string;
+  beside?: (row: number) => string | undefined;
+}
+/** A line per row: its name, value and interval on one scale, and the quartiles where there are any. */
+export function Dots({ table, rows, cell, name, beside }: DotsProps) {
+  const numbers = (row: number, ...columns: string[]) => columns.map((column) => table.number(column, row));
+  const scale = scaleOf(rows.flatMap((row) => numbers(row, cell.value, cell.low, cell.high, "p25", "p75")));
+  return (
+    <section class="dots">
+      <Axis scale={scale} />
+      <ol class="metrics">
+        {rows.map((row) => (
+          <li key={row} class="row">
+            <span class="name">{t(name(row))}</span>
+            <Dot
+              scale={scale}
+              value={table.number(cell.value, row)}
+              ends={numbers(row, cell.low, cell.high)}
+              inner={numbers(row, "p25", "p75")}
+              state="plain"
+            />
+            <Estimate table={table} row={row} cell={cell} />
+            <span class="letters">{beside?.(row)}</span>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }

@@ -2,11 +2,11 @@
 import { useMemo } from "preact/hooks";
 import type { SystemsInfo, TableInfo, TextsInfo } from "./contract";
 import { key } from "./address";
-import { Estimate, matrix, picked, Picks } from "./cells";
+import { matrix, picked, Picks } from "./cells";
 import { range, type Table, tableOf } from "./data";
 import { capital, counted, label, shown } from "./format";
 import { sorted } from "./order";
-import { Axis, Dot, scaleOf } from "./plot";
+import { Dots } from "./plot";
 import { type Column, DataTable } from "./table";
 import { difference, type Measure, measures, versus } from "./texts";
 import { Failed, Select, t, usePage, Wait } from "./ui";
@@ -52,6 +52,15 @@ function Board({ info, board, table, letters }: BoardProps) {
   }, [rows, metric]);
   const best = `${better(metric) === "lower" ? "" : "-"}at.${metric}`;
   const ofMetric = rows.filter((row) => named(row) === metric);
+  const ranked = sorted(
+    ofMetric,
+    { v: (row) => table.at(info.cell.value, row) },
+    better(metric) === "lower" ? "v" : "-v",
+  );
+  const letter = (row: number) => {
+    const names = [...info.metric, info.system].map((column) => [column, table.text(column, row)] as const);
+    return letters?.text("group", letters.where(Object.fromEntries(names))[0] ?? -1);
+  };
   const options = metrics.map((m) => [key(m), m] as const);
   return (
     <>
@@ -60,7 +69,10 @@ function Board({ info, board, table, letters }: BoardProps) {
         <Select label="Metric" value={key(metric)} options={options} change={(m) => go({ metric: m, sort: null })} />
       </div>
       <DataTable label="Leaderboard" columns={shape.columns} rows={shape.rows} order={best} />
-      <Ranked info={info} table={table} rows={ofMetric} letters={letters} lower={better(metric) === "lower"} />
+      <h2>{t(metric)}</h2>
+      {letters && <p class="soft">{capital(info.noun)}s that share a letter cannot be told apart.</p>}
+      {info.no_groups && <p class="soft">{t(info.no_groups)}</p>}
+      <Dots table={table} rows={ranked} cell={info.cell} name={(row) => table.text(info.system, row)} beside={letter} />
       <p class="links">
         <a href={to({ view: "evidence", table: board.name })}>The whole table</a>
         {letters && <a href={to({ view: "evidence", table: info.groups })}>All groups</a>}
@@ -72,45 +84,6 @@ function Board({ info, board, table, letters }: BoardProps) {
 function metricOf(info: SystemsInfo, table: Table, row: number): string {
   const [metric = "", judge = ""] = info.metric;
   return label(table.at(metric, row), table.at(judge, row));
-}
-
-interface RankedProps {
-  info: SystemsInfo;
-  table: Table;
-  rows: readonly number[]; // of one metric
-  letters: Table | null;
-  lower: boolean;
-}
-/** One metric, best system first; systems that share a letter cannot be told apart. */
-function Ranked({ info, table, rows, letters, lower }: RankedProps) {
-  const { cell } = info;
-  if (!rows.length) return null;
-  const order = sorted(rows, { v: (row) => table.at(cell.value, row) }, lower ? "v" : "-v");
-  const scale = scaleOf([cell.value, cell.low, cell.high].flatMap((c) => rows.map((row) => table.number(c, row))));
-  const letter = (row: number) => {
-    const names = [...info.metric, info.system].map((c) => [c, table.text(c, row)] as const);
-    return letters?.text("group", letters.where(Object.fromEntries(names))[0] ?? -1);
-  };
-  return (
-    <section class="picture">
-      <h2>{t(metricOf(info, table, rows[0]!))}</h2>
-      {letters && <p class="soft">{capital(info.noun)}s that share a letter cannot be told apart.</p>}
-      <Axis scale={scale} />
-      <ol class="metrics">
-        {order.map((row) => {
-          const ends = [table.number(cell.low, row), table.number(cell.high, row)];
-          return (
-            <li key={row} class="row">
-              <span class="name">{t(table.text(info.system, row))}</span>
-              <Dot scale={scale} value={table.number(cell.value, row)} ends={ends} state="plain" />
-              <Estimate table={table} row={row} cell={cell} />
-              <span class="letters">{letter(row)}</span>
-            </li>
-          );
-        })}
-      </ol>
-    </section>
-  );
 }
 
 /** Two systems, document by document. */

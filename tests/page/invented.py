@@ -381,7 +381,8 @@ class Invented:
             systems=c.SystemsInfo(
                 *("system", "leaderboard", "author", ["metric", "judge"]),
                 c.CellInfo("macro", "low", "high", "n", "n_missing"),
-                *("better", "groups", ["rougeL_recall", "claim_recall (lexical)", "error_count"]),
+                ["rougeL_recall", "claim_recall (lexical)", "error_count"],
+                *("better", "groups"),
             ),
             texts=texts,
             links=[c.Link("../other/index.html", "Another report")],
