@@ -14,6 +14,7 @@ import ast
 import copy
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -60,7 +61,7 @@ def _changed(node: ast.AST) -> ast.AST | None:
             new.value = not value
         case ast.Constant(value=int(value) | float(value)):
             new.value = value + 1
-        case ast.Return(value=value) if value is not None:
+        case ast.Return(value=value) if value and ast.unparse(value) != "None":
             new.value = ast.Constant(None)
         case _:
             return None
@@ -115,11 +116,11 @@ def _parses(text: str) -> bool:
 
 def near(root: Path, file: Path) -> list[str]:
     """The tests of a module's room that import it."""
-    module = ".".join(file.with_suffix("").parts)
-    found = [
-        f for folder in _folders(root, file.parts[1]) for f in (root / folder).rglob("test_*.py")
-    ]
-    return sorted(str(f) for f in found if f"{module} import " in f.read_text(encoding="utf-8"))
+    package, _, name = ".".join(file.with_suffix("").parts).rpartition(".")
+    imported = re.compile(rf"{package}\.{name} import |from {package} import .*\b{name}\b")
+    folders = (root / folder for folder in _folders(root, file.parts[1]))
+    found = (test for folder in folders for test in folder.rglob("test_*.py"))
+    return sorted(str(one) for one in found if imported.search(one.read_text(encoding="utf-8")))
 
 
 def _folders(root: Path, room: str) -> list[str]:
