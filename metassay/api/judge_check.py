@@ -23,8 +23,7 @@ from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 LINES, WIDE = 20, 80  # the first screen
-JUDGES = 3  # on the first screen
-IDS = 5
+JUDGES, IDS = 3, 5  # on it
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
 _METHODS = ("as judged", "corrected", "people alone")
@@ -39,13 +38,11 @@ REQUIRED = (
 class JudgeCheck(Results):
     """What a judge's verdicts are worth beside people's labels; each table is an attribute too.
 
-    `board`: the judges side by side, as text. `answer`: what the tables say, in a sentence each.
-    `unmet`: the requirements that the lower end of an interval does not reach, a line each.
-    `notes`: how the table was read, and what was left out. `choices`: all that the numbers depend
-    on beside the table. docs/judge-check.md describes the tables.
+    `answer`: what the tables say, in a sentence each. `unmet`: the requirements that the lower end
+    of an interval does not reach, a line each. `notes`: how the table was read, and what was left
+    out. `choices`: all that the numbers depend on beside it. docs/judge-check.md describes tables.
     """
 
-    board: tuple[str, ...]
     answer: tuple[str, ...]
     unmet: tuple[str, ...]
 
@@ -56,10 +53,10 @@ class JudgeCheck(Results):
         many = f"; {len(self.unmet) - 1} more" if len(self.unmet) > 1 else ""
         failed = [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{many}")] if self.unmet else []
         said = [*failed, *(line for one in self.answer for line in _wrapped(one))]
-        every = [*head, *self.board, *said]
-        if len(every) + 2 <= LINES:
-            every = [*head, "", *self.board, "", *said]
-        return tuple(every[:LINES])
+        board = [*_board(self.tables)]
+        if len([*head, *board, *said]) + 2 <= LINES:
+            board = ["", *board, ""]
+        return (*head, *board, *said)[:LINES]
 
     def __repr__(self) -> str:
         """The first screen, then the names of the tables."""
@@ -143,24 +140,24 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     """
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
-    if faults or sheet is None:
-        raise BadInput(faults.lines())
     said = Choices(
         *(several(judge), several(human), doc, system, rater, several(by), several(passes)),
         *(pass_from, "", dict(require or {}), epsilon, confidence, width, seed),
     )
-    return checked(sheet, said)
+    return checked(sheet, said, faults)
 
 
-def checked(sheet: Sheet, said: Choices) -> JudgeCheck:
+def checked(sheet: Sheet | None, said: Choices, faults: Findings) -> JudgeCheck:
     """What `judge_check` and the command both do with cells."""
+    if faults or sheet is None:
+        raise BadInput(faults.lines())
     given = verdicts(sheet, said._replace(require=_required(said)))
     if not any(np.isfinite(one).any() for one in given.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
     made, unmet = tables(given)
     return JudgeCheck(
         *(made, tuple(_notes(given)), {**given.choices._asdict(), "file": sheet.name}),
-        *(tuple(_board(made)), tuple(_answer(given, made)), tuple(unmet)),
+        *(tuple(_answer(given, made)), tuple(unmet)),
     )
 
 
@@ -208,13 +205,13 @@ def _notes(given: Verdicts) -> Iterator[str]:
         documents = counted(items["doc"].nunique(), "document")
         alike = f"{documents} ({given.choices.doc}), whose rows count as alike"
     labelled = f"{int(rated.sum()):,} labelled by {counted(len(given.raters), 'rater')}"
-    some = ((judged & ~rated, "judged only"), (rated & ~judged, "without a verdict"),
-            (split, "split by raters and left out of the card"))  # fmt: skip
-    more = [f"{np.count_nonzero(rows):,} {what}" for rows, what in some if rows.any()]
+    some = {"judged only": judged & ~rated, "without a verdict": rated & ~judged,
+            "split by raters and left out of the card": split}  # fmt: skip
+    more = [f"{np.count_nonzero(rows):,} {what}" for what, rows in some.items() if rows.any()]
     each = ", ".join([counted(len(items), "row"), labelled, *more])
     yield f"{given.name}: {each}; {alike}"
     yield from given.notes
-    if some[0][0].any():
+    if (judged & ~rated).any():
         yield "the corrected rate holds where the labelled rows are a random sample of all judged"
 
 
@@ -263,10 +260,9 @@ def _board(made: _Tables) -> Iterator[str]:
     cells = {judge: _cells(made, judge) for judge in every[:JUDGES]}
     yield line(f"{JUDGES} of {len(every)} judges" if len(every) > JUDGES else "", _BOARD.values())
     yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
-    base = _by("statistic", made, "card", every[0])
-    yield line(
-        "base rate alone", [short(base[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
-    )
+    card = _by("statistic", made, "card", every[0])
+    base = [short(card[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
+    yield line("base rate alone", base)
     yield line("pass rate", _METHODS)
     yield from (line(judge, rates.values()) for judge, (_, rates) in cells.items())
 
@@ -302,9 +298,10 @@ def _may_replace(made: _Tables) -> str:
         wins, old = (sum(one[k] for one in contests) for k in ("wins", "wins_published"))
         told = row["winning_rate_published"] is not None and old != wins
         published = f", {old} by the published test" if told else ""
-        said = f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
-        judge = f"{_shorter(row['judge'])}: {said}{published}"
-        parts.append(f"{judge}, advantage {short(row['advantage'])}")
+        said = (
+            f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}{published}"
+        )
+        parts.append(f"{_shorter(row['judge'])}: {said}, advantage {short(row['advantage'])}")
     guess = " So may one that knows only the base rate." if found[0]["base_rate_passes"] else ""
     few = " Two raters are few." if raters == 2 else ""
     return f"{lead} {'; '.join(parts)} (epsilon {short(found[0]['epsilon'])}).{guess}{few}"

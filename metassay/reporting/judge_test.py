@@ -54,15 +54,12 @@ class JudgeTestReport(Report):
     """What the report is made from.
 
     `tables`: pairs, judgments, gold, ratings, verdicts, judge_cards and calibration. `test` is the
-    test's type and `options` what params.yaml says of it. `published` names tables in
-    `published_folder` to compare with. `confidence` is that of the intervals.
+    test's type. `published` names tables in `published_folder` to compare with.
     """
 
     test: str
-    options: Mapping[str, Any]
     published: Sequence[str]
     published_folder: Path
-    confidence: float
 
 
 def write_judge_test(report: JudgeTestReport, out: Path) -> None:

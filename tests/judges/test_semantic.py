@@ -363,7 +363,7 @@ def test_claim_features_by_hand() -> None:
     log = -np.log(2)
     clashing = [float(kind == "drug") for kind in clashes.KINDS]
     likely = np.array([0.5, 0.25, 0.125])
-    row = features.of_claim(said, found, likely, 1.0, clashing, -1.5)
+    row = features.of_claim(said, found, likely, 1.0, found.closeness, *clashing, -1.5)
     assert dict(zip(features.CLAIM_FEATURES, row, strict=True)) == pytest.approx(
         {
             **{"mean_log": 2 * log, "content_log": (1 + 2 + 2 * 3) / 4 * log},

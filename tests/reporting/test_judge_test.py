@@ -36,7 +36,7 @@ def known(frames) -> Cards:
 def make(frames) -> Callable[..., JudgeTestReport]:
     def made(**changes: object) -> JudgeTestReport:
         report = JudgeTestReport(
-            **{"benchmark": "tiny", "test": "nli", "options": {}, "title": f"Tiny {SCRIPT}"},
+            **{"benchmark": "tiny", "test": "nli", "title": f"Tiny {SCRIPT}"},
             **{
                 "licence": "CC0",
                 "citation": "",
@@ -46,7 +46,7 @@ def make(frames) -> Callable[..., JudgeTestReport]:
                 "notes": {},
             },
             **{"models": {}, "published": ["doclens_table4"], "published_folder": PUBLISHED},
-            **{"confidence": 0.95, "tables": frames},
+            **{"tables": frames},
         )
         return changed(report, **changes)
 

@@ -88,10 +88,8 @@ class Models(NamedTuple):
 def models(held: Coefficients, path: Path) -> Models:
     """The coefficients in the order of the features, and the network's weights of their file."""
     found = extra.module("safetensors.torch").load_file(head_file(path))
-    networks = [
-        {name: values[place].double() for name, values in found.items()}
-        for place in range(len(found["project"]))
-    ]
+    count = len(found["project"])
+    networks = [{name: each[n].double() for name, each in found.items()} for n in range(count)]
     words, claims = _ordered(held.words, OF_WORDS), _ordered(held.claims, OF_CLAIMS)
     return Models(words, claims, held.trees, networks)
 
@@ -104,8 +102,8 @@ def read(path: Path, encoder: str, model: str) -> Coefficients:
     """
     try:
         held = Coefficients.model_validate_json(path.read_text(encoding="utf-8"))
-        _ordered(held.words, OF_WORDS)
-        _ordered(held.claims, OF_CLAIMS)
+        for values, names in ((held.words, OF_WORDS), (held.claims, OF_CLAIMS)):
+            _ordered(values, names)
         network = hashlib.sha256(head_file(path).read_bytes()).hexdigest()
     except FileNotFoundError as error:
         raise BadInput(f"{error.filename}: there are no coefficients; {_TRAIN}") from None
@@ -131,13 +129,9 @@ def write(path: Path, held: Coefficients, network: bytes) -> None:
 
 def packed(networks: Sequence[Weights]) -> bytes:
     """The networks' weights as the content of their file, in half precision, side by side."""
-    stack = extra.module("torch").stack
-    held = {
-        name: stack([weights[name].detach().half() for weights in networks])
-        for name in sorted(networks[0])
-    }
-    found: bytes = extra.module("safetensors.torch").save(held)
-    return found
+    stack, names = extra.module("torch").stack, sorted(networks[0])
+    held = {name: stack([each[name].detach().half() for each in networks]) for name in names}
+    return bytes(extra.module("safetensors.torch").save(held))
 
 
 def head_file(path: Path) -> Path:
@@ -175,13 +169,12 @@ def logits(trees: Trees, features: Any) -> Any:
     total = np.full(len(features), trees.constant)
     rows = np.arange(len(features))
     for tree in trees.trees:
-        feature, threshold = np.array(tree.feature), np.array(tree.threshold)
-        left, right = np.array(tree.left), np.array(tree.right)
+        feature, threshold, left, right, value = (np.array(of) for _, of in tree)
         at: Any = np.zeros(len(features), int)
         for _ in range(LEAVES):  # no path is longer
             goes = features[rows, feature[at]] <= threshold[at]
             at = np.where(feature[at] < 0, at, np.where(goes, left[at], right[at]))
-        total += np.array(tree.value)[at]
+        total += value[at]
     return total
 
 
