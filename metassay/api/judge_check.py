@@ -23,8 +23,7 @@ from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 LINES, WIDE = 20, 80  # the first screen
-JUDGES = 3  # on the first screen
-IDS = 5
+JUDGES, IDS = 3, 5  # on it
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
 _METHODS = ("as judged", "corrected", "people alone")
@@ -141,17 +140,17 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     """
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
-    if faults or sheet is None:
-        raise BadInput(faults.lines())
     said = Choices(
         *(several(judge), several(human), doc, system, rater, several(by), several(passes)),
         *(pass_from, "", dict(require or {}), epsilon, confidence, width, seed),
     )
-    return checked(sheet, said)
+    return checked(sheet, said, faults)
 
 
-def checked(sheet: Sheet, said: Choices) -> JudgeCheck:
+def checked(sheet: Sheet | None, said: Choices, faults: Findings) -> JudgeCheck:
     """What `judge_check` and the command both do with cells."""
+    if faults or sheet is None:
+        raise BadInput(faults.lines())
     given = verdicts(sheet, said._replace(require=_required(said)))
     if not any(np.isfinite(one).any() for one in given.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
@@ -261,10 +260,9 @@ def _board(made: _Tables) -> Iterator[str]:
     cells = {judge: _cells(made, judge) for judge in every[:JUDGES]}
     yield line(f"{JUDGES} of {len(every)} judges" if len(every) > JUDGES else "", _BOARD.values())
     yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
-    base = _by("statistic", made, "card", every[0])
-    yield line(
-        "base rate alone", [short(base[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
-    )
+    card = _by("statistic", made, "card", every[0])
+    base = [short(card[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
+    yield line("base rate alone", base)
     yield line("pass rate", _METHODS)
     yield from (line(judge, rates.values()) for judge, (_, rates) in cells.items())
 
@@ -300,9 +298,10 @@ def _may_replace(made: _Tables) -> str:
         wins, old = (sum(one[k] for one in contests) for k in ("wins", "wins_published"))
         told = row["winning_rate_published"] is not None and old != wins
         published = f", {old} by the published test" if told else ""
-        said = f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
-        judge = f"{_shorter(row['judge'])}: {said}{published}"
-        parts.append(f"{judge}, advantage {short(row['advantage'])}")
+        said = (
+            f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}{published}"
+        )
+        parts.append(f"{_shorter(row['judge'])}: {said}, advantage {short(row['advantage'])}")
     guess = " So may one that knows only the base rate." if found[0]["base_rate_passes"] else ""
     few = " Two raters are few." if raters == 2 else ""
     return f"{lead} {'; '.join(parts)} (epsilon {short(found[0]['epsilon'])}).{guess}{few}"

@@ -43,21 +43,17 @@ def tables(given: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]:
         cards = {part: _card(name, part, given, here) for part, here in _slices(given)}
         card, unmet = cards[WHOLE][0], [*_unmet(name, cards[WHOLE][0], chosen)]
         lines += unmet
-        agreement = by_agreement(judged, given.table, **sure)
+        agreement = by_agreement(judged, given.table, **sure).items()
+        contests = zip(given.raters, test.contests, strict=True)
         for table, more in {
             "card": _card_rows(cards),
             "pass_rates": _pass_rates(cards, refused=bool(unmet)),
             "labels": _labels(card, chosen),
             "replacement": [_replacement(test, base, chosen.epsilon)],
-            "contests": [
-                {"rater": rater, **one._asdict()}
-                for rater, one in zip(given.raters, test.contests, strict=True)
-                if one.n
-            ],
+            "contests": [{"rater": who, **one._asdict()} for who, one in contests if one.n],
             "by_agreement": [
                 {"items": items, "of": of, **one._asdict()}
-                for items, found in agreement.items()
-                for of, one in found._asdict().items()
+                for (items, of), one in agreement
                 if one.n
             ],
             "latent": _latent_rows(name, judged, given, card),
@@ -150,21 +146,18 @@ def _replacement(test: AnnotatorTest, base: AnnotatorTest, epsilon: float) -> Ro
     row = {"epsilon": epsilon, "n_raters": sum(np.isfinite(one.p) for one in test.contests)}
     row |= {**test._asdict(), "base_rate_passes": base.passes}
     del row["contests"]
-    if np.isnan(test.winning_rate_published):
-        row["passes_published"] = None
-    return row | dict.fromkeys(("passes", "base_rate_passes") * bool(np.isnan(test.winning_rate)))
+    return row
 
 
 def _latent_rows(
     name: str, judged: Array, given: Verdicts, card: Mapping[str, Estimate]
 ) -> Iterator[Row]:
     """The judge's and raters' rates beside a hidden truth; of the judge also the majority's."""
-    by = (BY + name for name in given.choices.by)
-    column = "system" if "system" in given.items else next(by, "")
+    populations = (given.items.get(c) for c in ("system", *(BY + by for by in given.choices.by)))
+    of = next((one.to_numpy() for one in populations if one is not None), None)
     sure: Any = {"confidence": given.choices.confidence, "cluster": given.cluster}
-    sure["population"] = given.items[column].to_numpy() if column else None
     rng = generator(given.choices.seed, "latent", name)
-    found = latent_classes(judged, given.table, rng=rng, **sure)
+    found = latent_classes(judged, given.table, rng=rng, population=of, **sure)
     for statistic in ("sensitivity", "specificity"):
         for observer, one in zip((name, *given.raters), getattr(found, statistic), strict=True):
             majority = card[statistic].value if observer == name else np.nan

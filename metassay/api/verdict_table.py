@@ -81,28 +81,25 @@ def verdicts(sheet: Sheet, said: Choices) -> Verdicts:
     raise_problems(faults.lines())
     chosen, ids, guessed = _guessed(sheet, said, faults)
     raise_problems(faults.lines())
-    told: dict[str, list[str]] = {}
-    sides: list[dict[str, Array]] = [{}, {}]
-    for side, names in zip(sides, chosen[:2], strict=True):
-        for name in names:
-            side[name], what = _values(sheet, name, chosen, faults, human=side is sides[1])
-            told.setdefault(what, []).append(name)
+    columns = (*chosen.judge, *chosen.human)
+    read = {c: _values(sheet, c, chosen, faults, human=c in chosen.human) for c in columns}
     raise_problems(faults.lines())
+    told = {what: [name for name in read if read[name][1] == what] for _, what in read.values()}
+    passes = (f"{what} ({counted(len(n), 'column')}: {listed(n, 4)})" for what, n in told.items())
     first = np.arange(len(sheet.lines))
+    judges, raters = ({name: read[name][0] for name in names} for names in chosen[:2])
     if chosen.rater:
         keys = [*ids, *filter(None, [chosen.system])]
-        first, *sides = _by_item(sheet, keys, chosen, sides, faults)
+        (labels,) = raters.values()
+        first, judges, raters = _by_item(sheet, keys, chosen, judges, labels, faults)
     items = _items(sheet, first, ids, chosen, faults)
     raise_problems(faults.lines())
-    passes = (f"{what} ({counted(len(n), 'column')}: {listed(n, 4)})" for what, n in told.items())
-    judges, raters = sides
     table = np.array([*raters.values()], dtype=np.float64).reshape(len(raters), len(items))
     n = np.isfinite(table).sum(axis=0).astype(np.float64)
     share = quotient(np.nansum(table, axis=0), n)
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
-    together = own_clusters(items.get("doc"), len(items))
+    people = table, n, share, passed, own_clusters(items.get("doc"), len(items))
     notes = (*guessed, *passes, *sheet.notes)
-    people = table, n, share, passed, together
     return Verdicts(sheet.name, items, judges, raters, *people, chosen, notes)
 
 
@@ -216,8 +213,9 @@ def _values(
 
 
 def _by_item(
-    sheet: Sheet, keys: list[str], chosen: Choices, sides: list[dict[str, Array]], faults: Findings
-) -> tuple[Any, dict[str, Array], dict[str, Array]]:
+    sheet: Sheet, keys: list[str], chosen: Choices, judges: Mapping[str, Array], labels: Array,
+    faults: Findings,
+) -> tuple[Any, dict[str, Array], dict[str, Array]]:  # fmt: skip
     """A row per item and rater as a row per item: each item's first row, judges, raters."""
     if not keys:
         what = f"has a row per rater ({shown(chosen.rater)}), and no column that names the item"
@@ -225,20 +223,19 @@ def _by_item(
         return np.arange(0), {}, {}
     frame = pd.DataFrame({key: as_keys(sheet.frame[key]) for key in keys})
     item = frame.groupby(keys, sort=False).ngroup().rename("item")
-    first, judges = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
+    first, found = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
     who = as_keys(sheet.frame[chosen.rater]).rename("who")
     for row in np.flatnonzero(pd.concat((item, who), axis=1).duplicated().to_numpy()):
         fix = f"keep one row; or name the column that tells items apart: {chosen.option('doc')}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
-    for name, values in sides[0].items():
+    for name, values in judges.items():
         by_item = pd.Series(values).groupby(item)
         for at in np.flatnonzero((by_item.nunique() > 1).to_numpy()):
             what = f"column {shown(name)} does not say what it says of the same item in other rows"
             faults.add(sheet.at(int(first[at])), what, "give each item one verdict")
-        judges[name] = np.asarray(by_item.first(), dtype=np.float64)
-    (labels,) = sides[1].values()
+        found[name] = np.asarray(by_item.first(), dtype=np.float64)
     raters = pd.Series(labels).groupby([item, who]).first().unstack()
-    return first, judges, {str(name): raters[name].to_numpy() for name in raters if name}
+    return first, found, {str(name): raters[name].to_numpy() for name in raters if name}
 
 
 def _items(
@@ -246,10 +243,8 @@ def _items(
 ) -> pd.DataFrame:
     """The items' ids, the least that tells them apart; documents, systems, slices."""
     roles = {"doc": chosen.doc, "system": chosen.system}
-    frame = {
-        name: as_keys(sheet.frame[name]).iloc[rows].reset_index(drop=True)
-        for name in filter(None, {*ids, *roles.values(), *chosen.by})
-    }
+    names = filter(None, {*ids, *roles.values(), *chosen.by})
+    frame = {c: as_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names}
     named = [frame[name] for name in ids if not frame[name].duplicated().any()]
     if not named and ids and chosen.system:
         pair = frame[chosen.doc or ids[0]] + "/" + frame[chosen.system]

@@ -119,22 +119,18 @@ def validate(_: argparse.Namespace) -> int:
         benchmarks, registry = load().evaluations, load_registry()
         problems += raw_problems(benchmarks, registry)
         unchecked = not_fetched(benchmarks, registry)
-    problems += [*_committed_problems(), *table_problems(Path("data/tables"))]
-    for line in unchecked:
-        print(f"note: {line}", file=sys.stderr)
-    raise_problems(problems)
-    print("no problem found in params, registry, raw files and tables")
-    return 0
-
-
-def _committed_problems() -> list[str]:
-    """Of what DVC and `metassay update` write, and a merge may have broken."""
+    # Of what DVC and `metassay update` write, and a merge may have broken.
     names = sorted(file.parent.name for file in BENCHMARKS.glob(f"*/{PARAMS.name}"))
     found = dvc_problems(Path(), names)
     if Path(CODE).exists():  # the next run writes it
         renew = "; `metassay update` writes it again"
         found += [one + renew for one in file_problems(Path(), Path(CODE))]
-    return found
+    problems += [*found, *table_problems(Path("data/tables"))]
+    for line in unchecked:
+        print(f"note: {line}", file=sys.stderr)
+    raise_problems(problems)
+    print("no problem found in params, registry, raw files and tables")
+    return 0
 
 
 def checked(names: list[str]) -> Params:

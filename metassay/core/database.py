@@ -151,7 +151,7 @@ def _explained(path: Path, form: Form) -> Iterator[None]:
     except sqlite3.ProgrammingError:  # ours
         raise
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # whose own words may be damaged
-        if _elsewhere(error):
+        if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _ELSEWHERE:
             raise BadInput(
                 f"{path}: {error}; make sure that the disk has room, that the file and its folder"
                 " are writable and on a local disk, and that no other program holds the file"
@@ -160,10 +160,6 @@ def _explained(path: Path, form: Form) -> Iterator[None]:
             f"{path}: a damaged {form.noun} ({_words(error)}); it was left as it is: move it away,"
             f" then {form.remedy}"
         ) from None
-
-
-def _elsewhere(error: Exception) -> bool:
-    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _ELSEWHERE
 
 
 def _words(error: Exception) -> str:

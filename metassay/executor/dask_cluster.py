@@ -32,6 +32,7 @@ from metassay.executor.worker import answer
 log = logging.getLogger("metassay.executor")
 
 WAIT_SECONDS = 1.0  # between two looks at what takes too long
+SAYING_SECONDS = 60.0  # in which a worker says how a shard went
 TRIES = 3  # workers that a shard may take too long on, before it is at fault
 _Since = tuple[str, float]  # a shard's name, and when it was submitted
 # What is raised where the scheduler is not there, or no longer knows of us.
@@ -265,8 +266,10 @@ class Cluster:
         if future.status != "finished":  # given up, or lost with the scheduler
             future.release()
             return False
-        with _lost_if_gone():  # its worker may be gone that did it; the answer is there then
-            outcome = future.result()
+        if self._storage.has(f"{name}.answer"):
+            return True  # whether or not its worker is there to say so
+        with _lost_if_gone():
+            outcome = future.result(timeout=SAYING_SECONDS)
         if outcome.problems and not outcome.refused:
             raise BadInput(outcome.problems)
         if outcome.refused and outcome.worker not in self._closed_to:

@@ -77,7 +77,10 @@ class Task(NamedTuple):
 def judged(
     name: object, value: object, by: object = "", *, person: bool = False, label: object = ""
 ) -> Iterator[Judgment]:
-    """What was said: a judgment per number or word in the value; of null and NaN an empty one."""
+    """What was said: a judgment per number or word in the value; of null and NaN an empty one.
+
+    A `label` that is true or false is `pass` or `fail`.
+    """
     called, rater = key(name) or "score", key(by) or ("person" if person else "")
     if isinstance(value, Mapping | list | tuple) and value:
         each = value.items() if isinstance(value, Mapping) else enumerate(value, start=1)
@@ -85,6 +88,8 @@ def judged(
             yield from judged(f"{called}_{step}", inner, rater, person=person, label=label)
         return
     word = value if isinstance(value, str) and number(value) is None and not absent(value) else ""
+    if isinstance(label, bool):
+        label = "pass" if label else "fail"
     yield Judgment(called, number(value), key(label) or key(word), rater, person)
 
 
@@ -155,8 +160,3 @@ def number(value: object) -> float | None:
     if isinstance(value, str):
         return finite_number(value.strip())
     return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
-
-
-def verdict(passed: object) -> str:
-    """`pass` or `fail`, of what is true or false; "" of anything else."""
-    return ("pass" if passed else "fail") if isinstance(passed, bool) else ""

@@ -144,7 +144,15 @@ def plan(run: Run) -> Plan:
     if listed or judged or run.segmentation.record.requests is not None:
         parts = _parts(run, pd.concat(texts, ignore_index=True), invented, found)
         if listed:
-            _plan_claims(run, parts, invented, found)
+            record, options = run.decomposition.record, run.decomposition.options
+            decoding = run.session.decoding(record.model(options))
+            asked = _of_each_author(
+                lambda theirs: record.requests(theirs, run.given.sources, options, decoding),
+                parts.groupby("author"),
+                invented,
+            )
+            leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
+            _add(found, "decompose", run.session, run.decomposition, asked, leaves["text"])
         if judged:
             _plan_judges(run.judges, _pairs(run, parts, invented, found), run.session, found)
     return found
@@ -256,18 +264,6 @@ def _parts(run: Run, texts: pd.DataFrame, invented: Sequence[str], found: Plan) 
                 " estimated with the sentences of each shared out evenly"
             )
     return parts
-
-
-def _plan_claims(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) -> None:
-    record, options = run.decomposition.record, run.decomposition.options
-    decoding = run.session.decoding(record.model(options))
-    asked = _of_each_author(
-        lambda theirs: record.requests(theirs, run.given.sources, options, decoding),
-        parts.groupby("author"),
-        invented,
-    )
-    leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
-    _add(found, "decompose", run.session, run.decomposition, asked, leaves["text"])
 
 
 def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) -> pd.DataFrame:

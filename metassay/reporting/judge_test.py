@@ -296,19 +296,13 @@ def put_items(
     )
     has_one = set(judged.loc[judged["probability"].notna(), "judge"])
     probable = [judge for judge in judges if judge in has_one]
-    scale = ("higher", 0.0, 1.0)
-    criteria = [c.CriterionInfo(RIGHT, RIGHT, "right", *scale)]
-    criteria += [
-        c.CriterionInfo(name, name.replace("_", " "), f"people_{place}", *scale)
-        for place, name in enumerate(sorted(set(ratings["criterion"])))
-    ]
     return put_texts(
         page,
         ((_document(row, known, probable), [row["n_wrong"]]) for row in records(gold)),
         noun="item",
         judges=judges,
         metrics={SUREST: "lower", **{_probability(judge): "neither" for judge in probable}},
-        criteria=criteria,
+        criteria=dict.fromkeys([RIGHT, *sorted(set(ratings["criterion"]))], "higher"),
         parts=sorted(set(gold["kind"]) - {"full"}),
         rated=lambda text: text.blocks[0].lines[0].people,
     )

@@ -442,11 +442,14 @@ def concordance(x: Array, y: Array) -> Counts:
     return np.stack([either + n - equal_x - equal_y + equal, n - equal_x, n - equal_y])
 
 
-def taus_without(x: ArrayLike, y: ArrayLike, group: Index, groups: int) -> dict[Coefficient, Array]:
+def taus_without(
+    x: ArrayLike, y: ArrayLike, group: Index, groups: int, *, times: float = 1.0
+) -> dict[Coefficient, Array]:
     """tau-b and tau-c along the last axis without each group of items: (..., groups) each.
 
     From what the pairs of a group's items count, so that all of them take the time of one tau.
-    `group` (n,) is each item's, 0 to groups - 1. Shapes and missing values as for `pearson`.
+    `group` (n,) is each item's, 0 to groups - 1. Shapes and missing values as for `pearson`. Counts
+    are of ordered pairs, `times` a number on which only the last bit of tau-b hangs.
     """
     a, b, present = _paired(x, y)
     shape = math.prod(a.shape[:-1]), a.shape[-1]
@@ -457,12 +460,12 @@ def taus_without(x: ArrayLike, y: ArrayLike, group: Index, groups: int) -> dict[
         left[:, rows] = count(p[rows], q[rows], there[rows], group, groups)
         each = (_distinct_without(side[rows], there[rows], group, groups) for side in (p, q))
         distinct[rows] = np.minimum(*each)
-    agreed, untied_x, untied_y = left
+    agreed, untied_x, untied_y = times * left
     n = sums_by(group, there.astype(np.float64), groups)
     n = n.sum(axis=1, keepdims=True) - n
     taus: dict[Coefficient, Array] = {
         "kendall": ratio(agreed, np.sqrt(untied_x), np.sqrt(untied_y)),
-        "kendall_c": tau_c(agreed, n, distinct),
+        "kendall_c": tau_c(left[0], n, distinct),
     }
     return {name: one.reshape(*a.shape[:-1], groups) for name, one in taus.items()}
 

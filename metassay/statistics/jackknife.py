@@ -330,7 +330,7 @@ def _pooled_taus(a: Array, b: Array, units: Units) -> dict[Coefficient, Without]
     present = np.isfinite(a[0])
     places, x, y = np.nonzero(present), a[:, present], b[:, present]
     each = zip(units, places, units.n, strict=True)
-    systems, documents = (taus_without(x, y, unit[place], n) for unit, place, n in each)
+    systems, documents = (taus_without(x, y, unit[at], n, times=0.5) for unit, at, n in each)
     return {tau: (systems[tau], documents[tau]) for tau in TAUS}
 
 

@@ -86,7 +86,6 @@ def next_items(
             f"--for {words!r}: no text with a score is left to rate; name another metric"
         )
     x, y = (np.array([of.get(text, np.nan) for text in texts]) for of in (scores, rated))
-    systems = [author for _, author in texts]
     if decision.kind == "judge-card":
         if x.min() < 0 or x.max() > 1:
             raise BadInput(f"--for {words!r}: scores of {decision.metric} are not within 0 to 1")
@@ -95,9 +94,9 @@ def next_items(
         passed = _passed(y, made.criteria[decision.criterion])
         worth, group = next_labels.card_worth(x, passed, decision.number), next_labels.strata(x)
     else:
+        _, group = np.unique([author for _, author in texts], return_inverse=True)
         level: Any = decision.number
-        worth = next_labels.correlation_worth(x, y, systems, level)
-        group = np.unique(systems, return_inverse=True)[1]
+        worth = next_labels.correlation_worth(x, y, group, level)
     chance = next_labels.chances(worth[free], n)
     left = [text for text, one in zip(texts, free, strict=True) if one]
     order = sorted(range(len(left)), key=lambda i: (group[free][i], lot(seed, "next", *left[i])))
@@ -157,10 +156,9 @@ def _earlier(reads: Reads, decision: Decision) -> Iterable[Rating]:
 
 
 def _means(ratings: Iterable[Rating]) -> dict[Text, float]:
-    found: dict[Text, list[float]] = {}
-    for document, author, value in ratings:
-        found.setdefault((document, author), []).append(value)
-    return {text: float(np.mean(values)) for text, values in found.items()}
+    means: Any = pd.DataFrame(ratings, columns=_VALUE).groupby(["doc_id", "author"]).mean()
+    found: dict[Text, float] = means["value"].to_dict()
+    return found
 
 
 def _passed(means: Any, criterion: Criterion) -> Any:

@@ -55,7 +55,9 @@ def clauses(statement: str) -> list[str]:
     if len(found) == 1:
         return [statement]
     written = [_written(clause, final, capital=statement[0].isupper()) for clause in found]
-    return written if _covers(written, statement) else [statement]
+    need = Counter(content_tokens(GROUP.sub(" ", statement)))
+    have = Counter(token for clause in written for token in content_tokens(clause))
+    return written if (need <= have) else [statement]
 
 
 def _masked(text: str) -> str:
@@ -146,12 +148,6 @@ def _written(clause: str, final: str, *, capital: bool) -> str:
     if capital and clause.split(maxsplit=1)[0].islower():
         clause = clause[0].upper() + clause[1:]
     return clause + final
-
-
-def _covers(found: list[str], statement: str) -> bool:
-    need = Counter(content_tokens(GROUP.sub(" ", statement)))
-    have = Counter(token for clause in found for token in content_tokens(clause))
-    return need <= have
 
 
 KIND = Decomposition(

@@ -56,7 +56,16 @@ def train(texts: Sequence[Labelled], files: Sequence[Path], encoder: NetworkOpti
     sentence are never on both sides of the cross-validation. Raises BadInput if a label has no
     sentence in some fold's rest, or the encoder cannot be loaded.
     """
-    target = _target(texts)
+    folds = [zlib.crc32(text.read.said[0].encode()) % FOLDS for text in texts]
+    target = _Target(
+        np.array([LABELS.index(role) for text in texts for role in text.roles]),
+        np.array([sure for text in texts for sure in text.sure]),
+        np.repeat(folds, [len(text.roles) for text in texts]),
+    )
+    for fold in range(FOLDS):
+        if lost := set(range(len(LABELS))) - {*target.labels[target.folds != fold]}:
+            names = ", ".join(LABELS[label] for label in sorted(lost))
+            raise BadInput(f"too few sentences are {names} to train a model; add texts with some")
     read = [trained.shared(text.read) for text in texts]
     seen = _first_features(read, encoder)
     logits = {name: _held_out(name, matrix, target) for name, matrix in seen.items()}
@@ -84,20 +93,6 @@ def train(texts: Sequence[Labelled], files: Sequence[Path], encoder: NetworkOpti
 def packed(weights: Any) -> str:
     """Weights as a model's file has them."""
     return base64.b64encode(np.asarray(weights).astype("<f2").tobytes()).decode("ascii")
-
-
-def _target(texts: Sequence[Labelled]) -> _Target:
-    folds = [zlib.crc32(text.read.said[0].encode()) % FOLDS for text in texts]
-    target = _Target(
-        np.array([LABELS.index(role) for text in texts for role in text.roles]),
-        np.array([sure for text in texts for sure in text.sure]),
-        np.repeat(folds, [len(text.roles) for text in texts]),
-    )
-    for fold in range(FOLDS):
-        if lost := set(range(len(LABELS))) - {*target.labels[target.folds != fold]}:
-            names = ", ".join(LABELS[label] for label in sorted(lost))
-            raise BadInput(f"too few sentences are {names} to train a model; add texts with some")
-    return target
 
 
 def _first_features(read: Sequence[trained.Shared], encoder: NetworkOptions) -> dict[str, Any]:

@@ -1,14 +1,14 @@
 /** Systems: the leaderboard, one metric as a picture, and two systems document by document. */
 import { useMemo } from "preact/hooks";
-import type { SystemsInfo, TableInfo, TextsInfo } from "./contract";
+import type { Measure, SystemsInfo, TableInfo, TextsInfo } from "./contract";
 import { key } from "./address";
-import { matrix, picked, Picks } from "./cells";
+import { Estimate, matrix, picked, Picks } from "./cells";
 import { range, type Table, tableOf } from "./data";
 import { capital, counted, label, shown } from "./format";
 import { sorted } from "./order";
 import { Dots } from "./plot";
 import { type Column, DataTable } from "./table";
-import { difference, type Measure, measures, versus } from "./texts";
+import { difference, versus } from "./texts";
 import { Failed, Select, t, usePage, Wait } from "./ui";
 
 export function Systems({ info }: { info: SystemsInfo }) {
@@ -52,15 +52,13 @@ function Board({ info, board, table, letters }: BoardProps) {
   }, [rows, metric]);
   const best = `${better(metric) === "lower" ? "" : "-"}at.${metric}`;
   const ofMetric = rows.filter((row) => named(row) === metric);
-  const ranked = sorted(
-    ofMetric,
-    { v: (row) => table.at(info.cell.value, row) },
-    better(metric) === "lower" ? "v" : "-v",
-  );
-  const letter = (row: number) => {
+  const byValue = { v: (row: number) => table.at(info.cell.value, row) };
+  const lines = sorted(ofMetric, byValue, best.startsWith("-") ? "-v" : "v").map((row) => {
     const names = [...info.metric, info.system].map((column) => [column, table.text(column, row)] as const);
-    return letters?.text("group", letters.where(Object.fromEntries(names))[0] ?? -1);
-  };
+    const letter = letters?.text("group", letters.where(Object.fromEntries(names))[0] ?? -1);
+    const says = [<Estimate table={table} row={row} cell={info.cell} />, <span class="letters">{letter}</span>];
+    return { row, name: table.text(info.system, row), says };
+  });
   const options = metrics.map((m) => [key(m), m] as const);
   return (
     <>
@@ -72,7 +70,9 @@ function Board({ info, board, table, letters }: BoardProps) {
       <h2>{t(metric)}</h2>
       {letters && <p class="soft">{capital(info.noun)}s that share a letter cannot be told apart.</p>}
       {info.no_groups && <p class="soft">{t(info.no_groups)}</p>}
-      <Dots table={table} rows={ranked} cell={info.cell} name={(row) => table.text(info.system, row)} beside={letter} />
+      <section class="dots">
+        <Dots table={table} cell={info.cell} lines={lines} />
+      </section>
       <p class="links">
         <a href={to({ view: "evidence", table: board.name })}>The whole table</a>
         {letters && <a href={to({ view: "evidence", table: info.groups })}>All groups</a>}
@@ -89,7 +89,7 @@ function metricOf(info: SystemsInfo, table: Table, row: number): string {
 /** Two systems, document by document. */
 function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
   const { at, go } = usePage();
-  const all = measures(texts);
+  const all = texts.measures;
   const measure = all.find((m) => m.key === (at.x ?? at.metric)) ?? all[0];
   const names = texts.authors.map(({ name }) => [key(name), name] as const);
   const author = (side: "a" | "b") => names.find(([name]) => name === at[side])?.[1];
@@ -98,7 +98,7 @@ function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
     const change = (name: string) => go({ [side]: name });
     return <Select label={title} value={at[side] ?? ""} any="choose" options={names} change={change} />;
   };
-  const by = all.map((m) => [m.key, m.title] as const);
+  const by = all.map((m) => [m.key, m.key] as const);
   return (
     <section>
       <h2>{`Two ${info.noun}s, ${texts.noun} by ${texts.noun}`}</h2>

@@ -104,7 +104,7 @@ def false_passes(world, *, studies=STUDIES, seed=0, less=0.0):
     for _ in range(studies):
         judge, ratings, of = study(rng, world, right)
         found = annotator_test(judge, ratings, epsilon=world.epsilon, cluster=of)
-        hits += found.passes_published, found.passes
+        hits += bool(found.passes_published), bool(found.passes)
     return hits / studies
 
 

@@ -175,6 +175,24 @@ def test_workers_that_all_go_are_waited_for_no_longer_than_patience_lasts(
     assert told.endswith("waiting for 0.05 s")
 
 
+def test_a_worker_that_stops_between_its_answer_and_saying_so_is_not_waited_for(
+    cluster: Cluster,
+) -> None:
+    asked = []
+
+    def result(timeout: float) -> Outcome:
+        asked.append(timeout)
+        raise TimeoutError
+
+    future = SimpleNamespace(status="finished", result=result)
+    with pytest.raises(dask_cluster._Lost):
+        cluster._answered(future, "one")
+    assert asked == [dask_cluster.SAYING_SECONDS]
+    cluster._storage.write("one.answer", b"1")
+    assert cluster._answered(future, "one")
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("address", ["tls://127.0.0.1:9", "tcp://127.0.0.1"])
 def test_an_address_that_can_never_answer_is_told_at_once(tmp_path: Path, address: str) -> None:
     options = ExecutorOptions(kind="dask", address=address, storage=str(tmp_path / "shards"))

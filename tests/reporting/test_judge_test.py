@@ -240,7 +240,7 @@ def test_the_surest_wrong_verdicts_come_first(written, frames):
     # m2: meaning is wrong with .9; m3: words is, without a probability; then the others
     assert list(index["document"]) == ["m2", "m3", "a1", "a2", "m1", "m4"]
     assert list(index["split"]) == [2, 1, 0, 0, 0, 0]
-    surest = next(m["column"] for m in texts["metrics"] if m["label"] == "surest wrong verdict")
+    surest = next(m["column"] for m in texts["measures"] if m["key"] == "surest wrong verdict")
     assert index[surest].tolist()[0] == 0.9
     assert index[surest].isna().tolist() == [False, *[True] * 5]
     first, last = index.iloc[0], index.iloc[-1]
@@ -249,11 +249,11 @@ def test_the_surest_wrong_verdicts_come_first(written, frames):
     assert first[sides].tolist() == [*(0, 1, 0), *(1, 0, 0), *(0, 1, 0)]
     assert last[sides].tolist() == [*(0, 0, 1), *(0, 0, 0), *(1, 0, 0)]
     assert [texts["parts"][int(part)] for part in index["parts"][:2]] == ["negation", "voice"]
-    columns = {of["name"]: of["column"] for of in texts["criteria"]}
-    assert first[columns["right answer"]] == 0
-    assert first[columns["entailed"]] == pytest.approx(1 / 3)  # cleo alone says so
+    columns = {of["key"]: of["column"] for of in texts["measures"]}
+    assert first[columns["people: right answer"]] == 0
+    assert first[columns["people: entailed"]] == pytest.approx(1 / 3)  # cleo alone says so
     assert list(index["home"]) == [0] * 6
-    search = page_data.value(written, texts["search"][0]["id"])["texts"]
+    search = page_data.value(written, texts["search"][0])["texts"]
     assert search[0] == f"Hypothesis of m2 {SCRIPT}"
 
 

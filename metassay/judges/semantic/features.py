@@ -201,12 +201,6 @@ def compare(said: Hypothesis, premise: Premise) -> Compared:
     nearness = np.round(weights @ per_sentence.mean(0) / weights.sum(), TIED)
     closest = np.argsort(-nearness, kind="stable")[:CLOSEST]
     exact = np.array([(premise.plain == word).any() for word in said.plain])
-    features = _word_features(said, best, exact, weights)
-    places = tuple(closest.tolist())
-    return Compared(features, weights, best, exact, places, float(nearness[closest[0]]))
-
-
-def _word_features(said: Hypothesis, best: Any, exact: Any, weights: Any) -> Any:
     last, there, stop = best[2], exact.astype(float), said.stop
     size, total = len(last), weights.sum()
     behind = _before(stop[::-1], last[::-1], NEUTRAL)[::-1]
@@ -219,7 +213,9 @@ def _word_features(said: Hypothesis, best: Any, exact: Any, weights: Any) -> Any
         *(stop * behind, stop * exact_behind),
         *(np.full(size, weights @ values / total) for values in (best[1], last)),
     )
-    return np.stack([np.asarray(column, float) for column in columns], 1)
+    features = np.stack([np.asarray(column, float) for column in columns], 1)
+    places = tuple(closest.tolist())
+    return Compared(features, weights, best, exact, places, float(nearness[closest[0]]))
 
 
 def _before(stop: Any, values: Any, neutral: float) -> Any:

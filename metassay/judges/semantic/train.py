@@ -94,7 +94,11 @@ def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
 
 def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Sentences of the evidence against what stands around them, which seldom says the same."""
-    for identity, page in _pages(raw):
+    # Each page of evidence once, and the name of the first claim that cites it.
+    known: dict[str, tuple[str, list[str]]] = {}
+    for row in _wice(raw):
+        known.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
+    for identity, page in known.values():
         # Two of its whole sentences.
         whole = (line.strip()[-1:] in tuple('.!?"') and len(line.split()) for line in page)
         fitting = [place for place, length in enumerate(whole) if 8 <= length <= _MOST]
@@ -110,7 +114,12 @@ def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
 
 def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Sentences of visit notes against their note and dialogue, as they are, edited, elsewhere."""
-    read = _visits(raw)
+    # Of each visit the sentences of its note, and its dialogue.
+    read: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    for name in ACI:
+        with (raw / "aci_bench_train" / name).open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            read += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
     for number, (note, dialogue) in enumerate(read):
         group = f"visit{number}"
         fitting = [one for one in note if _LEAST <= len(one.split()) <= _MOST]
@@ -169,24 +178,6 @@ def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
     makers = (wice_claims, pages, notes)
     made = [one for make in makers for one in make(raw, random.Random(seed))]
     return [*made, *written(pairs)]
-
-
-def _visits(raw: Path) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Of each visit the sentences of its note, and its dialogue."""
-    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
-    for name in ACI:
-        with (raw / "aci_bench_train" / name).open(encoding="utf-8", newline="") as file:
-            rows = csv.DictReader(file)
-            found += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
-    return found
-
-
-def _pages(raw: Path) -> list[tuple[str, list[str]]]:
-    """Each page of evidence once, and the name of the first claim that cites it."""
-    known: dict[str, tuple[str, list[str]]] = {}
-    for row in _wice(raw):
-        known.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
-    return list(known.values())
 
 
 def _wice(raw: Path) -> list[dict[str, Any]]:

@@ -25,7 +25,23 @@ def warn(
     rows: Rows, criteria: Mapping[str, Criterion], guessed: Collection[str], file: str
 ) -> None:
     """Add to the warnings what is odd; `guessed` are criteria and metrics of guessed direction."""
-    _directions(rows, criteria, guessed)
+    # Criteria that go against each other, and metrics that go against what people said.
+    turned = {name: one.better == "lower" for name, one in criteria.items()}
+    people = _by_text([(r.doc_id, r.author, r.criterion, r.value) for r in rows.ratings], turned)
+    for one, other in combinations(criteria, 2):
+        if {one, other} & set(guessed) and _against(people[one], people[other]):
+            what = f"{shown(one)} and {shown(other)} go against each other"
+            _turn(rows.ratings[0].at.file, what, rows.warnings)
+    # The mean over criteria, each divided by how much it varies.
+    everybody = ((people - people.mean()) / people.std(ddof=0).replace(0, np.nan)).mean(axis=1)
+    better = {one.metric: one.better == "lower" for one in rows.metrics if one.better != "neither"}
+    scored = _by_text([(r.doc_id, r.author, r.metric, r.value) for r in rows.scores], better)
+    for metric in rows.metrics:
+        if metric.metric in {*guessed} & better.keys() and _against(
+            scored[metric.metric], everybody
+        ):
+            what = f"metric {shown(metric.metric)} disagrees with people"
+            _turn(metric.at.file, what, rows.warnings)
     _systems(rows, Place(file), rows.warnings)
 
 
@@ -65,26 +81,6 @@ def _codes(held: Collection[float]) -> Iterator[float]:
     if grades and max(grades) - min(grades) <= _GRADES:
         low, high = min(grades) - 1, max(grades) + _GRADES
         yield from (one for one in held if one in _CODES and not low <= one <= high)
-
-
-def _directions(rows: Rows, criteria: Mapping[str, Criterion], guessed: Collection[str]) -> None:
-    """Criteria that go against each other, and metrics that go against what people said."""
-    turned = {name: one.better == "lower" for name, one in criteria.items()}
-    people = _by_text([(r.doc_id, r.author, r.criterion, r.value) for r in rows.ratings], turned)
-    for one, other in combinations(criteria, 2):
-        if {one, other} & set(guessed) and _against(people[one], people[other]):
-            what = f"{shown(one)} and {shown(other)} go against each other"
-            _turn(rows.ratings[0].at.file, what, rows.warnings)
-    # The mean over criteria, each divided by how much it varies.
-    everybody = ((people - people.mean()) / people.std(ddof=0).replace(0, np.nan)).mean(axis=1)
-    better = {one.metric: one.better == "lower" for one in rows.metrics if one.better != "neither"}
-    scored = _by_text([(r.doc_id, r.author, r.metric, r.value) for r in rows.scores], better)
-    for metric in rows.metrics:
-        if metric.metric in {*guessed} & better.keys() and _against(
-            scored[metric.metric], everybody
-        ):
-            what = f"metric {shown(metric.metric)} disagrees with people"
-            _turn(metric.at.file, what, rows.warnings)
 
 
 def _turn(file: str, what: str, warnings: Findings) -> None:

@@ -26,7 +26,17 @@ def lines(found: Found, settings: Settings) -> Iterator[str]:
     """The guess, file by file, and the settings that follow from it."""
     yield from _texts(found)
     if "ratings" in found.reads:
-        yield from _ratings(found)
+        yield from _head("ratings", found.reads["ratings"])
+        raters = sorted({one.rater for one in found.rows.ratings})
+        n, empty = len(found.rows.ratings), found.empty["ratings"]
+        yield f"  {counted(n, 'rating')} by {counted(len(raters), 'rater')}: {listed(raters)}"
+        if empty:
+            yield f"  {counted(empty, 'rating')} empty: the rater abstained"
+        pairs = _pairs(found)
+        for name, scale in found.criteria.items():
+            grades = _grades(found, name)
+            words = f", {' < '.join(grades)}" if grades else pairs.get(name, "")
+            yield f"  {_named([name])}: {_scale(scale)}{words}"
     if "scores" in found.reads:
         yield from _scores(found)
     yield from (f"  {line}" for line in found.directions)
@@ -132,20 +142,6 @@ def _texts(found: Found) -> Iterator[str]:
     if found.empty["texts"]:
         empty = counted(found.empty["texts"], "text")
         yield f"  {empty} empty: counted as failed (status error)"
-
-
-def _ratings(found: Found) -> Iterator[str]:
-    yield from _head("ratings", found.reads["ratings"])
-    raters = sorted({one.rater for one in found.rows.ratings})
-    n, empty = len(found.rows.ratings), found.empty["ratings"]
-    yield f"  {counted(n, 'rating')} by {counted(len(raters), 'rater')}: {listed(raters)}"
-    if empty:
-        yield f"  {counted(empty, 'rating')} empty: the rater abstained"
-    pairs = _pairs(found)
-    for name, scale in found.criteria.items():
-        grades = _grades(found, name)
-        words = f", {' < '.join(grades)}" if grades else pairs.get(name, "")
-        yield f"  {_named([name])}: {_scale(scale)}{words}"
 
 
 def _scale(one: Criterion) -> str:
