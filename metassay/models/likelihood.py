@@ -1,6 +1,7 @@
 """How likely an encoder-decoder finds each token of a target text, given a source text."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from metassay.models import extra, rows
@@ -57,12 +58,14 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
         return rows.Row(features, (*_places(labels, target), *told))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Likelihoods]:
-        labels = tensors.pop("labels")
-        logits = weights(**_encoded(weights, tensors)).logits
-        logits = logits if options.dtype == "float64" else logits.float()
-        values = logits.gather(-1, labels[..., None]).squeeze(-1) - logits.logsumexp(-1)
-        for row, its in zip(batch, values.cpu(), strict=True):
-            yield Likelihoods(rows.finite(its[: len(row.features["labels"])]), *row.told)
+        values: dict[int, Any] = {}
+        for places, labels, numbers in _parts(weights, tensors, batch):
+            logits = numbers if options.dtype == "float64" else numbers.float()
+            every = logits.gather(-1, labels[:, None])[:, 0] - logits.logsumexp(-1)
+            sizes = [len(batch[place].features["labels"]) for place in places]
+            values |= zip(places, every.cpu().split(sizes), strict=True)
+        for place, row in enumerate(batch):
+            yield Likelihoods(rows.finite(values[place]), *row.told)
 
     return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
 
@@ -86,14 +89,53 @@ def both_sides(
     return encode
 
 
-def _encoded(weights: Any, tensors: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of the decoder; each distinct source of a batch is encoded once."""
-    numbers, mask = tensors.pop("input_ids"), tensors["attention_mask"]
+def _parts(
+    weights: Any, tensors: Mapping[str, Any], batch: Sequence[rows.Row]
+) -> Iterator[tuple[list[int], Any, Any]]:
+    """Places of rows, the tokens of their targets one after another, and the logits at each.
+
+    Each distinct source is encoded once. The targets of one source are a part, and the decoder
+    makes keys and values of it once; rows that share no source are a part as well.
+    """
     torch = extra.module("torch")
-    distinct, of_row = torch.unique(numbers, dim=0, return_inverse=True)
-    first = torch.stack([(of_row == place).nonzero()[0, 0] for place in range(len(distinct))])
-    states = weights.get_encoder()(input_ids=distinct, attention_mask=mask[first])[0]
-    return {**tensors, "encoder_outputs": (states[of_row],)}
+    of_source: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+    for place, row in enumerate(batch):
+        of_source[tuple(row.features["input_ids"])].append(place)
+    firsts = [places[0] for places in of_source.values()]
+    mask = tensors["attention_mask"]
+    encode = weights.get_encoder()
+    read = encode(input_ids=tensors["input_ids"][firsts], attention_mask=mask[firsts])[0]
+    states = dict(zip(firsts, read, strict=True))
+    parts = [places for places in of_source.values() if len(places) > 1]
+    parts.append([places[0] for places in of_source.values() if len(places) == 1])
+    for places in filter(None, parts):
+        its = torch.stack([states[place] for place in places if place in states])
+        sizes = torch.tensor([len(batch[place].features["labels"]) for place in places])
+        real = (torch.arange(int(sizes.max())) < sizes[:, None]).to(mask.device)
+        labels, decoded = (
+            tensors[name][places, : real.shape[1]] for name in ("labels", "decoder_input_ids")
+        )
+        known = {"attention_mask": mask[places], "decoder_input_ids": decoded}
+        if len(its) < len(places):
+            known["past_key_values"] = _crossed(weights, its, mask[places[:1]], decoded)
+        known["encoder_outputs"] = (its.expand(len(places), -1, -1),)
+        # Logits are most of what is computed of a target, so padding has none.
+        head = weights.get_output_embeddings()
+        with head.register_forward_pre_hook(lambda _, states, real=real: states[0][real]):
+            yield places, labels[real], weights(**known).logits
+
+
+def _crossed(weights: Any, states: Any, mask: Any, decoded: Any) -> Any:
+    """The cache of a decoder that has crossed one source, which all rows of `decoded` share."""
+    transformers = extra.module("transformers")
+    empty = transformers.DynamicCache
+    cache = transformers.EncoderDecoderCache(empty(), empty())
+    known = {"encoder_outputs": (states,), "attention_mask": mask, "past_key_values": cache}
+    weights(**known, decoder_input_ids=decoded[:1, :1], use_cache=True)
+    for layer in cache.cross_attention_cache.layers:
+        layer.keys = layer.keys.expand(len(decoded), -1, -1, -1)
+        layer.values = layer.values.expand(len(decoded), -1, -1, -1)
+    return transformers.EncoderDecoderCache(empty(), cache.cross_attention_cache)
 
 
 def _places(encoding: Any, text: str) -> tuple[list[int], list[int]]:

@@ -18,9 +18,7 @@ Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smy
 Permutation p-values should never be zero (the data count as one order).
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, permutations
 from math import factorial
 from typing import NamedTuple
@@ -175,45 +173,28 @@ def _order_blocks(n: int, width: int) -> Iterator[slice]:
 
 def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:
     """Random orders for these rows; row 0 of all is the data's own."""
-    state = json.dumps(rng.bit_generator.state)
-    few = (some.stop - some.start) * size <= HELD // 4  # what is kept stays small
-    drawn = _orders_from if few else _orders_from.__wrapped__
-    rows, after = drawn(size, some.start, some.stop, state)
-    rng.bit_generator.state = json.loads(after)
+    rows: Index = np.tile(np.arange(size, dtype=np.intp), (some.stop - some.start, 1))
+    drawn = rows[some.start == 0 :]
+    rng.permuted(drawn, axis=1, out=drawn)
     return rows
-
-
-@lru_cache(maxsize=8)  # those of one study: all confounds are tested by the same orders
-def _orders_from(size: int, start: int, stop: int, state: str) -> tuple[Index, str]:
-    known = json.loads(state)
-    rng = np.random.Generator(getattr(np.random, known["bit_generator"])())
-    rng.bit_generator.state = known
-    rows = _rows(slice(start, stop), np.arange(size), lambda: rng.permutation(size))
-    return rows, json.dumps(rng.bit_generator.state)
 
 
 def _orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
     # The same, items staying within their group.
-    rows = np.empty((some.stop - some.start, group.size), dtype=np.intp)
     place = np.argsort(group, kind="stable")
-    for number, row in enumerate(rows, start=some.start):
-        drawn = np.lexsort((rng.random(group.size), group))
-        row[place] = drawn if number else place
+    drawn = rng.random((some.stop - some.start, group.size))
+    rows: Index = np.empty(drawn.shape, dtype=np.intp)
+    rows[:, place] = np.lexsort((drawn, np.broadcast_to(group, drawn.shape)))
+    rows[: some.start == 0] = np.arange(group.size)
     return rows
 
 
 def _cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Array:
     # (these, documents) 1 or -1, one for all documents of a cluster; row 0 of all is 1.
-    once = np.ones(int(cluster.max(initial=-1)) + 1, dtype=np.intp)
-    drawn = _rows(some, once, lambda: 2 * rng.integers(0, 2, once.size) - 1)
-    return drawn[:, cluster].astype(np.float64)
-
-
-def _rows(some: slice, own: Index, draw: Callable[[], Index]) -> Index:
-    rows = np.empty((some.stop - some.start, own.size), dtype=np.intp)
-    for number, row in enumerate(rows, start=some.start):
-        row[:] = draw() if number else own
-    return rows
+    signs = np.ones((some.stop - some.start, int(cluster.max(initial=-1)) + 1))
+    drawn = signs[some.start == 0 :]
+    drawn[:] = 2 * rng.integers(0, 2, drawn.shape) - 1
+    return signs[:, cluster]
 
 
 def _moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:

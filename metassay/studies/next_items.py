@@ -17,6 +17,7 @@ from metassay.format.frames import rows
 from metassay.statistics import next_labels
 from metassay.studies.drawing import lot
 from metassay.studies.record import Draft, Made, Reads
+from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, metric_label
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -74,7 +75,10 @@ def next_items(
     if any(len(draft.systems) != 1 for draft in made.drafts):
         raise BadInput("--next: draws texts, and an item of this form shows two; give --items")
     by_text = {draft.rows[0].asked[0].of[:2]: draft for draft in made.drafts}
-    scores, rated = _scores(reads(SCORES), decision.metric), _means(_earlier(reads, decision))
+    (metric, scores), rated = (
+        _scores(reads(SCORES), decision.metric),
+        _means(_earlier(reads, decision)),
+    )
     texts = sorted(text for text in scores if text in by_text or text in rated)
     free = np.array([text in by_text and text not in rated for text in texts], dtype=np.bool_)
     if not free.any():
@@ -82,16 +86,17 @@ def next_items(
             f"--for {words!r}: no text with a score is left to rate; name another metric"
         )
     x, y = (np.array([of.get(text, np.nan) for text in texts]) for of in (scores, rated))
-    systems = [author for _, author in texts]
     if decision.kind == "judge-card":
         if x.min() < 0 or x.max() > 1:
             raise BadInput(f"--for {words!r}: scores of {decision.metric} are not within 0 to 1")
+        if (metric, "lower") in rows(reads(LEADERBOARD), "metric", "better"):
+            x = 1 - x  # of passing
         passed = _passed(y, made.criteria[decision.criterion])
         worth, group = next_labels.card_worth(x, passed, decision.number), next_labels.strata(x)
     else:
+        _, group = np.unique([author for _, author in texts], return_inverse=True)
         level: Any = decision.number
-        worth = next_labels.correlation_worth(x, y, systems, level)
-        group = np.unique(systems, return_inverse=True)[1]
+        worth = next_labels.correlation_worth(x, y, group, level)
     chance = next_labels.chances(worth[free], n)
     left = [text for text, one in zip(texts, free, strict=True) if one]
     order = sorted(range(len(left)), key=lambda i: (group[free][i], lot(seed, "next", *left[i])))
@@ -128,7 +133,7 @@ def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion
     ]
 
 
-def _scores(table: pd.DataFrame, metric: str) -> dict[Text, float]:
+def _scores(table: pd.DataFrame, metric: str) -> tuple[str, dict[Text, float]]:
     whole = table[(table["part"] == FULL) & table["value"].notna()]
     names = whole[["metric", "judge"]].astype(str)
     label = pd.Series([metric_label(*one) for one in names.to_numpy()], whole.index, dtype="str")
@@ -137,7 +142,8 @@ def _scores(table: pd.DataFrame, metric: str) -> dict[Text, float]:
     if len(every) != 1:
         what = f"is of several judges: {', '.join(every)}" if every else "has no score"
         raise BadInput(f"--for: {metric} {what}; name a metric as `metassay show` has it")
-    return {(doc, author): value for doc, author, value in rows(whole[mine], *_VALUE)}
+    of_texts = {(doc, author): value for doc, author, value in rows(whole[mine], *_VALUE)}
+    return str(names["metric"][mine].iloc[0]), of_texts
 
 
 def _earlier(reads: Reads, decision: Decision) -> Iterable[Rating]:
@@ -150,10 +156,9 @@ def _earlier(reads: Reads, decision: Decision) -> Iterable[Rating]:
 
 
 def _means(ratings: Iterable[Rating]) -> dict[Text, float]:
-    found: dict[Text, list[float]] = {}
-    for document, author, value in ratings:
-        found.setdefault((document, author), []).append(value)
-    return {text: float(np.mean(values)) for text, values in found.items()}
+    means: Any = pd.DataFrame(ratings, columns=_VALUE).groupby(["doc_id", "author"]).mean()
+    found: dict[Text, float] = means["value"].to_dict()
+    return found
 
 
 def _passed(means: Any, criterion: Criterion) -> Any:

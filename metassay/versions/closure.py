@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from metassay.core import strict_yaml
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 
@@ -338,9 +339,11 @@ class Code:
         self.indexes = indexes
         self.kept = Kept(root / ".work" / "code.json")
         self.folders = {name: _folder(root, name) for name in PACKAGES}
+        self.values = cache(strict_yaml.load)  # which many blocks ask, and nobody changes
         self.module = cache(self._module)
         self.path = cache(self._path)
         self.is_local = cache(self._is_local)
+        self._imported = cache(self._imports)  # many entries need the same modules
         self._listing = cache(_listing)
         self._beside = cache(self._files)
 
@@ -456,18 +459,25 @@ class Code:
             waiting += self._on_the_way(entry)
         while waiting:
             name = waiting.pop()
-            if name in names:
-                continue
-            names.add(name)
-            # The outermost package hands out `meta_eval` if it is asked for it, and no stage asks.
-            for imported in self.module(name).imports if name not in PACKAGES else ():
-                wanted = self._absolute(imported, name)
-                first = wanted.partition(".")[0]
-                if self._is_ours(first):
-                    waiting += self._on_the_way(wanted)
-                elif first not in sys.stdlib_module_names and first not in PLUMBING:
-                    foreign.add(first)
+            if name not in names:
+                names.add(name)
+                ours, others = self._imported(name)
+                waiting += ours
+                foreign |= others
         return names, foreign
+
+    def _imports(self, name: str) -> tuple[set[str], set[str]]:
+        """What one module imports: modules of ours with those on the way, and packages."""
+        ours, foreign = set[str](), set[str]()
+        # The outermost package hands out `meta_eval` if it is asked for it, and no stage asks.
+        for imported in self.module(name).imports if name not in PACKAGES else ():
+            wanted = self._absolute(imported, name)
+            first = wanted.partition(".")[0]
+            if self._is_ours(first):
+                ours.update(self._on_the_way(wanted))
+            elif first not in sys.stdlib_module_names and first not in PLUMBING:
+                foreign.add(first)
+        return ours, foreign
 
     def _on_the_way(self, wanted: str) -> list[str]:
         """The modules that importing a dotted name runs: itself, and the packages that hold it."""

@@ -1,14 +1,14 @@
 /** A document: its source, and texts side by side with what judges and people said of them. */
 import { type RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Document, Passage, TextsInfo } from "./contract";
+import type { Document, TextsInfo } from "./contract";
 import { key } from "./address";
 import { type Documents, load, type Table } from "./data";
 import { counted } from "./format";
 import { lineKey, linesAbout, place, seekLine, type Spot } from "./lines";
 import { TextPane } from "./textpane";
 import { terms } from "./texts";
-import { Failed, Long, t, useLoaded, usePage } from "./ui";
+import { Failed, PassageText, t, useLoaded, usePage } from "./ui";
 
 interface Props {
   index: Table;
@@ -178,11 +178,3 @@ function Source({ document, lit, first, texts }: SourceProps) {
     </section>
   );
 }
-
-export const PassageText = ({ passage, n }: { passage: Passage; n: number }) => (
-  <>
-    <b class="n">[{n}]</b> {passage.group && <small>{t(passage.group)} </small>}
-    {passage.speaker && <em>{t(passage.speaker)}: </em>}
-    <span dir="auto" children={<Long text={passage.text} />} />
-  </>
-);

@@ -302,6 +302,15 @@ def test_a_system_that_one_file_lacks_is_an_error_and_both_a_note(
     )
 
 
+def test_a_form_that_asks_for_a_name_has_a_rater(given) -> None:
+    scores, ratings = given
+    named = ratings.rename(columns={"rater": "Your name"})
+    assert len(metassay.meta_eval(scores, named, **FEW).agreement)
+    unknown = ratings.rename(columns={"rater": "initials"})
+    (said,) = problems(scores, unknown)
+    assert "keep one row, or call the column that says who rated 'rater'" in said
+
+
 def test_a_misnamed_system_is_named(here: Path, given, found, capsys) -> None:
     scores, ratings = given
     ratings = ratings.replace({"system": {"gpt-4": "GPT4"}})

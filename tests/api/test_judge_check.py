@@ -185,6 +185,21 @@ def test_several_columns_and_a_column_of_raters_say_the_same():
     assert {*a.latent["identified"]} == {"by three verdicts an item"}
 
 
+def test_documents_are_told_from_items_where_each_rater_has_a_row():
+    wide = raters().assign(doc_id=[f"d{i // 5}" for i in range(90)])
+    people = ["ann", "ben", "cleo"]
+    long = wide.melt(["id", "doc_id", "judge"], people, var_name="rater", value_name="label")
+    long["row_id"] = range(len(long))
+    expected, found = judge_check(wide, human=people), judge_check(long)
+    assert "doc=doc_id" in found.notes[1]
+    for name in ("card", "contests"):
+        pd.testing.assert_frame_equal(found.table(name), expected.table(name))
+    # Where each item has one rater of several, its id is in one row alone.
+    single = long[long["id"].str[1:].astype(int) % 3 == long["rater"].map(people.index)]
+    found = judge_check(single.drop(columns="row_id"))
+    assert "90 rows, 90 labelled by 3 raters; 18 documents (doc_id)" in found.notes[0]
+
+
 def test_rows_of_raters_that_cannot_be_are_refused():
     wide = raters(4)
     long = wide.melt(["id", "judge"], ["ann", "ben"], var_name="rater", value_name="label")

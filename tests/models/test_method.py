@@ -58,7 +58,7 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "aa21768e5847936e"),
+        (2, "d3596d730ab72b5e"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,

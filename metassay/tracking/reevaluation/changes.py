@@ -12,15 +12,14 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay import __version__
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, MEANINGS
 from metassay.format.frames import escaped, records, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.reporting import contract
-from metassay.reporting.evidence import put_evidence, words_of
-from metassay.reporting.figures.systems import draw_history
+from metassay.reporting.evidence import finish
+from metassay.reporting.figures.pictures import draw_history
 from metassay.reporting.page import Drawing, put_figures
 from metassay.reporting.shell import PageFolder, put_since
 from metassay.reporting.text_index import put_texts, utf16
@@ -219,14 +218,14 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             (folder / f"{table}.csv").write_bytes(to_csv(frame).encode())
         text = _markdown(outcome, tables, said[:alarms], said[alarms:], later)
         (folder / "changes.md").write_bytes(text.encode())
-        figures = put_figures(_FIGURES, {"history_means": history.means}, folder)
         page = PageFolder(folder)
-        command = f"metassay watch check {name}"
-        head = contract.Head(
-            kind="changes",
+        finish(
+            page,
+            "changes",
+            tables,
+            f"metassay watch check {name}",
+            figures=put_figures(_FIGURES, {"history_means": history.means}, folder),
             name=f"{name}: changes",
-            about=words_of("changes")["about"],
-            made=f"Metassay {__version__}",
             banners=[_status(outcome)] if outcome.status else [],
             answer=[*said, " ".join(f"{term}: {fact}." for term, fact in _facts(outcome))],
             problems=[
@@ -234,12 +233,9 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
                 *(contract.Problem("warning", line) for line in later),
                 *(contract.Problem("change", str(cause)) for cause in outcome.causes),
             ],
-            tables=put_evidence(page, tables, "changes", command, figures=figures),
-            figures=[info for of_table in figures.values() for info in of_table],
             texts=put_changed_texts(page, outcome, changed_texts(root, outcome)),
             links=[contract.Link(f"../../{name}/index.html", "The whole report")],
         )
-        page.finish(head)
     link = contract.Link(f"../{REPORTS.name}/{name}/index.html", since_accepted(outcome))
     put_since(root / REPORTS.parent / name, None if outcome.compared is None else link)
 

@@ -36,11 +36,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.bart(tmp_path_factory.mktemp("bart") / "model")
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
     return setup.scored(bartscore.KIND, cases, model, **changes)
 
@@ -114,23 +109,39 @@ def test_neither_order_nor_neighbours_nor_repeats_change_a_value(model: Path) ->
 
 
 @pytest.mark.parametrize(("batch_tokens", "times"), [(512, 3), (32, 6)])
-def test_a_source_is_encoded_once_for_as_many_targets_as_a_batch_holds(
+def test_a_source_is_encoded_and_crossed_once_for_as_many_targets_as_a_batch_holds(
     model: Path, monkeypatch: pytest.MonkeyPatch, batch_tokens: int, times: int
 ) -> None:
     sources = ["the knee hurts", f"how is {LONG}", "when i climb"]
     cases = [Case((source,), (f"{n} it hurts",)) for n in range(9) for source in sources]
     expected = scored(cases, model, batch_tokens=1)
-    encoded: list[int] = []
-    plain = likelihood._encoded
+    read: dict[str, int] = {}
+    plain = likelihood.load
 
-    def counted(weights: Any, tensors: Any) -> Any:
-        encoded.append(len(tensors["input_ids"].unique(dim=0)))
-        return plain(weights, tensors)
+    def counted(*how: Any) -> Any:
+        network = plain(*how)
+        weights, keys = network.weights.model, network.weights.model.decoder.layers[0].encoder_attn
+        for name, part in (("encoder", weights.encoder), ("keys", keys.k_proj)):
 
-    monkeypatch.setattr(likelihood, "_encoded", counted)
+            def count(_: Any, __: Any, output: Any, name: str = name) -> None:
+                read[name] = read.get(name, 0) + len(output if name == "keys" else output[0])
+
+            part.register_forward_hook(count)
+        return network
+
+    monkeypatch.setattr(likelihood, "load", counted)
     setup.STORE.unlink()
     assert scored(cases, model, batch_tokens=batch_tokens) == expected
-    assert sum(encoded) == times
+    assert read == {"encoder": times, "keys": times}
+
+
+def test_a_model_of_another_build_gives_what_plain_calls_give(tmp_path: Path) -> None:
+    """T5: relative places, and a last layer that reads scaled vectors."""
+    t5 = tiny.t5(tmp_path / "t5")
+    cases = [Case((source,), (target,)) for source in CASES[0].passages for target in ("it", LONG)]
+    for case, (its,) in zip(cases, scored(cases, t5, max_tokens=64), strict=True):
+        values = directly(t5, case.passages[0], case.statements[0])
+        assert its.value == pytest.approx(sum(values) / len(values), abs=1e-7)
 
 
 def test_what_is_not_finite_has_failed(model: Path, tmp_path: Path) -> None:
