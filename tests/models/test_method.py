@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "b375e9d74f975be4"),
+        (1, "8b448d65cde69c91"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "ad63cd307b538756"),
+        (3, "7e4b934d7d8073bc"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "26aea62408501664"),
+        (2, "b829091dbc66cd83"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "1fdb37ab3fffb42e"),
+        (5, "f177a640e14c6fca"),
     ),
 }
 
