@@ -80,7 +80,7 @@ def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
 def _move(root: Path, name: str) -> str:
     """What the accepted numbers of a benchmark move from and to."""
     from metassay.core.params import load
-    from metassay.tracking.options import comparison_options
+    from metassay.tracking.comparison.differences import comparison_options
     from metassay.tracking.reevaluation.outcome import VERDICTS, accepted_file, compared, short_hash
 
     options = comparison_options(load())

@@ -62,8 +62,7 @@ def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
     """Push the files that accepted.lock names and DVC's cache has: the state is an earlier one, of
     which DVC itself knows nothing. What cannot be compared with elsewhere for want of a table is
     told."""
-    from metassay.tracking.comparison.locks import lock_text, outs_of, parse_lock
-    from metassay.tracking.comparison.sides import tables_of
+    from metassay.tracking.comparison.sides import lock_text, outs_of, parse_lock, tables_of
     from metassay.tracking.reevaluation.outcome import accepted_file
 
     file = accepted_file(name)

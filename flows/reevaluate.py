@@ -31,8 +31,7 @@ _STATUS = ("status", "--porcelain", "-uno", "--", ".")
 def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> int:
     """Compare, write, tell; the worst of the benchmarks' exit codes."""
     from metassay.tracking.reevaluation.changes import write_report
-    from metassay.tracking.reevaluation.history import append
-    from metassay.tracking.reevaluation.outcome import lines
+    from metassay.tracking.reevaluation.outcome import append, lines
 
     codes = []
     for name in chosen.names:
@@ -55,9 +54,9 @@ def outcome_of(
     from metassay.core.params import load
     from metassay.reporting.responses import missing_lines
     from metassay.tracking import sentinel as drift
-    from metassay.tracking.options import comparison_options
+    from metassay.tracking.comparison.differences import comparison_options
     from metassay.tracking.reevaluation.outcome import Outcome, accepted_file, compared, short_hash
-    from metassay.tracking.sentinel.files import watched
+    from metassay.tracking.sentinel.anchors import watched
 
     stages = [stage for stage in plan.stages.values() if stage.benchmark in ("", name)]
     lock = root / accepted_file(name)
@@ -89,7 +88,7 @@ def outcome_of(
 def revision(root: Path) -> str | None:
     """Git's commit here, with `+` where files that git knows differ from it, but for the history,
     to which each run adds; None without git."""
-    from metassay.tracking.reevaluation.history import FOLDER
+    from metassay.tracking.reevaluation.outcome import FOLDER
 
     said = [
         subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)

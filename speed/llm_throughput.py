@@ -16,8 +16,7 @@ from pathlib import Path
 
 from metassay.llm.budget import open_budget
 from metassay.llm.client import asker
-from metassay.llm.egress import check
-from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.endpoints import EndpointOptions, ModelOptions, check
 from metassay.llm.ledger import Ledger
 from metassay.llm.messages import Ask, ChatRequest, Message
 

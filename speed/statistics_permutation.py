@@ -19,7 +19,7 @@ import numpy as np
 from nlpstats.correlations.correlations import correlate
 
 from metassay.statistics.resampling import Draws, draw, resampled
-from metassay.statistics.significance import Swaps, Trio, common, draw_swaps, permuted
+from metassay.statistics.significance import Swaps, Trios, common, draw_swaps, permuted
 
 SYSTEMS, DOCUMENTS, ROUNDS, SEED = 16, 100, 7, 20261121
 QUICK = {
@@ -80,14 +80,14 @@ def compare(
     )
 
 
-def permutations(scores: list, trio: Trio, swaps: Swaps, of: tuple) -> None:
+def permutations(scores: list, trios: Trios, swaps: Swaps, of: tuple) -> None:
     def first(n: int) -> Swaps:
         return Swaps(swaps.systems[:n], swaps.documents[:n])
 
     compare(
         f"permutation, {of[0]} level, {of[1]}",
         lambda n: permuted_by_nlpstats(scores, *of, first(n)),
-        lambda n: permuted(trio, *of, first(n), "both"),
+        lambda n: permuted(trios, *of, first(n), "both")[0],
         THEIRS[of[0]],
     )
 
@@ -109,12 +109,12 @@ def main() -> None:
     rng = np.random.default_rng(SEED)
     human = rng.normal(size=(SYSTEMS, DOCUMENTS)) + rng.normal(size=(SYSTEMS, 1))
     a, b = human + rng.normal(size=(2, SYSTEMS, DOCUMENTS))
-    scores, trio = [standard(values) for values in (a, b, human)], common(a, b, human)
+    scores, trios = [standard(values) for values in (a, b, human)], common(a, b, human)
     print(f"{SYSTEMS} systems x {DOCUMENTS} documents, {ROUNDS} rounds, equal values")
     for level in THEIRS:
         for coefficient in ("pearson", "spearman", "kendall"):
             of = (level, coefficient)
-            permutations(scores, trio, draw_swaps(a.shape, resample="both", n=HERE, rng=rng), of)
+            permutations(scores, trios, draw_swaps(a.shape, resample="both", n=HERE, rng=rng), of)
             bootstraps(scores, draw(a.shape, resample="both", n=HERE, rng=rng), of)
 
 

@@ -31,7 +31,7 @@ from typing import Any
 
 import yaml
 
-from metassay.tracking.reevaluation.history import FAILED, FOLDER, load
+from metassay.tracking.reevaluation.outcome import BROKEN, FOLDER, load
 from tests import kill_setup
 from tests.kill_setup import (
     Run,
@@ -284,7 +284,7 @@ class Project:
 
     def runs(self) -> int:
         """How many runs of the history succeeded."""
-        return int((load(self.root, "one").runs["did"] != FAILED).sum())
+        return int((load(self.root, "one").runs["did"] != BROKEN).sum())
 
     def accepted(self) -> None:
         """Kill who accepts what was made, again and again, then let one of them end."""

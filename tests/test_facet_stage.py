@@ -11,8 +11,7 @@ import yaml
 
 from metassay.cli.main import main
 from metassay.llm import client
-from metassay.llm.ledger import Ledger
-from metassay.llm.responses import import_
+from metassay.llm.ledger import Ledger, import_
 from metassay.llm.session import LEDGER
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.notes import NOTES

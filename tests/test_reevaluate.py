@@ -24,7 +24,7 @@ from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
 from metassay.tables.scores import SCORES
-from metassay.tracking.reevaluation.history import load
+from metassay.tracking.reevaluation.outcome import load
 from tests.kill_setup import AS_THE_COMMAND_DOES, kill, left, start, wait_until
 from tests.stage_setup import tiny_project
 

@@ -1,7 +1,7 @@
 """Is a judge any good? One table of verdicts and labels in, one answer and its tables out."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,23 +9,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay import __version__
-from metassay.api.judge_tables import AC1, WHOLE, People, people_of, tables
+from metassay.api.judge_tables import AC1, WHOLE, tables
 from metassay.api.results import Results, several
 from metassay.api.verdict_table import Choices, Verdicts, verdicts
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
-from metassay.reporting.contract import CellInfo, Head, Link, Problem, SystemsInfo
+from metassay.reporting.contract import Link, Problem
 from metassay.reporting.shell import PageFolder
 from metassay.statistics.annotator_test import EPSILON
-from metassay.statistics.shares import FEW_CLUSTERS, WIDTH
+from metassay.statistics.shares import WIDTH, worth_at_most
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 LINES, WIDE = 20, 80  # the first screen
-JUDGES = 3  # on the first screen
-IDS = 5
+JUDGES, IDS = 3, 5  # on it
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
 _METHODS = ("as judged", "corrected", "people alone")
@@ -34,29 +32,17 @@ REQUIRED = (
     *("sensitivity", "specificity", "precision", "negative_predictive_value"),
     *("balanced_accuracy", "f1", "cohen_kappa", AC1, "mcc", "agreement"),
 )  # what a gate may ask for
-_SYSTEMS = SystemsInfo(
-    noun="judge",
-    table="card",
-    system="judge",
-    metric=["statistic"],
-    cell=CellInfo("value", "low", "high", "n"),
-    better="",
-    groups="",
-    headline=[*_BOARD],
-)
 
 
 @dataclass(frozen=True, eq=False)
 class JudgeCheck(Results):
     """What a judge's verdicts are worth beside people's labels; each table is an attribute too.
 
-    `board`: the judges side by side, as text. `answer`: what the tables say, in a sentence each.
-    `unmet`: the requirements that the lower end of an interval does not reach, a line each.
-    `notes`: how the table was read, and what was left out. `choices`: all that the numbers depend
-    on beside the table. docs/judge-check.md describes the tables.
+    `answer`: what the tables say, in a sentence each. `unmet`: the requirements that the lower end
+    of an interval does not reach, a line each. `notes`: how the table was read, and what was left
+    out. `choices`: all that the numbers depend on beside it. docs/judge-check.md describes tables.
     """
 
-    board: tuple[str, ...]
     answer: tuple[str, ...]
     unmet: tuple[str, ...]
 
@@ -67,10 +53,10 @@ class JudgeCheck(Results):
         many = f"; {len(self.unmet) - 1} more" if len(self.unmet) > 1 else ""
         failed = [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{many}")] if self.unmet else []
         said = [*failed, *(line for one in self.answer for line in _wrapped(one))]
-        every = [*head, *self.board, *said]
-        if len(every) + 2 <= LINES:
-            every = [*head, "", *self.board, "", *said]
-        return tuple(every[:LINES])
+        board = [*_board(self.tables)]
+        if len([*head, *board, *said]) + 2 <= LINES:
+            board = ["", *board, ""]
+        return (*head, *board, *said)[:LINES]
 
     def __repr__(self) -> str:
         """The first screen, then the names of the tables."""
@@ -80,26 +66,19 @@ class JudgeCheck(Results):
         return {"answer.txt": (*self.unmet, *self.answer), "notes.txt": self.notes}
 
     def _write_page(self, folder: Path) -> None:
-        from metassay.reporting.evidence import (  # slow; the screen needs none
-            put_evidence,
-            words_of,
-        )
+        from metassay.reporting.evidence import finish  # slow; the screen needs none
 
-        kind, name = "judge check", str(self.choices["file"])
-        page = PageFolder(folder)
-        command = f"metassay judge-check {name} --out FOLDER"
-        page.finish(
-            Head(
-                kind=kind,
-                name=name,
-                about=words_of(kind)["about"],
-                made=f"Metassay {__version__}",
-                answer=[*self.unmet, *_cards(self.tables), *self.answer],
-                problems=[Problem("warning", line) for line in self.notes],
-                tables=put_evidence(page, self.tables, kind, command),
-                systems=_SYSTEMS,
-                links=[Link("choices.json", "Columns, words and options")],
-            )
+        name = str(self.choices["file"])
+        finish(
+            PageFolder(folder),
+            "judge check",
+            self.tables,
+            f"metassay judge-check {name} --out FOLDER",
+            systems={"headline": [*_BOARD]},
+            name=name,
+            answer=[*self.unmet, *_cards(self.tables), *self.answer],
+            problems=[Problem("warning", line) for line in self.notes],
+            links=[Link("choices.json", "Columns, words and options")],
         )
 
 
@@ -130,30 +109,22 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     judge, human : str or sequence of str, optional
         Columns of verdicts and of labels. Several judges stand side by side; several people are
         raters, of whom the majority counts. Guessed where names leave one choice; `notes` say so.
-    doc, system, rater : str, optional
+    doc, system, rater, by : str, optional
         Columns with the document (what several rows are about: they count as alike), with who wrote
-        the text, and with who labelled it, where each rater has a row.
-    by : str or sequence of str
-        Columns whose values slice the rows; so do systems.
-    passes : str or sequence of str
-        Words that are a pass, where they are not usual ones; every other word is then a fail.
-    pass_from : float, optional
-        The number from which on grades are a pass.
+        the text, with who labelled it, where each rater has a row, and those (one or several) whose
+        values slice the rows, as systems do.
+    passes, pass_from : optional
+        Words that are a pass, where they are not usual ones (every other word is then a fail), and
+        the number from which on grades are.
     require : mapping, optional
         The least lower end of a number of the card, such as {"sensitivity": .9}. Where it is not
         reached, it is in `unmet`, and no corrected pass rate is given.
-    epsilon : float
-        How much of the items a judge may be worse than a rater and still replace one: .2 for
-        experts, .15 for skilled raters, .1 for crowds.
-    width : float
-        The width of intervals for which `labels` says how many labels it takes.
+    epsilon, width : float
+        How much of the items a judge may be worse than a rater and still replace one (.2 for
+        experts, .15 for skilled raters, .1 for crowds); and the width of intervals for which
+        `labels` says how many labels it takes.
     confidence, seed
         Of the intervals, and of all random numbers.
-
-    Returns
-    -------
-    JudgeCheck
-        The answer, the tables behind it, and what is worth knowing of them.
 
     Raises
     ------
@@ -169,26 +140,24 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     """
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
-    if faults or sheet is None:
-        raise BadInput(faults.lines())
     said = Choices(
         *(several(judge), several(human), doc, system, rater, several(by), several(passes)),
         *(pass_from, "", dict(require or {}), epsilon, confidence, width, seed),
     )
-    return checked(sheet, said)
+    return checked(sheet, said, faults)
 
 
-def checked(sheet: Sheet, said: Choices) -> JudgeCheck:
+def checked(sheet: Sheet | None, said: Choices, faults: Findings) -> JudgeCheck:
     """What `judge_check` and the command both do with cells."""
+    if faults or sheet is None:
+        raise BadInput(faults.lines())
     given = verdicts(sheet, said._replace(require=_required(said)))
     if not any(np.isfinite(one).any() for one in given.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
-    people = people_of(given)
-    made = tables(given, people)
+    made, unmet = tables(given)
     return JudgeCheck(
-        *(made, tuple(_notes(given, people)), {**given.choices._asdict(), "file": sheet.name}),
-        *(tuple(_board(made)), tuple(_answer(given, people, made))),
-        tuple(_unmet(made, given.choices)),
+        *(made, tuple(_notes(given)), {**given.choices._asdict(), "file": sheet.name}),
+        *(tuple(_answer(given, made)), tuple(unmet)),
     )
 
 
@@ -227,35 +196,22 @@ def _judges(made: _Tables) -> list[str]:
     return [*made["card"]["judge"].unique()]
 
 
-def _unmet(made: _Tables, chosen: Choices) -> Iterator[str]:
-    for judge in _judges(made):
-        card = _by("statistic", made, "card", judge)
-        for name, least in chosen.require.items():
-            value, low = card[name]["value"], card[name]["low"]
-            if low is None or low < least:
-                yield (
-                    f"NOT MET: {judge}: {name} {short(value)} has the lower end"
-                    f" {short(low) or 'unknown'}, not {short(least)} or more: no corrected pass"
-                    " rate is given"
-                )
-
-
-def _notes(given: Verdicts, people: People) -> Iterator[str]:
+def _notes(given: Verdicts) -> Iterator[str]:
     items = given.items
     judged = np.isfinite(np.array([*given.judges.values()])).any(axis=0)
-    rated, split = people.n > 0, people.share == 0.5
+    rated, split = given.n > 0, given.share == 0.5
     alike = f"each row by itself ({given.choices.option('doc')} says what rows share)"
     if "doc" in items and not items["doc"].is_unique:
         documents = counted(items["doc"].nunique(), "document")
         alike = f"{documents} ({given.choices.doc}), whose rows count as alike"
     labelled = f"{int(rated.sum()):,} labelled by {counted(len(given.raters), 'rater')}"
-    some = ((judged & ~rated, "judged only"), (rated & ~judged, "without a verdict"),
-            (split, "split by raters and left out of the card"))  # fmt: skip
-    more = [f"{np.count_nonzero(rows):,} {what}" for rows, what in some if rows.any()]
+    some = {"judged only": judged & ~rated, "without a verdict": rated & ~judged,
+            "split by raters and left out of the card": split}  # fmt: skip
+    more = [f"{np.count_nonzero(rows):,} {what}" for what, rows in some.items() if rows.any()]
     each = ", ".join([counted(len(items), "row"), labelled, *more])
     yield f"{given.name}: {each}; {alike}"
     yield from given.notes
-    if some[0][0].any():
+    if (judged & ~rated).any():
         yield "the corrected rate holds where the labelled rows are a random sample of all judged"
 
 
@@ -278,65 +234,57 @@ def _cell(row: Mapping[str, Any]) -> str:
     return said.strip().replace("1.00", "1")
 
 
+def _cells(made: _Tables, judge: str) -> tuple[dict[str, str], dict[str, str]]:
+    """A judge's card and its pass rates, as they are shown, by name."""
+    card, rates = _by("statistic", made, "card", judge), _by("method", made, "pass_rates", judge)
+    shown = {name: _cell(card[key]) for key, name in _BOARD.items()}
+    return shown, {method: _cell(rates[method]) for method in _METHODS}
+
+
 def _cards(made: _Tables) -> Iterator[str]:
     """What stands on the first screen of the terminal beside the answer, as sentences."""
     for judge in _judges(made):
-        card = _by("statistic", made, "card", judge)
-        numbers = ", ".join(f"{name} {_cell(card[key])}" for key, name in _BOARD.items())
-        rates = _by("method", made, "pass_rates", judge)
-        each = ", ".join(f"{_cell(row)} {method}" for method, row in rates.items())
+        card, rates = _cells(made, judge)
+        numbers = ", ".join(f"{name} {cell}" for name, cell in card.items())
+        each = ", ".join(f"{cell} {method}" for method, cell in rates.items())
         yield f"{judge}: {numbers}. Pass rate: {each}."
 
 
 def _board(made: _Tables) -> Iterator[str]:
     """The judges side by side: the card, then the pass rates."""
 
-    def line(name: str, cells: Sequence[str]) -> str:
+    def line(name: str, cells: Iterable[str]) -> str:
         return f"{_shorter(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
 
     every = _judges(made)
-    many = f"{JUDGES} of {len(every)} judges" if len(every) > JUDGES else ""
-    yield line(many, [*_BOARD.values()])
-    cards = {judge: _by("statistic", made, "card", judge) for judge in every[:JUDGES]}
-    for judge, card in cards.items():
-        yield line(judge, [_cell(card[name]) for name in _BOARD])
-    base = [short(cards[every[0]][name]["base_rate"]) for name in _BOARD]
-    yield line("base rate alone", [one.replace("1.00", "1") for one in base])
+    cells = {judge: _cells(made, judge) for judge in every[:JUDGES]}
+    yield line(f"{JUDGES} of {len(every)} judges" if len(every) > JUDGES else "", _BOARD.values())
+    yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
+    card = _by("statistic", made, "card", every[0])
+    base = [short(card[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
+    yield line("base rate alone", base)
     yield line("pass rate", _METHODS)
-    for judge in cards:
-        rates = _by("method", made, "pass_rates", judge)
-        yield line(judge, [_cell(rates[method]) for method in _METHODS])
+    yield from (line(judge, rates.values()) for judge, (_, rates) in cells.items())
 
 
-def _answer(given: Verdicts, people: People, made: _Tables) -> Iterator[str]:
+def _answer(given: Verdicts, made: _Tables) -> Iterator[str]:
     first, *_ = _judges(made)
-    yield from _few_documents(given, people)
+    if np.isfinite(worth_at_most(given.passed, given.cluster)):  # too few tell how alike rows are
+        labels = {"fail": given.passed == 0, "pass": given.passed == 1}
+        n, verb = min((np.unique(given.cluster[here]).size, verb) for verb, here in labels.items())
+        rows = f"rows of {counted(n, 'document')} only"
+        yield f"WARNING: people {verb} {rows}: each document counts once."
     yield _may_replace(made)
     yield from _most_open(_rows(made, "labels", first), _shorter(first), given.choices)
     if wrong := _rows(made, "disagreements", first):
         n = _by("statistic", made, "card", first)["agreement"]["n"]
-        ids = ", ".join(str(row["id"]) for row in wrong[:IDS])
-        many = f"{len(wrong):,} of {n:,}"
+        many, ids = f"{len(wrong):,} of {n:,}", ", ".join(str(row["id"]) for row in wrong[:IDS])
         yield _one_line(f"Disagreements of {_shorter(first)}: {many}, the surest first: {ids}")
 
 
-def _few_documents(given: Verdicts, people: People) -> Iterator[str]:
-    """Where a label is of so few documents that nobody can tell how alike their rows are."""
-    passed = people.passed
-    doc = given.items.get("doc", pd.Series(range(len(passed))))
-    many = {verb: doc[passed == one].nunique() for verb, one in (("fail", 0), ("pass", 1))}
-    if not doc[np.isfinite(passed)].is_unique and all(many.values()):
-        for verb, n in many.items():
-            if n < FEW_CLUSTERS:
-                rows = f"rows of {counted(n, 'document')} only"
-                yield f"WARNING: people {verb} {rows}: each document counts once."
-
-
 def _may_replace(made: _Tables) -> str:
-    lead = "May it replace a rater?"
-    found = records(made["replacement"])
-    raters = found[0]["n_raters"]
-    if not raters:
+    lead, found = "May it replace a rater?", records(made["replacement"])
+    if not (raters := found[0]["n_raters"]):
         return f"{lead} Not told: that takes rows with labels by two people, better three."
     parts = []
     for row in found[:JUDGES]:
@@ -344,9 +292,10 @@ def _may_replace(made: _Tables) -> str:
         wins, old = (sum(one[k] for one in contests) for k in ("wins", "wins_published"))
         told = row["winning_rate_published"] is not None and old != wins
         published = f", {old} by the published test" if told else ""
-        said = f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
-        advantage = f"advantage {short(row['advantage'])}"
-        parts.append(f"{_shorter(row['judge'])}: {said}{published}, {advantage}")
+        said = (
+            f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}{published}"
+        )
+        parts.append(f"{_shorter(row['judge'])}: {said}, advantage {short(row['advantage'])}")
     guess = " So may one that knows only the base rate." if found[0]["base_rate_passes"] else ""
     few = " Two raters are few." if raters == 2 else ""
     return f"{lead} {'; '.join(parts)} (epsilon {short(found[0]['epsilon'])}).{guess}{few}"

@@ -210,8 +210,11 @@ def _check_twice(
         place, there = cells.at(at["row"]), cells.at(at["first"])
         if place.file == there.file:
             what = f"the same {', '.join(columns.keys.values())} a second time"
-            fix = "keep one row" if "author" in columns.keys else "keep one row, or add a column"
-            fix += "" if "author" in columns.keys else " 'system'"
+            fix = "keep one row"
+            if "author" not in columns.keys:
+                fix += ", or add a column 'system'"
+            elif shape is RATING and "rater" not in columns.keys:
+                fix += ", or call the column that says who rated 'rater'"
             where = ", ".join(shown(at[key]) for key in columns.keys)
         else:
             what, fix = f"the same {', '.join(keys)} as in {there.file}", "keep one of the two"

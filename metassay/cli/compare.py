@@ -25,9 +25,15 @@ from metassay.core.params import load
 from metassay.format.frames import records, to_csv
 from metassay.format.numbers import counted, probability, shown
 from metassay.tracking.comparison import words
-from metassay.tracking.comparison.differences import REGRESSED, Comparison, compare, compare_systems
+from metassay.tracking.comparison.differences import (
+    REGRESSED,
+    Comparison,
+    ComparisonOptions,
+    compare,
+    compare_systems,
+    comparison_options,
+)
 from metassay.tracking.comparison.sides import FOLDER, LOCK, OF_ACCEPTED, State, state_of
-from metassay.tracking.options import ComparisonOptions, comparison_options
 
 ROWS, LINES = 20, 8  # so many are printed; files have all of them
 

@@ -18,8 +18,7 @@ from metassay.core.work import owner_alone
 from metassay.datasets.clearance import dry_session
 from metassay.datasets.registry import load_registry
 from metassay.llm.budget import Spending, beginning_with, spending
-from metassay.llm.ledger import Ledger
-from metassay.llm.responses import export, import_
+from metassay.llm.ledger import Ledger, export, import_
 from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.project import cost as plan
 

@@ -14,10 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from metassay import __version__
-from metassay.cli import importing, judge_check
 from metassay.cli.parsing import COMMANDS, FORMER, Parser, add_arguments, spread
-from metassay.core.disk import told
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, told
 from metassay.core.exit_codes import FAILED, INTERRUPTED, MEANINGS, REFUSED
 from metassay.core.strict_yaml import located
 from metassay.core.work import own
@@ -80,9 +78,6 @@ def parser() -> argparse.ArgumentParser:
     mirror = os.environ.get("METASSAY_MIRROR")
     for words, said in COMMANDS.items():
         group, _, name = words.rpartition(" ")
-        if words == "import":
-            importing.add_parser(groups[group])
-            continue
         sub = groups[group].add_parser(name, help=said["summary"], usage=said.get("usage"))
         if "about" in said:
             sub.description, sub.formatter_class = said["about"], raw
@@ -90,10 +85,7 @@ def parser() -> argparse.ArgumentParser:
         sub.set_defaults(command=partial(_run, words, said))
         if "--mirror" in said.get("arguments", {}):
             sub.set_defaults(mirror=Path(mirror) if mirror else None)
-        if words == "judge-check":
-            sub.description, sub.formatter_class = judge_check.ABOUT, raw
-            judge_check.add_arguments(sub)
-        elif "run" not in said:
+        if "run" not in said:
             groups[words] = sub.add_subparsers(required=True, metavar="ACTION")
     return whole
 

@@ -93,14 +93,6 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Mapping[str, Any])
         groups.get(group, parser).add_argument(name, **options)
 
 
-def add_names(say: Callable[..., Any], options: Sequence[str]) -> None:
-    """Options of `meta-eval` that take names, for another command; see `spread`."""
-    for option in options:
-        said = COMMANDS["meta-eval"]["arguments"][f"--{option}"]
-        names = {"type": _names, "action": "extend", "default": []}
-        say(f"--{option}", metavar=said["metavar"], **names, help=said["help"])
-
-
 def roles_in(words: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
     """What `--columns` says, by role; BadInput where a word is not ROLE=COLUMN of these roles."""
     found = {}
@@ -187,6 +179,14 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
     return read
 
 
+def _least(word: str) -> tuple[str, float]:
+    name, _, least = word.partition("=")
+    try:
+        return name, float(least)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{word!r}: write it as sensitivity=.9") from None
+
+
 def _formats(text: str) -> tuple[str, ...]:
     chosen = tuple(dict.fromkeys(text.split(",")))
     unknown = [name for name in chosen if name not in FORMATS]
@@ -200,5 +200,5 @@ def _formats(text: str) -> tuple[str, ...]:
 _TYPES: Final[Mapping[str, Callable[[str], Any]]] = {
     **{"path": Path, "out_file": out_file, "int": int, "float": float, "names": _names},
     **{"url": _url, "formats": _formats, "count": _whole(1, LARGEST), "few": _whole(1, 20)},
-    "seed": _whole(0, 2**63),
+    **{"seed": _whole(0, 2**63), "least": _least},
 }

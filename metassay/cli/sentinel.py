@@ -9,7 +9,7 @@ from rich.text import Text
 from metassay.cli.terminal import folded
 from metassay.core.exit_codes import DONE, DRIFTED, INCOMPLETE
 from metassay.core.params import load
-from metassay.tracking.sentinel import DriftResult, files
+from metassay.tracking.sentinel import DriftResult, anchors
 from metassay.tracking.sentinel import check as check_judges
 from metassay.tracking.sentinel.checking import Fixed, folder_of, judges_asked
 from metassay.tracking.sentinel.checking import fix as fix_anchors
@@ -38,7 +38,7 @@ def check(chosen: argparse.Namespace) -> int:
     console.print(table)
     for one in results:
         console.print(one.sentence, markup=False, soft_wrap=True, highlight=False)
-    console.print(f"every check so far: {files.drift_file(chosen.name)}", soft_wrap=True)
+    console.print(f"every check so far: {anchors.drift_file(chosen.name)}", soft_wrap=True)
     if any(one.alarm for one in results):
         return DRIFTED
     return DONE if all(one.state == "no alarm" for one in results) else INCOMPLETE

@@ -13,12 +13,12 @@ from metassay.core.exit_codes import FAILED
 from metassay.core.kinds import choose
 from metassay.core.options import PARAMS
 from metassay.core.params import Params
-from metassay.datasets.labels import label_problems
+from metassay.datasets.clearance import label_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.llm.endpoints import PUBLIC
 from metassay.llm.needs import all_datasets
 from metassay.project.validation import KINDS
-from metassay.tracking.comparison.locks import Lock, lock_text, parse_lock
+from metassay.tracking.comparison.sides import Lock, lock_text, parse_lock
 from metassay.tracking.publishing import SERVERS, headline
 from metassay.tracking.reevaluation.outcome import accepted_file
 from metassay.versions.code_yaml import DATASETS
@@ -40,8 +40,8 @@ def _publish(names: list[str], server: str, place: str) -> int:
     """Send headline numbers, once all of them are there to be sent."""
     named(names)
     try:
-        for one in [headline(name, Path()) for name in names]:
-            print(f"{one.benchmark}: {len(one.numbers)} numbers, run {SERVERS[server](one, place)}")
+        for name, said in {name: headline(name, Path()) for name in names}.items():
+            print(f"{name}: {len(said[0])} numbers, run {SERVERS[server](name, *said, place)}")
     except Unfinished as error:
         print(error, file=sys.stderr)
         return FAILED

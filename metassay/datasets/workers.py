@@ -1,9 +1,10 @@
 """Who works on the texts of a benchmark: this process, or a cluster that may have them.
 
-Clearance follows the text, for machines as for endpoints (`metassay.llm.egress`).
+Clearance follows the text, for machines as for endpoints (`metassay.llm.endpoints`).
 """
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +12,10 @@ from pathlib import Path
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import parse
 from metassay.core.params import Evaluation, ExecutorOptions
-from metassay.datasets.labels import label_problems
+from metassay.datasets.clearance import label_problems
 from metassay.datasets.registry import load_registry
 from metassay.executor.record import LOCAL, Executor
-from metassay.llm.egress import check_workers
+from metassay.llm.endpoints import check_workers
 
 DASK = "METASSAY_DASK"  # the variable by which `metassay run --dask` tells its stages
 
@@ -34,8 +35,10 @@ def open_executor(
     scheduler's address, or `local`. Raises BadInput where text may not go to its workers, and where
     it is in doubt whether it may.
     """
+    name = f"{benchmark.name}-{stage}"
     if is_local(options):
         yield LOCAL
+        shutil.rmtree(Path(options.storage, name), ignore_errors=True)  # of a run that was ended
         return
     try:
         from metassay.executor.dask_cluster import Cluster
@@ -50,5 +53,5 @@ def open_executor(
     datasets = sorted({benchmark.dataset, *repeated})
     raise_problems(label_problems(registry, datasets, [(benchmark.dataset, Path(benchmark.raw))]))
     check_workers({name: one.access for name, one in registry.items()}, datasets, options)
-    with Cluster(options, f"{benchmark.name}-{stage}") as cluster:
+    with Cluster(options, name) as cluster:
         yield cluster

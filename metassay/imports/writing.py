@@ -36,7 +36,8 @@ _COUNTS = """SELECT (SELECT COUNT(*) FROM items),
     (SELECT COUNT(DISTINCT name) FROM judgments WHERE NOT person),
     (SELECT COUNT(corrected) FROM items), (SELECT COUNT(failed) FROM items),
     (SELECT COUNT(DISTINCT item) FROM judgments WHERE person),
-    (SELECT COUNT(*) FROM judgments WHERE NOT person AND value IS NULL AND label = '')"""
+    (SELECT COUNT(*) FROM judgments WHERE NOT person AND value IS NULL AND label = ''),
+    (SELECT COUNT(*) FROM judgments)"""
 _COLUMNS = """SELECT name, person, rater FROM judgments GROUP BY name, person, rater
     ORDER BY person, MIN(item), MIN(rowid)"""
 _WORDS = """SELECT DISTINCT name, label FROM judgments WHERE value IS NULL AND label != ''
@@ -61,7 +62,7 @@ class Collected:
         self.connection = sqlite3.connect(file, isolation_level=None)
         self.connection.executescript(_TABLES)
         self.run = self.connection.execute
-        self.records = self.replaced = 0
+        self.records = self.judgments = 0
 
     def add(self, item: Item, task: Task) -> None:
         """Add an item; a problem where nothing names it, or what was read before says otherwise."""
@@ -81,11 +82,9 @@ class Collected:
             said, keys = {"text": text(item.text), **flags}, {"doc": doc, "system": system}
             number = self._put("items", keys, said, item.at, task.problems)
             for one in item.judgments:
+                self.judgments += 1
                 row = [*map(_storable, (number, *one))]
-                add = "INTO judgments VALUES (?, ?, ?, ?, ?, ?)"
-                if not self.run(f"INSERT OR IGNORE {add}", row).rowcount:
-                    self.replaced += 1
-                    self.run(f"REPLACE {add}", row)
+                self.run("REPLACE INTO judgments VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def _put(self, table: str, keys: _Row, said: _Row, at: Place, problems: Findings) -> int:
         """Add a row, or what the one with these keys lacks; its number."""
@@ -93,8 +92,8 @@ class Collected:
         where = " AND ".join(f"{name} = :{name}" for name in keys)
         values = ", ".join(f":{name}" for name in row)
         fills = ", ".join(f"{name} = COALESCE({name}, :{name})" for name in said)
-        self.run(f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({values})", row)
-        self.run(f"UPDATE {table} SET {fills} WHERE {where}", row)
+        add = f"INSERT INTO {table} ({', '.join(row)}) VALUES ({values})"
+        self.run(f"{add} ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {fills}", row)
         query = f"SELECT number, {', '.join(said)} FROM {table} WHERE {where}"
         number, *held = self.run(query, row).fetchone()
         for name, before in zip(said, held, strict=True):
@@ -105,8 +104,9 @@ class Collected:
 
     def summary(self) -> Iterator[str]:
         """How much there is, how much of it people corrected, and what is missing."""
-        texts, scorers, corrected, failed, rated, missing = self.run(_COUNTS).fetchone()
-        more = f"; {self.replaced:,} replaced by later ones of the same" if self.replaced else ""
+        texts, scorers, corrected, failed, rated, missing, held = self.run(_COUNTS).fetchone()
+        replaced = self.judgments - held
+        more = f"; {replaced:,} replaced by later ones of the same" if replaced else ""
         each = f"{counted(self.records, 'record')}, {counted(scorers, 'scorer')}"
         yield f"{each}, {corrected:,} corrected by people, {failed:,} failed"
         of_texts = f"{counted(texts, 'text')}, of which people rated {rated:,}"
@@ -124,14 +124,16 @@ class Collected:
             named[name, person, rater] = next(n for n in _numbered(wanted) if n not in taken)
         return named
 
-    def read_words(self) -> list[str]:
-        """Give verdicts in words the numbers that these are read as everywhere here; the scorers
-        one of whose words is read as no number, which have none then."""
+    def read_words(self, letters: Mapping[str, float]) -> list[str]:
+        """Give verdicts in words the numbers that these are read as everywhere here, or those of
+        `letters` if all are; the scorers one of whose words is read as no number: they have none.
+        """
         unread = []
         for name, rows in groupby(self.run(_WORDS).fetchall(), lambda row: str(row[0])):
             labels = [label for _, label in rows]
             read_as = numbers_of(labels, semicolons=False)
-            numbers = [read_as.number(label) for label in labels]
+            known = letters.get if letters.keys() >= {*labels} else read_as.number
+            numbers = [known(label) for label in labels]
             if read_as.fault or None in numbers:
                 unread.append(name)
             else:
@@ -139,13 +141,13 @@ class Collected:
         return unread
 
 
-def write(of: Collected, folder: Path, study: str) -> list[str]:
+def write(of: Collected, folder: Path, study: str, letters: Mapping[str, float]) -> list[str]:
     """Write all tables to a folder; what is to be known of them, a line each.
 
     texts.csv, sources.jsonl and texts.jsonl are there where any text is known, scores.csv where a
     judge gave a number, ratings.csv where a person did, verdicts.csv where anybody said anything.
     """
-    data, columns, unread = folder / "data", of.columns(), of.read_words()
+    data, columns, unread = folder / "data", of.columns(), of.read_words(letters)
     data.mkdir()
     metrics = _metrics([name for (_, person, _), name in columns.items() if not person])
     better = {name: guessed_direction(name) or "higher" for name in metrics.values()}

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from metassay.core.errors import BadInput
-from metassay.llm import tokens
 from metassay.llm.endpoints import ModelOptions, Prices
+from metassay.llm.estimate import at_most as most_tokens
 from metassay.llm.ledger import LIVING, Entry, Ledger, alive
 from metassay.llm.messages import ChatRequest
 
@@ -57,7 +57,7 @@ class Budget:
 
         `wait`: it may fit once calls that are under way are settled. `over`: it cannot fit.
         """
-        most = self._cost(tokens.at_most(request), request.max_tokens)
+        most = self._cost(most_tokens(request), request.max_tokens)
         with self.ledger.database.transaction() as connection:
             if self.max_cost is not None:
                 query = "SELECT spent + uncertain, reserved FROM accounts WHERE account = ?"

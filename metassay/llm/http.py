@@ -23,11 +23,10 @@ import openai
 
 from metassay import __version__
 from metassay.core.errors import BadInput
-from metassay.llm import tokens
 from metassay.llm.answers import without_thoughts
 from metassay.llm.budget import Billed
-from metassay.llm.egress import Cleared, Secrets
-from metassay.llm.endpoints import EndpointOptions, ModelOptions
+from metassay.llm.endpoints import Cleared, EndpointOptions, ModelOptions, Secrets
+from metassay.llm.estimate import at_most
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
@@ -114,7 +113,7 @@ def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, in
         sound = isinstance(number, float) and number.is_integer() and least <= number <= most
         return int(number) if sound else None
 
-    read = count("prompt_tokens", 1, tokens.at_most(request))
+    read = count("prompt_tokens", 1, at_most(request))
     return read, count("completion_tokens", 1 if text else 0, request.max_tokens)
 
 
@@ -433,7 +432,14 @@ def failed(
         return Outcome(error=code, stop="it has no such model", retired=True)
     if status in STOPPING or error.code in NO_QUOTA:
         return Outcome(error=code, stop=STOPPING.get(status, "the account has no quota left"))
-    if _declined(error):
+    # Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it.
+    body = error.body if isinstance(error.body, Mapping) else {}
+    about = body.get("metadata")
+    if (
+        error.code in ("content_filter", "content_policy_violation")
+        or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
+        or (isinstance(about, Mapping) and "flagged_input" in about)
+    ):
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
@@ -478,17 +484,6 @@ def _meant(error: openai.APIStatusError) -> int:
     said = _message(error.body)
     by_words = [meant for words, meant in _SAID.items() if words.match(said)]
     return by_words[0] if error.status_code == 400 and by_words else error.status_code
-
-
-def _declined(error: openai.APIStatusError) -> bool:
-    """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
-    body = error.body if isinstance(error.body, Mapping) else {}
-    about = body.get("metadata")
-    return (
-        error.code in ("content_filter", "content_policy_violation")
-        or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
-        or (isinstance(about, Mapping) and "flagged_input" in about)
-    )
 
 
 def _message(body: object) -> str:

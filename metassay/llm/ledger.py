@@ -6,15 +6,22 @@ the file: who asks a question claims it first, and the others wait for the answe
 """
 
 import datetime
+import json
+import re
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
+import pandas as pd
+
 from metassay.core.database import Database, Form, batches
+from metassay.core.errors import BadInput, raise_problems
 from metassay.llm.answers import without_thoughts
 from metassay.llm.messages import ChatRequest, Reply, belongs, logprobs_from_json, read_request
+from metassay.tables.parquet import read, write
+from metassay.tables.responses import RESPONSES
 
 EntryStatus = Literal["ok", "refused", "truncated"]
 UNREADABLE = "unreadable"  # finish_reason of an answer that is not text, kept as ASCII
@@ -23,36 +30,34 @@ _SQL = Path(__file__).with_name("ledger.sql").read_text("utf-8")
 _FORMS = tuple(form.partition("\n")[2] for form in _SQL.split("-- form ")[1:])
 _ANSWERS = "answers LEFT JOIN logprobs USING (key)"
 
-_COUNT = "(typeof({0}) IN ('integer', 'null') AND coalesce({0} >= 0, 1))"
+_AMOUNTS = ("spent", "uncertain", "reserved", "saved", "calls", "hits")
+
+
+def _typed(columns: str) -> str:
+    """The condition that columns have values of these types: `key:text finish_reason:text|null`."""
+    each = (column.split(":") for column in columns.split())
+    return " AND ".join(f"instr('{types}', typeof({name}))" for name, types in each)
+
+
+_COUNTS = "prompt_tokens:integer|null completion_tokens:integer|null"
 _SOUND = {
     "answers": (
-        "typeof(key) = 'text' AND typeof(model) = 'text' AND typeof(request) = 'text'"
-        " AND typeof(status) = 'text' AND status IN ('ok', 'refused', 'truncated')"
-        " AND typeof(finish_reason) IN ('text', 'null') AND typeof(text) IN ('text', 'null')"
-        f" AND {_COUNT.format('prompt_tokens')} AND {_COUNT.format('completion_tokens')}"
+        _typed("key:text model:text request:text status:text finish_reason:text|null")
+        + f" AND {_typed(f'text:text|null {_COUNTS}')} AND coalesce(prompt_tokens >= 0, 1)"
+        " AND coalesce(completion_tokens >= 0, 1) AND status IN ('ok', 'refused', 'truncated')"
     ),
-    "claims": "typeof(key) = 'text' AND typeof(owner) = 'text' AND typeof(expires) = 'real'",
-    "attempts": (
-        "typeof(key) = 'text' AND typeof(account) = 'text' AND typeof(owner) = 'text'"
-        " AND typeof(outcome) IN ('text', 'null') AND typeof(cost) = 'integer' AND cost >= 0"
-    ),
-    "accounts": (
-        "typeof(account) = 'text' AND coalesce(currency, 'USD') GLOB '[A-Z][A-Z][A-Z]' AND "
-        + " AND ".join(
-            f"typeof({name}) = 'integer' AND {name} >= 0"
-            for name in ("spent", "uncertain", "reserved", "saved", "calls", "hits")
-        )
-    ),
-    "failures": "typeof(key) = 'text' AND typeof(code) = 'text' AND typeof(request) = 'text'",
-    "logprobs": "typeof(key) = 'text' AND typeof(logprobs) = 'text'",
-    "tried": "typeof(block) = 'text'",
-    "batches": (
-        "typeof(name) = 'text' AND typeof(endpoint) = 'text' AND typeof(started) = 'real'"
-        " AND typeof(sent) IN ('real', 'null') AND typeof(number) IN ('text', 'null')"
-    ),
-    "batch_lines": (
-        "typeof(key) = 'text' AND typeof(batch) IN ('text', 'null') AND typeof(request) = 'text'"
-        " AND typeof(attempt) IN ('integer', 'null') AND typeof(tries) = 'integer'"
+    "claims": _typed("key:text owner:text expires:real"),
+    "attempts": f"{_typed('key:text account:text owner:text outcome:text|null cost:integer')}"
+    " AND cost >= 0",
+    "accounts": _typed(f"account:text {' '.join(f'{name}:integer' for name in _AMOUNTS)}")
+    + f" AND min({', '.join(_AMOUNTS)}) >= 0"
+    " AND coalesce(currency, 'USD') GLOB '[A-Z][A-Z][A-Z]'",
+    "failures": _typed("key:text code:text request:text"),
+    "logprobs": _typed("key:text logprobs:text"),
+    "tried": _typed("block:text"),
+    "batches": _typed("name:text endpoint:text started:real sent:real|null number:text|null"),
+    "batch_lines": _typed(
+        "key:text batch:text|null request:text attempt:integer|null tries:integer"
     ),
 }
 FORM = Form(
@@ -62,6 +67,8 @@ FORM = Form(
     "import the tables of responses of your finished runs (`metassay ledger import`)",
     _SOUND,
 )
+
+ABANDONED = 48 * 3600.0  # seconds after which no batch is answered any more: twice the window
 
 # Claims go by the clock that all processes share and nobody can set. It begins anew when the
 # machine does: what claims to end later than this is from before.
@@ -111,6 +118,30 @@ class Failure(NamedTuple):
     key: str
     code: str
     request: str
+
+
+class Batch(NamedTuple):
+    """A batch: its own name, its endpoint's base_url, when it was begun (Unix time), when its
+    creation was asked for, and its id at the endpoint; the last two None until then.
+    """
+
+    name: str
+    endpoint: str
+    started: float
+    sent: float | None
+    number: str | None
+
+
+class Line(NamedTuple):
+    """A question of a batch: its attempt in the budget, how often it was sent, canonical JSON."""
+
+    key: str
+    attempt: int
+    tries: int
+    request: str
+
+
+# Answers, and failures, as a table that can be shared: out of a ledger and into another.
 
 
 class Ledger:
@@ -274,6 +305,64 @@ class Ledger:
             return iter(self.select(query))
         return self.among(f"{query} WHERE key", keys)
 
+    def begin_batch(self, name: str, endpoint: str) -> None:
+        """Note a batch that is about to be sent."""
+        with self.database.transaction() as connection:
+            row = (name, endpoint, time.time())
+            connection.execute("INSERT INTO batches VALUES (?, ?, ?, NULL, NULL)", row)
+
+    def add_line(self, name: str, key: str, attempt: int, request: str) -> None:
+        """Note a line of a batch, whose cost is reserved as `attempt`."""
+        with self.database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO batch_lines VALUES (?, ?, ?, 1, ?) ON CONFLICT (key) DO UPDATE"
+                " SET batch = excluded.batch, attempt = excluded.attempt, tries = tries + 1",
+                (key, name, attempt, request),
+            )
+
+    def note_sent(self, name: str, number: str | None = None) -> None:
+        """Note that a batch's creation is asked for, or the id that it has at the endpoint."""
+        with self.database.transaction() as connection:
+            change = "UPDATE batches SET sent = coalesce(sent, ?), number = ? WHERE name = ?"
+            connection.execute(change, (time.time(), number, name))
+        self.database.checkpoint()  # it holds after a power cut, too
+
+    def unnumbered(self, endpoint: str) -> list[Batch]:
+        """Batches at an endpoint that nobody knows to be created: who began them may be dead."""
+        query = "SELECT * FROM batches WHERE number IS NULL AND endpoint = ? ORDER BY started"
+        return [Batch(*row) for row in self.select(query, endpoint)]
+
+    def batches_of(self, keys: Iterable[str]) -> list[Batch]:
+        """The batches that hold any of these questions, the oldest first."""
+        query = "SELECT DISTINCT batches.* FROM batches JOIN batch_lines ON name = batch WHERE key"
+        found = {Batch(*row) for row in self.among(query, keys)}
+        return sorted(found, key=lambda batch: batch.started)
+
+    def lines_of(self, name: str) -> list[Line]:
+        """The lines of a batch; none once it was collected."""
+        query = "SELECT key, attempt, tries, request FROM batch_lines WHERE batch = ? ORDER BY key"
+        return [Line(*row) for row in self.select(query, name)]
+
+    def strike_off(self, name: str, again: Iterable[str] = ()) -> None:
+        """Forget a batch whose lines are booked; the questions of `again` wait for another one."""
+        with self.database.transaction() as connection:
+            change = "UPDATE batch_lines SET batch = NULL, attempt = NULL WHERE key = ?"
+            connection.executemany(change, [(key,) for key in again])
+            connection.execute("DELETE FROM batch_lines WHERE batch = ?", (name,))
+            connection.execute("DELETE FROM batches WHERE name = ?", (name,))
+
+    def in_progress(self, keys: Iterable[str]) -> str | None:
+        """What is said of the batches that hold any of these questions; None if none does."""
+        if not (found := self.batches_of(keys)):
+            return None
+        count = sum(len(self.lines_of(batch.name)) for batch in found)
+        since = datetime.datetime.fromtimestamp(found[0].started, datetime.UTC)
+        which, them = f"batch {found[0].number or found[0].name} of {count:,} requests is", "it"
+        if len(found) > 1:
+            which, them = f"{len(found)} batches of {count:,} requests in all are", "them"
+        begun = f"in progress since {since:%Y-%m-%d %H:%M} UTC"
+        return f"{which} {begun}; `metassay run NAME` collects {them}"
+
     def select(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
         """The rows of a query."""
         with self.database.reading() as connection:
@@ -286,3 +375,122 @@ class Ledger:
         for batch in batches(names):
             marks = ", ".join("?" * len(batch))
             yield from self.select(f"{query} IN ({marks})", *parameters, *batch)
+
+
+_CODE = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_MOST_TOKENS = 10**10  # of one answer; more does not stay countable when it is added up
+_BATCH = 1000  # rows written at a time, so that other processes need not wait for long
+
+
+class Imported(NamedTuple):
+    """What an import did: rows read, added, and known already with the same or another answer."""
+
+    rows: int
+    added: int
+    same: int
+    different: int
+
+
+def responses(
+    ledger: Ledger, keys: Iterable[str] | None = None, failures: Iterable[Failure] | None = None
+) -> pd.DataFrame:
+    """Rows of the table `responses`: of these questions, or of all that were ever asked.
+
+    `failures` are those given up on; by default those that the ledger has noted. Raises BadInput if
+    a key has neither an answer nor a failure, or a request was changed.
+    """
+    wanted = None if keys is None else set(keys)
+    known = ledger.failures(wanted) if failures is None else {f.key: f for f in failures}
+    asked = None if wanted is None else wanted - known.keys()
+    rows = list(ledger.rows(", ".join(RESPONSES.columns), asked))
+    if asked is not None and len(rows) < len(asked):
+        first = min(asked - {row[0] for row in rows})
+        raise BadInput(
+            f"{ledger.path}: {len(asked) - len(rows)} of {len(asked)} answers are not in the"
+            f" ledger, the first is {first}; ask for them before exporting"
+        )
+    nothing = (None,) * (len(RESPONSES.columns) - 4)
+    rows += [(f.key, f.request, "error", f.code, *nothing) for f in known.values()]
+    ledger.check_questions((row[0], row[1]) for row in rows)
+    frame = pd.DataFrame(rows, columns=list(RESPONSES.columns), dtype=object)
+    return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
+
+
+def export(ledger: Ledger, path: Path, keys: Iterable[str] | None = None) -> int:
+    """Write the table `responses`; the same answers give the same bytes. Returns its rows."""
+    frame = responses(ledger, keys)
+    write(RESPONSES, frame, path)
+    return len(frame)
+
+
+def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> Imported:
+    """Add the answers of tables `responses`; BadInput, changing nothing, if one was changed.
+
+    An answer that is there stays, unless `replace`. A failure never takes an answer's place.
+    """
+    files = list(paths)
+    for path in files:  # all of them, before the first is imported
+        _read(path)
+    total = Imported(0, 0, 0, 0)
+    for path in files:
+        done = _import(ledger, _read(path), replace=replace)
+        total = Imported(*(a + b for a, b in zip(total, done, strict=True)))
+    return total
+
+
+def _read(path: Path) -> list[dict[Any, Any]]:
+    rows = read(RESPONSES, path).to_dict("records")
+    counts = ("prompt_tokens", "completion_tokens")
+    checks: dict[str, Callable[[dict[Any, Any]], bool]] = {
+        "requests do not belong to their key": lambda row: (
+            read_request(row["request"], row["key"]) is not None
+        ),
+        "answers have numbers of tokens that cannot be": lambda row: all(
+            pd.isna(row[name]) or 0 <= row[name] <= _MOST_TOKENS for name in counts
+        ),
+        "answers have log-probabilities that cannot be read": lambda row: (
+            pd.isna(row["logprobs"]) or logprobs_from_json(row["logprobs"]) is not None
+        ),
+    }
+    wrong = {what: [r["key"] for r in rows if not sound(r)] for what, sound in checks.items()}
+    raise_problems(
+        f"{path}: {len(keys)} {what}, the first is {keys[0]}; the file was changed: take it from"
+        " its source again"
+        for what, keys in wrong.items()
+        if keys
+    )
+    return rows
+
+
+def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imported:
+    known = ledger.lookup(row["key"] for row in rows)
+    failed = ledger.failures(row["key"] for row in rows if row["status"] == "error")
+    counts = {"added": 0, "same": 0, "different": 0}
+    for start in range(0, len(rows), _BATCH):
+        with ledger.database.transaction():
+            for row in rows[start : start + _BATCH]:
+                new = _read_row(row)
+                before = known.get(new.key) if isinstance(new, Entry) else failed.get(new.key)
+                kind = "added" if before is None else "same" if before == new else "different"
+                if isinstance(new, Failure) and new.key in known:
+                    kind = "same"
+                elif isinstance(new, Failure):
+                    if kind == "added" or (replace and kind == "different"):
+                        ledger.note_failures([new])
+                else:
+                    if kind == "different" and replace:
+                        ledger.forget(new.key)
+                    model = str(json.loads(row["request"])["model"])
+                    ledger.store(row["request"], new, model=model, endpoint_kind="imported")
+                counts[kind] += 1
+    return Imported(len(rows), **counts)
+
+
+def _read_row(row: dict[Any, Any]) -> Entry | Failure:
+    plain: dict[str, Any] = {n: None if pd.isna(row[n]) else row[n] for n in Entry._fields}
+    if row["status"] == "error":
+        code = str(plain["finish_reason"])
+        return Failure(row["key"], code if _CODE.fullmatch(code) else "unknown", row["request"])
+    for name in ("prompt_tokens", "completion_tokens"):
+        plain[name] = None if plain[name] is None else int(plain[name])
+    return Entry(**plain)

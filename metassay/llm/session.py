@@ -19,17 +19,32 @@ from metassay.core.kinds import Chosen
 from metassay.core.params import MaxCost
 from metassay.llm.budget import Spending, booked, open_budget, spending
 from metassay.llm.client import asker, replayer
-from metassay.llm.egress import Cleared, can_ask, check_all
-from metassay.llm.endpoints import EndpointOptions, ModelOptions, Models, find_model, sends_schemas
+from metassay.llm.endpoints import (
+    Cleared,
+    EndpointOptions,
+    ModelOptions,
+    Models,
+    can_ask,
+    check_all,
+    find_model,
+    sends_schemas,
+)
 from metassay.llm.estimate import Estimate, estimate
-from metassay.llm.journal import in_progress
-from metassay.llm.ledger import Failure, Ledger
+from metassay.llm.ledger import Failure, Ledger, responses
 from metassay.llm.limits import Policy
-from metassay.llm.messages import IN_BATCH, Ask, ChatRequest, Reply, failure
-from metassay.llm.missing import mendable, missing, missing_notes, unfinished_message
+from metassay.llm.messages import (
+    IN_BATCH,
+    Ask,
+    ChatRequest,
+    Reply,
+    failure,
+    mendable,
+    missing,
+    missing_notes,
+    unfinished_message,
+)
 from metassay.llm.needs import Model, Requests, Resources, Use
 from metassay.llm.prompts import Decoding, load
-from metassay.llm.responses import responses
 from metassay.tables.parquet import empty
 from metassay.tables.responses import RESPONSES
 
@@ -156,7 +171,7 @@ class Session:
         open_ = {key for key, code in codes.items() if mendable(code)}
         batched = [key for key, code in codes.items() if code == IN_BATCH]
         if batched:
-            said = in_progress(self._ledger, batched)
+            said = self._ledger.in_progress(batched)
             raise Unfinished(said or unfinished_message(found, self.max_missing))
         if open_ - self._repeated and len(open_) / len(self._asked) > self.max_missing:
             raise Unfinished(unfinished_message(found, self.max_missing))

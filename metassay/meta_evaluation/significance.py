@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -11,16 +11,19 @@ from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import Study, frame_of, generator
+from metassay.statistics.components import rests_on
 from metassay.statistics.correlation import LEVELS, Coefficient, Level
-from metassay.statistics.layout import Layout
+from metassay.statistics.layout import Index, Layout
 from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
-    Known,
+    PairedBootstrap,
+    PermutationTest,
     Sampled,
-    Trio,
+    Trios,
+    Williams,
+    all_pairs,
     benjamini_hochberg,
     by_permutation,
-    common,
     draw_swaps,
     holm,
     paired,
@@ -83,13 +86,11 @@ def of_families(
         levels = list(families)
         study = levels[0][0]
         compared = sorted(study.compared(options), key=lambda one: one.label)
-        pairs = list(combinations([one.label for one in compared], 2))
-        each = combinations([one.oriented for one in compared], 2)
-        trios = [common(a, b, study.oriented) for a, b in each]
+        labels = list(combinations([one.label for one in compared], 2))
+        groups = all_pairs([one.oriented for one in compared], study.oriented)
         for _, level in levels:
-            counts = [_rests_on(trio, level, options.coefficient) for trio in trios]
             for test in _tests(study, level, options):
-                rows += _family(study, pairs, trios, counts, level, test, options)
+                rows += _family(study, labels, groups, level, test, options)
     return rows
 
 
@@ -99,22 +100,21 @@ def _tests(study: Study, level: Level, options: MetaOptions) -> list[str]:
     return ["williams", *drawn] if by_theory else drawn
 
 
-Pairs = Sequence[tuple[str, str]]
+Groups = Sequence[tuple[Index, Trios]]  # pairs of the same cells, and their places among all
 
 
 def _family(
     study: Study,
-    pairs: Pairs,
-    trios: Sequence[Trio],
-    counts: Sequence[int],
+    labels: Sequence[tuple[str, str]],
+    groups: Groups,
     level: Level,
     test: str,
     options: MetaOptions,
 ) -> Iterator[dict[str, object]]:
-    found = list(_tested(study, pairs, trios, level, test, options))
+    found = _tested(study, groups, level, test, options)
     p = [values["p"] for values in found]
     adjusted = zip(holm(p), benjamini_hochberg(p), strict=True)
-    for (a, b), values, n, by in zip(pairs, found, counts, adjusted, strict=True):
+    for (a, b), values, by in zip(labels, found, adjusted, strict=True):
         yield {
             **study.key,
             "level": level,
@@ -122,7 +122,6 @@ def _family(
             "test": test,
             **{"metric_a": a, "metric_b": b, "low": np.nan, "high": np.nan, "n_undefined": 0},
             **values,
-            "n": n,
             **{"p_holm": by[0], "p_benjamini_hochberg": by[1]},
         }
 
@@ -137,65 +136,46 @@ class Exchange(TypedDict):
 
 
 def _tested(
-    study: Study,
-    pairs: Pairs,
-    trios: Sequence[Trio],
-    level: Level,
-    test: str,
-    options: MetaOptions,
-) -> Iterator[dict[str, float]]:
+    study: Study, groups: Groups, level: Level, test: str, options: MetaOptions
+) -> list[dict[str, Any]]:
+    """What the test says of each pair, in the order of the pairs."""
     exchange: Exchange = {
         "resample": options.resample,
         "n": options.permutations,
         "rng": generator(options.seed, "significance", *study.key.values(), level, test),
         "layout": study.layout,
     }
-    if test.startswith("bootstrap"):
-        draws = draw(study.shape, **exchange)
-        if level == "document":
-            differences = iter(sampled_by_document(trios, options.coefficient, draws))
+    how = level, options.coefficient
+    draws = draw(study.shape, **exchange) if test.startswith("bootstrap") else None
+    swaps = draw_swaps(study.shape, **exchange) if test.startswith("permutation") else None
+    rows: dict[int, dict[str, Any]] = {}
+    for places, trios in groups:
+        found: Sequence[PairedBootstrap | PermutationTest | Williams]
+        if draws is not None:
+            each = enumerate(_differences(trios, *how, draws, study.layout))
+            found = [paired(one, trios.of(i), confidence=options.confidence) for i, one in each]
+        elif swaps is not None:
+            found = by_permutation(trios, *how, swaps, options.resample, study.layout)
         else:
-            differences = _differences(study, pairs, trios, level, draws, options)
-        for trio, sample in zip(trios, differences, strict=True):
-            yield paired(sample, trio, confidence=options.confidence)._asdict()
-    elif test.startswith("permutation"):
-        swaps = draw_swaps(study.shape, **exchange)
-        known: Known = {}
-        how = level, options.coefficient, swaps, options.resample, study.layout
-        for trio in trios:
-            yield by_permutation(trio, *how, known=known)._asdict()
-    else:
-        for trio in trios:
-            one = williams_of(trio, level, options.coefficient)
-            yield {"difference": one.difference, "p": one.p, "n_missing": one.n_missing}
+            found = [williams_of(trios.of(i), *how) for i in range(len(places))]
+        for place, one, n in zip(places, found, _rests_on(trios, *how), strict=True):
+            rows[place] = {**one._asdict(), "n": n}
+    return [row for _, row in sorted(rows.items())]
 
 
 def _differences(
-    study: Study,
-    pairs: Pairs,
-    trios: Sequence[Trio],
-    level: Level,
-    draws: Draws,
-    options: MetaOptions,
-) -> Iterator[Sampled]:
-    """Each metric is resampled once for all of its pairs in which the same texts take part."""
-    known: dict[tuple[str, bytes], Sampled] = {}
-    for (a, b), trio in zip(pairs, trios, strict=True):
-        cells = trio.present.tobytes()
-        for name, scores in ((a, trio.a), (b, trio.b)):
-            if (name, cells) not in known:
-                known[name, cells] = sampled(
-                    scores, trio.human, level, options.coefficient, draws, study.layout
-                )
-        yield known[a, cells].less(known[b, cells])
+    trios: Trios, level: Level, coefficient: Coefficient, draws: Draws, layout: Layout
+) -> list[Sampled]:
+    if level == "document":
+        return sampled_by_document(trios, coefficient, draws)
+    each = [sampled(one, trios.human, level, coefficient, draws, layout) for one in trios.metrics]
+    return [each[a].less(each[b]) for a, b in trios.pairs.T]
 
 
-def _rests_on(trio: Trio, level: Level, coefficient: Coefficient) -> int:
-    if level == "global":
-        return int(np.count_nonzero(trio.present))
-    if level == "system":
-        return int(np.count_nonzero(np.any(trio.present, axis=1)))
-    return int(np.count_nonzero(~np.isnan(paired_differences(trio, coefficient))))
+def _rests_on(trios: Trios, level: Level, coefficient: Coefficient) -> Any:
+    if level == "document":
+        return np.count_nonzero(~np.isnan(paired_differences(trios, coefficient)), axis=1)
+    return np.broadcast_to(rests_on(trios.present, level), len(trios.n_missing))
 
 
 ANALYSIS = Analysis(

@@ -21,14 +21,13 @@ from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.lazy_citations import question_of
-from metassay.judges.make import instruments_of
-from metassay.judges.problems import asking, released
+from metassay.judges.make import asking, instruments_of, released
 from metassay.judges.run import batches, check_instruments
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.segmentations import texts_of as texts_of_test
 from metassay.labelled.types import chosen_test, segment_options
-from metassay.llm import tokens
+from metassay.llm import estimate
 from metassay.llm.estimate import Estimate
 from metassay.llm.messages import ChatRequest
 from metassay.llm.needs import Requests, all_datasets, everyone
@@ -37,8 +36,7 @@ from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.rubrics import rubric_pairs
 from metassay.scoring.rubrics.ask import expanded
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.scoring.rubrics.record import Rubric
+from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tables.parquet import read
@@ -144,7 +142,15 @@ def plan(run: Run) -> Plan:
     if listed or judged or run.segmentation.record.requests is not None:
         parts = _parts(run, pd.concat(texts, ignore_index=True), invented, found)
         if listed:
-            _plan_claims(run, parts, invented, found)
+            record, options = run.decomposition.record, run.decomposition.options
+            decoding = run.session.decoding(record.model(options))
+            asked = _of_each_author(
+                lambda theirs: record.requests(theirs, run.given.sources, options, decoding),
+                parts.groupby("author"),
+                invented,
+            )
+            leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
+            _add(found, "decompose", run.session, run.decomposition, asked, leaves["text"])
         if judged:
             _plan_judges(run.judges, _pairs(run, parts, invented, found), run.session, found)
     return found
@@ -213,7 +219,7 @@ def _add(
 ) -> None:
     """Add what a kind asks; `texts` are what its answers are about."""
     use = chosen.record.model(chosen.options)
-    costs = session.estimate(use, asked, [tokens.by_rule(text) for text in texts])
+    costs = session.estimate(use, asked, [estimate.by_rule(text) for text in texts])
     found.planned.append(Planned(stage, use.model, costs))
 
 
@@ -256,18 +262,6 @@ def _parts(run: Run, texts: pd.DataFrame, invented: Sequence[str], found: Plan) 
                 " estimated with the sentences of each shared out evenly"
             )
     return parts
-
-
-def _plan_claims(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) -> None:
-    record, options = run.decomposition.record, run.decomposition.options
-    decoding = run.session.decoding(record.model(options))
-    asked = _of_each_author(
-        lambda theirs: record.requests(theirs, run.given.sources, options, decoding),
-        parts.groupby("author"),
-        invented,
-    )
-    leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
-    _add(found, "decompose", run.session, run.decomposition, asked, leaves["text"])
 
 
 def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) -> pd.DataFrame:

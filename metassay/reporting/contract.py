@@ -146,6 +146,9 @@ class TableInfo:
     cell: CellInfo | None = None
     hide: Sequence[str] = ()  # columns not shown until asked for ("recipe")
     figures: Sequence[str] = ()  # names of figures that draw it
+    # "tiles": the larger a number, the darker its cell; "pairs": such tiles with a mirrored half;
+    # "dots": values and intervals on one scale
+    picture: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,11 +160,12 @@ class SystemsInfo:
     system: str  # its column of names: author
     metric: Sequence[str]  # its columns that name a metric: metric, judge
     cell: CellInfo
-    better: str  # its column with higher, lower, neither; "" where higher is better
+    headline: Sequence[str]  # labels of metrics shown first
+    better: str = ""  # its column with higher, lower, neither; "" where higher is better
     # table with a row per metric and system: `group`, letters; who shares a letter cannot be told
     # apart
-    groups: str
-    headline: Sequence[str]  # labels of metrics shown first
+    groups: str = ""
+    no_groups: str = ""  # why there are no letters, where somebody would look for them
 
 
 @dataclass(frozen=True)
@@ -173,33 +177,12 @@ class AuthorInfo:
 
 
 @dataclass(frozen=True)
-class MetricInfo:
-    """A metric's column in the index."""
+class Measure:
+    """A column of the index by which texts are compared: a metric, or the mean of raters."""
 
-    label: str
+    key: str  # in addresses, and as shown: a metric's label, or "people: " and a criterion
     column: str  # in the index
     better: str  # "higher" | "lower" | "neither"
-
-
-@dataclass(frozen=True)
-class CriterionInfo:
-    """A criterion's column in the index: the mean of raters."""
-
-    name: str
-    title: str
-    column: str  # in the index: the mean of raters
-    better: str  # "higher" | "lower"
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True)
-class SearchShard:
-    """The rows of the index whose texts a shard has."""
-
-    id: str
-    first: int  # row of the index
-    rows: int
 
 
 @dataclass(frozen=True)
@@ -210,19 +193,18 @@ class TextsInfo:
     `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each
     judge i `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split`
     (claims on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by
-    a space), then the columns of metrics and criteria.
+    a space), then the columns of measures.
     """
 
     documents: int
     texts: int
     noun: str  # "document"; "item" in a test of judges
     authors: Sequence[AuthorInfo]
-    metrics: Sequence[MetricInfo]  # columns of the index after the fixed ones
-    criteria: Sequence[CriterionInfo]
+    measures: Sequence[Measure]  # columns of the index after the fixed ones: metrics, then people
     judges: Sequence[str]
     parts: Sequence[str]  # facets or sections that texts may have
     index: TableInfo  # a row per text; see INDEX
-    search: Sequence[SearchShard]  # what a search reads
+    search: Sequence[str]  # ids of what a search reads: shards of rows of the index, in order
     # ids of shards of documents: value of column `home` is a place in it
     documents_in: Sequence[str]
 

@@ -106,16 +106,14 @@ class _Shown:
     several: bool
 
 
-def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> list[c.CriterionInfo]:
-    """What people rated whole texts by."""
+def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> dict[str, str]:
+    """What people rated whole texts by, and which way is better."""
     whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     several = ratings["study"].nunique() > 1
-    made: list[c.CriterionInfo] = []
-    for study, criterion in sorted(set(rows(whole, "study", "criterion")), key=_rank):
-        of, title = scales[criterion], _titled(study, criterion, FULL, several=several)
-        column = f"criterion_{len(made)}"
-        made.append(c.CriterionInfo(title, title, column, of.better, of.low, of.high))
-    return made
+    return {
+        _titled(study, criterion, FULL, several=several): scales[criterion].better
+        for study, criterion in sorted(set(rows(whole, "study", "criterion")), key=_rank)
+    }
 
 
 def _rank(row: Sequence[Any]) -> tuple[str, tuple[int, str]]:

@@ -9,8 +9,8 @@ import pandas as pd
 from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
 from metassay.llm.endpoints import ModelOptions, Prices
-from metassay.llm.missing import REST, mendable
-from metassay.llm.missing import counted as counted_codes
+from metassay.llm.messages import REST, mendable
+from metassay.llm.messages import counted as counted_codes
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
 

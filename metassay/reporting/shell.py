@@ -26,6 +26,7 @@ from metassay.reporting.contract import ColumnInfo, Document, Head, Link, TableI
 BUNDLE = Path(__file__).with_name("bundle")  # what `npm run build` makes of page/
 LARGEST = 1_000_000  # bytes of a shard, about; what is larger than twice that is cut to pieces
 _PIECE = 250_000  # characters of a piece, of four bytes at most
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file:;"
@@ -142,6 +143,13 @@ def put_since(folder: Path, since: Link | None) -> None:
             file.write(b'metassay("since",%s)\n' % encode(since))
 
 
+def ask_no_since(folder: Path) -> None:
+    """Have a benchmark's page that DVC restored, without the file of `put_since`, look for it in
+    vain no more: browsers complain of files that are not there."""
+    if not (folder / "page/data/since.js").is_file():
+        put_since(folder, None)
+
+
 def _of_lines(documents: Sequence[bytes]) -> bytes:
     return b'{"documents":[' + b",\n".join(documents) + b"]}"
 
@@ -151,8 +159,7 @@ def encode(value: object) -> bytes:
 
     Characters that nobody sees and that turn what follows round stand there as pictures or escapes.
     """
-    text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", text).encode()
+    return _SURROGATE.sub(lambda m: f"\\u{ord(m[0]):04x}", _JSON.encode(_plain(value))).encode()
 
 
 def columns_of(frame: pd.DataFrame, means: Mapping[str, str]) -> list[ColumnInfo]:
@@ -175,7 +182,8 @@ def _shards(frame: pd.DataFrame) -> Iterator[list[object]]:
     sizes = np.zeros(len(frame), dtype=np.int64)
     for name in names:
         if _type(frame[name]) == "text":
-            sizes += np.array([len(encode(str(v))) for v in frame[name]], dtype=np.int64)
+            codes, texts = pd.factorize(frame[name].map(str))
+            sizes += np.array([len(encode(text)) for text in texts], dtype=np.int64)[codes]
         else:
             sizes += 20
     cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // LARGEST)) + 1

@@ -33,18 +33,19 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     noun: str,
     judges: Sequence[str] = (),
     metrics: Mapping[str, str],
-    criteria: Sequence[c.CriterionInfo] = (),
+    criteria: Mapping[str, str] | None = None,
     parts: Sequence[str] = (),
     rated: Rated = lambda text: text.ratings,
 ) -> c.TextsInfo:
     """Write documents, index and search in the order of `documents`, one at a time.
 
     With each document stands, per text, on how many lines a judge is wrong or differs from people:
-    column `split`. `metrics`: better direction by the label that Text.scores have. `parts`: those
-    of lines and marks that can be filtered by. `rated`: the ratings of a text that are counted, and
-    whose means its criteria are, by name.
+    column `split`. `metrics`: better direction by the label that Text.scores have, `criteria` by
+    the name that ratings have. `parts`: those of lines and marks that can be filtered by. `rated`:
+    the ratings of a text that are counted, and whose means its criteria are.
     """
     columns = {label: f"metric_{place}" for place, label in enumerate(metrics)}
+    people = {name: f"people_{place}" for place, name in enumerate(criteria or ())}
     place_of = {part: str(place) for place, part in enumerate(parts)}
     splits: list[Sequence[int]] = []
     index: list[dict[str, object]] = []
@@ -68,13 +69,13 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
                     "split": split,
                     "parts": " ".join(place_of[p] for p in sorted(_parts(text) & set(place_of))),
                     **{column: scores.get(label) for label, column in columns.items()},
-                    **{of.column: _mean(ratings, of.name) for of in criteria},
+                    **{column: _mean(ratings, name) for name, column in people.items()},
                 }
             )
             search.add(text)
-    known = [*FIXED, *_side_names(len(judges)), "split", "parts", *columns.values()]
-    frame = pd.DataFrame(index, columns=[*known, *(of.column for of in criteria)])
-    reals = [*columns.values(), *(of.column for of in criteria)]
+    reals = [*columns.values(), *people.values()]
+    known = [*FIXED, *_side_names(len(judges)), "split", "parts", *reals]
+    frame = pd.DataFrame(index, columns=known)
     frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
     return c.TextsInfo(
         documents=len(splits),
@@ -84,8 +85,10 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
             c.AuthorInfo(name, "reference" if is_reference(name) else "system")
             for name in sorted_authors(frame["author"])
         ],
-        metrics=[c.MetricInfo(label, column, metrics[label]) for label, column in columns.items()],
-        criteria=criteria,
+        measures=[
+            *(c.Measure(label, column, metrics[label]) for label, column in columns.items()),
+            *(c.Measure(f"people: {n}", at, (criteria or {})[n]) for n, at in people.items()),
+        ],
         judges=judges,
         parts=parts,
         index=page.put_evidence("index", frame, means=FIXED, **dict.fromkeys(_UNUSED, ""), says=[]),
@@ -105,9 +108,9 @@ class _Search:
     """What a search reads, written as texts pass by."""
 
     def __init__(self, page: PageFolder) -> None:
-        self._page, self._first, self._size = page, 0, 0
+        self._page, self._size = page, 0
         self._read: list[str] = []
-        self._shards: list[c.SearchShard] = []
+        self._shards: list[str] = []
 
     def add(self, text: c.Text) -> None:
         """The text of the next row, and what is in its lines and not in it."""
@@ -119,16 +122,16 @@ class _Search:
         self._read.append(read)
         self._size += size
 
-    def finish(self) -> list[c.SearchShard]:
+    def finish(self) -> list[str]:
         """The shards, in order."""
         if self._read:
             self._put()
         return self._shards
 
     def _put(self) -> None:
-        name = self._page.put(f"search/{len(self._shards)}", {"texts": self._read})
-        self._shards.append(c.SearchShard(name, self._first, len(self._read)))
-        self._first, self._size, self._read = self._first + len(self._read), 0, []
+        name = f"search/{len(self._shards)}"
+        self._shards.append(self._page.put(name, {"texts": self._read}))
+        self._size, self._read = 0, []
 
 
 def _side_names(judges: int) -> list[str]:

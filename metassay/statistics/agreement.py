@@ -38,7 +38,13 @@ from metassay.statistics.exact_sums import (
     quotient,
     weighted_sums,
 )
-from metassay.statistics.jackknife import LeftOut, left_out, left_out_documents, over_strata
+from metassay.statistics.jackknife import (
+    Across,
+    LeftOut,
+    left_out,
+    left_out_documents,
+    over_strata,
+)
 from metassay.statistics.layout import Layout, Part, numbered, plain
 from metassay.statistics.resampling import HELD, expanded_percentiles, expanded_tail, tallies
 
@@ -463,21 +469,18 @@ def _by_document(
 ) -> LeftOut:
     # Of the metrics (a document in which one has no coefficient: 0) or else of the rater, over the
     # documents in which the rater has one.
-    of = EVERY_COEFFICIENT[coefficient]
-
     def left_of(part: Part) -> tuple[LeftOut, Any]:
         rated, known = part.of(rater), part.of(others)
         scores = None if metric is None else part.of(metric)
 
-        def values(rows: Mask) -> Array:
-            of_rater = of(rated[:, rows].mT, known[:, rows].mT)
+        def values(of: Across) -> Array:
+            of_rater = of(rated, known)
             if scores is None:
                 return of_rater
-            of_metric = np.nan_to_num(of(scores[:, rows].mT, known[:, rows].mT))
-            return np.where(np.isnan(of_rater), np.nan, of_metric)
+            return np.where(np.isnan(of_rater), np.nan, np.nan_to_num(of(scores, known)))
 
-        n = int(np.count_nonzero(~np.isnan(of(rated.mT, known.mT))))
-        left = left_out_documents(values, np.isfinite(known[0]), part.layout)
+        n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](rated.mT, known.mT))))
+        left = left_out_documents(values, coefficient, np.isfinite(known[0]), part.layout)
         return left, np.full(len(left.systems), n)
 
     return over_strata(left_of, np.isfinite(others[0]), layout, "document")

@@ -104,13 +104,17 @@ def strata_weights(relation: Relation, n: ArrayLike, values: ArrayLike = 0.0) ->
 
 
 def mean_over_strata(
-    of: Callable[[Part], Array], size: int, present: Mask, layout: Layout, level: Level
+    of: Callable[[Part], Array],
+    size: int | tuple[int, ...],
+    present: Mask,
+    layout: Layout,
+    level: Level,
 ) -> Array:
-    """The strata's mean of the values (size,) that `of` gives for each; NaN counts nothing.
+    """The strata's mean of the values of this shape that `of` gives for each; NaN counts nothing.
 
     `present` (systems, documents): the cells that have what is needed. NaN of nothing.
     """
-    total, weight = np.zeros((2, size))
+    total, weight = np.zeros(size), np.zeros(size)
     parts = layout.parts(present)
     weights = strata_weights(level, [rests_on(part.of(present), level) for part in parts])
     for part, of_stratum in zip(parts, weights, strict=True):

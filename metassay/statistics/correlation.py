@@ -31,6 +31,7 @@ from metassay.statistics.exact_sums import (
     quotient,
     ranked,
     ratio,
+    sums_by,
     tau_c,
     weighted_sums,
 )
@@ -265,9 +266,14 @@ def _tau_by_rows(x: ArrayLike, y: ArrayLike, variant: Variant) -> Array:
     return values.reshape(a.shape[:-1])
 
 
-def _tau_of_pairs(x: Array, y: Array, present: Mask, variant: Variant) -> Array:
+def _signs(x: Array, y: Array, present: Mask) -> Array:
+    # (2, rows, n, n): on both sides, how each item stands to each other one; 0 of the absent.
     both = present[:, :, None] & present[:, None, :]
-    sign_x, sign_y = (np.sign(side[:, :, None] - side[:, None, :]) * both for side in (x, y))
+    return np.stack([np.sign(side[:, :, None] - side[:, None, :]) * both for side in (x, y)])
+
+
+def _tau_of_pairs(x: Array, y: Array, present: Mask, variant: Variant) -> Array:
+    sign_x, sign_y = _signs(x, y, present)
     agreement = np.sum(sign_x * sign_y, axis=(1, 2))
     if variant == "c":
         distinct = np.minimum(_distinct(x, present), _distinct(y, present))
@@ -436,36 +442,68 @@ def concordance(x: Array, y: Array) -> Counts:
     return np.stack([either + n - equal_x - equal_y + equal, n - equal_x, n - equal_y])
 
 
-def taus_without(x: Array, y: Array, group: Index, groups: int) -> tuple[Array, Array]:
-    """tau-b and tau-c of the items outside each group, (groups,) each; NaN where undefined.
+def taus_without(
+    x: ArrayLike, y: ArrayLike, group: Index, groups: int, *, times: float = 1.0
+) -> dict[Coefficient, Array]:
+    """tau-b and tau-c along the last axis without each group of items: (..., groups) each.
 
-    `group` (n,) is each item's, 0 to groups - 1.
+    From what the pairs of a group's items count, so that all of them take the time of one tau.
+    `group` (n,) is each item's, 0 to groups - 1. Shapes and missing values as for `pearson`. Counts
+    are of ordered pairs, `times` a number on which only the last bit of tau-b hangs.
     """
-    left = np.empty((3, groups))
-    if 0 < x.size <= LONG_ROW:
-        order = np.argsort(group, kind="stable")
-        there, starts = np.unique(group[order], return_index=True)
-        pairs = _pair_sums(x[order], y[order], starts, slice(0, starts.size))
-        left[:] = pairs.sum(axis=(1, 2))[:, None] / 2.0
-        left[:, there] += np.einsum("kgg->kg", pairs) / 2.0 - pairs.sum(axis=2)
-    else:
-        whole = concordance(x, y)
-        for number in range(groups):
-            inside = group == number
-            within = concordance(x[inside], y[inside]).sum(axis=1) / 2.0
-            left[:, number] = whole.sum(axis=1) / 2.0 - whole[:, inside].sum(axis=1) + within
-    agreed, untied_x, untied_y = left
-    distinct = np.minimum(*(_distinct_without(side, group, groups) for side in (x, y)))
-    n = (x.size - np.bincount(group, minlength=groups)).astype(np.float64)
-    return ratio(agreed, np.sqrt(untied_x), np.sqrt(untied_y)), tau_c(2.0 * agreed, n, distinct)
+    a, b, present = _paired(x, y)
+    shape = math.prod(a.shape[:-1]), a.shape[-1]
+    p, q, there = a.reshape(shape), b.reshape(shape), present.reshape(shape)
+    left, distinct = np.empty((3, len(p), groups)), np.empty((len(p), groups))
+    count = _counts_without if shape[1] <= LONG_ROW else _long_counts_without
+    for rows in blocks(len(p), shape[1] * shape[1]):  # of a long row one at a time
+        left[:, rows] = count(p[rows], q[rows], there[rows], group, groups)
+        each = (_distinct_without(side[rows], there[rows], group, groups) for side in (p, q))
+        distinct[rows] = np.minimum(*each)
+    agreed, untied_x, untied_y = times * left
+    n = sums_by(group, there.astype(np.float64), groups)
+    n = n.sum(axis=1, keepdims=True) - n
+    taus: dict[Coefficient, Array] = {
+        "kendall": ratio(agreed, np.sqrt(untied_x), np.sqrt(untied_y)),
+        "kendall_c": tau_c(left[0], n, distinct),
+    }
+    return {name: one.reshape(*a.shape[:-1], groups) for name, one in taus.items()}
 
 
-def _distinct_without(x: Array, group: Index, groups: int) -> Array:
-    values, place = np.unique(x, return_inverse=True)
-    counts = np.bincount(group * values.size + place, minlength=groups * values.size)
-    by_group = counts.reshape(groups, values.size)
-    rest = by_group.sum(axis=0) - by_group
-    return np.asarray(np.count_nonzero(rest, axis=1), dtype=np.float64)
+def _counts_without(x: Array, y: Array, present: Mask, group: Index, groups: int) -> Array:
+    # (3, rows, groups): of all ordered pairs without each group, what `concordance` counts.
+    sign_x, sign_y = _signs(x, y, present)
+    same = (group[:, None] == group).astype(np.float64)
+    found = []
+    for signs in (sign_x * sign_y, np.abs(sign_x), np.abs(sign_y)):
+        each, within = signs.sum(axis=2), np.einsum("rij,ij->ri", signs, same)
+        found.append(each.sum(axis=1, keepdims=True) - sums_by(group, 2 * each - within, groups))
+    return np.stack(found)
+
+
+def _long_counts_without(x: Array, y: Array, present: Mask, group: Index, groups: int) -> Array:
+    # The same of one row (1, n).
+    x, y, group = x[present], y[present], group[present[0]]
+    each = concordance(x, y).astype(np.float64)
+    left = each.sum(axis=1, keepdims=True) - 2 * sums_by(group, each, groups)
+    for number in np.flatnonzero(np.bincount(group, minlength=groups) > 1):
+        inside = group == number
+        left[:, number] += concordance(x[inside], y[inside]).sum(axis=1)
+    return np.asarray(left[:, None])
+
+
+def _distinct_without(x: Array, present: Mask, group: Index, groups: int) -> Array:
+    # (rows, groups): how many distinct values there are without each group.
+    key, of_items = np.where(present, x, np.inf), np.broadcast_to(group, x.shape)
+    order = np.lexsort((of_items, key))
+    key, of_items = (np.take_along_axis(side, order, axis=1) for side in (key, of_items))
+    new = np.ones((len(x), x.shape[1] + 1), dtype=bool)
+    new[:, 1:-1] = key[:, 1:] != key[:, :-1]
+    first, last = (new[:, some] & np.isfinite(key) for some in (np.s_[:-1], np.s_[1:]))
+    alone = of_items[first] == of_items[last]  # the value is of one group's items only
+    place = (np.nonzero(first)[0] * groups + of_items[first])[alone]
+    lost = np.bincount(place, minlength=len(x) * groups).reshape(len(x), groups)
+    return np.asarray(first.sum(axis=1, keepdims=True) - lost, dtype=np.float64)
 
 
 def _less_and_equal(key: NDArray[Any]) -> tuple[Index, Index, Index]:

@@ -122,10 +122,9 @@ def left_out_all(
     units = units_of(layout)
 
     def both_taus(a: Array, b: Array, present: Mask) -> tuple[Any, ...]:
-        each = zip(TAUS, _pooled_taus(a, b, units), strict=True)
         lefts = [
             _checked(value_at(a, b, level, tau), without, present, level, units)
-            for tau, without in each
+            for tau, without in _pooled_taus(a, b, units).items()
         ]
         return tuple(side for left in lefts for side in left[:3])
 
@@ -188,37 +187,49 @@ def over_strata(
     return LeftOut(value, systems, documents, *(np.tile(one, (value.size, 1)) for one in sets))
 
 
-def left_out_documents(of: Callable[[Mask], Array], present: Mask, layout: Layout) -> LeftOut:
+Across = Callable[[Array, Array], Array]  # a coefficient of (..., systems, documents) per document
+
+
+def left_out_documents(
+    values_by: Callable[[Across], Array], coefficient: Coefficient, present: Mask, layout: Layout
+) -> LeftOut:
     """The mean of a number per document, and without each family and each group of documents.
 
-    `of(rows)` gives each document's number (metrics, documents) from these systems (a mask), NaN
-    where it has none; `present` (systems, documents): the cells that have what is needed. Of one
-    stratum.
+    `values_by(of)` gives each document's number (..., metrics, documents) by the coefficient `of`
+    across its systems, NaN where it has none; `present` (systems, documents): the cells that have
+    what is needed. Of one stratum.
     """
-    units = units_of(layout)
+    units, of = units_of(layout), EVERY_COEFFICIENT[coefficient]
     families, groups = units.n
-    values = of(np.ones(len(present), dtype=bool))
-    systems = np.empty((len(values), families))
-    for family in range(families):
-        systems[:, family] = mean_of_defined(of(units.system != family))
+
+    def without(x: Array, y: Array) -> Array:
+        if coefficient in TAUS:
+            each = taus_without(x.mT, y.mT, units.system, families)
+            return np.moveaxis(each[coefficient], -1, 0)
+        found = np.empty((families, *np.broadcast_shapes(x.shape, y.shape)[:-2], x.shape[-1]))
+        for family in range(families):
+            rest = units.system != family
+            found[family] = of(x[..., rest, :].mT, y[..., rest, :].mT)
+        return found
+
+    values = values_by(lambda x, y: of(x.mT, y.mT))
+    systems = mean_of_defined(values_by(without)).T
     # A document's number is the same whichever other document is left out.
     known = ~np.isnan(values)
-    count, total = (
-        sums_by(units.document, side, groups) for side in (known, np.where(known, values, 0.0))
-    )
-    rest = count.sum(axis=1, keepdims=True) - count
+    sides = known, np.where(known, values, 0.0)
+    each = [sums_by(units.document, side, groups) for side in sides]
+    (count, rest), (_, left) = ((one, one.sum(axis=1, keepdims=True) - one) for one in each)
     # A group without a number moves nothing when it goes: that is no replicate.
-    left = total.sum(axis=1, keepdims=True) - total
-    without = systems, quotient(left, rest, (rest > 0) & (count > 0))
-    return _checked(mean_of_defined(values), without, present, "document", units)
+    documents = quotient(left, rest, (rest > 0) & (count > 0))
+    return _checked(mean_of_defined(values), (systems, documents), present, "document", units)
 
 
 def _left_out(
     a: Array, b: Array, relation: Relation, coefficient: Coefficient, layout: Layout
 ) -> LeftOut:
-    of, present, units = EVERY_COEFFICIENT[coefficient], np.isfinite(a[0]), units_of(layout)
+    present, units = np.isfinite(a[0]), units_of(layout)
     if relation == "document":
-        return left_out_documents(lambda rows: of(a[:, rows].mT, b[:, rows].mT), present, layout)
+        return left_out_documents(lambda of: of(a, b), coefficient, present, layout)
     value = value_at(a, b, relation, coefficient)
     if relation in ("system", "between_systems"):
         without = _of_means(a, b, units, coefficient)
@@ -228,7 +239,7 @@ def _left_out(
     elif relation == "global" and coefficient == "pearson":
         without = _pooled_pearson(a, b, units)
     elif relation == "global" and coefficient in TAUS:
-        without = _pooled_taus(a, b, units)[TAUS.index(coefficient)]
+        without = _pooled_taus(a, b, units)[coefficient]
     else:
         systems, documents = (np.empty((len(a), n)) for n in units.n)
         for axis, values in enumerate((systems, documents)):
@@ -285,9 +296,12 @@ def _of_means(a: Array, b: Array, units: Units, coefficient: Coefficient) -> Wit
     families, n = units.n
     others = (units.document != np.arange(n)[:, None]).astype(np.float64)
     documents = of(*system_means(a, b, others))
-    means = system_means(a, b, np.ones((1, a.shape[2])))
+    x, y = system_means(a, b, np.ones((1, a.shape[2])))
+    if coefficient in TAUS:
+        without = taus_without(x[:, 0], y[:, 0], units.system, families)
+        return without[coefficient], documents
     gone = units.system == np.arange(families)[:, None]
-    return of(*(np.where(gone, np.nan, mean) for mean in means)), documents
+    return of(*(np.where(gone, np.nan, mean) for mean in (x, y))), documents
 
 
 def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
@@ -295,9 +309,8 @@ def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
     present = np.isfinite(a[0])
     if not present.any():
         return np.full((len(a), units.n[0]), np.nan), np.full((len(a), units.n[1]), np.nan)
-    x, y = (
-        np.where(present, side - _mean_of(side, present)[:, None, None], 0.0) for side in (a, b)
-    )
+    means = (np.ascontiguousarray(side[:, present]).mean(axis=1)[:, None, None] for side in (a, b))
+    x, y = (np.where(present, side - mean, 0.0) for side, mean in zip((a, b), means, strict=True))
     parts = [np.where(present, 1.0, np.zeros(a.shape)), x, y, x * x, y * y, x * y]
     whole = [part.reshape(len(a), -1).sum(axis=1, keepdims=True) for part in parts]
     found = []
@@ -312,20 +325,13 @@ def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
     return found[0], found[1]
 
 
-def _mean_of(side: Array, present: Mask) -> Array:
-    return np.asarray(np.mean(np.ascontiguousarray(side[:, present]), axis=1))
-
-
-def _pooled_taus(a: Array, b: Array, units: Units) -> tuple[Without, Without]:
+def _pooled_taus(a: Array, b: Array, units: Units) -> dict[Coefficient, Without]:
     # tau-b and tau-c, which rest on the same counts.
-    system, document = np.nonzero(np.isfinite(a[0]))
-    by_system, by_document = (np.empty((2, len(a), n)) for n in units.n)
-    for place, (x, y) in enumerate(
-        zip(a[:, system, document], b[:, system, document], strict=True)
-    ):
-        by_system[:, place] = taus_without(x, y, units.system[system], units.n[0])
-        by_document[:, place] = taus_without(x, y, units.document[document], units.n[1])
-    return (by_system[0], by_document[0]), (by_system[1], by_document[1])
+    present = np.isfinite(a[0])
+    places, x, y = np.nonzero(present), a[:, present], b[:, present]
+    each = zip(units, places, units.n, strict=True)
+    systems, documents = (taus_without(x, y, unit[at], n, times=0.5) for unit, at, n in each)
+    return {tau: (systems[tau], documents[tau]) for tau in TAUS}
 
 
 class Spread(NamedTuple):

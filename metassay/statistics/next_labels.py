@@ -133,9 +133,8 @@ def weighted_card(
     numbers, slopes = _numbers(table, passing[None]), _slopes(table, passing)
     for place, slope in enumerate(slopes):
         value = float(numbers[place][0])
-        moved = (slope * table.size / table.labelled)[of_label] * (
-            labels[known] - passing[of_label]
-        )
+        step = slope * table.size / table.labelled
+        moved = step[of_label] * (labels[known] - passing[of_label])
         # A number that is undefined is moved by nothing.
         worth = shares.effective_size(np.nan_to_num(moved), alike, confidence=confidence)
         a, b = passes * worth / n + prior, (table.labelled - passes) * worth / n + 1.0 - prior

@@ -441,9 +441,10 @@ def _rogan_gladen(f: Array, y: Array, cluster: Clusters, confidence: float) -> E
         moved[group] += of_all * error[group] * weight / better
     worth = effective_size(moved, cluster, confidence=confidence) / f.size
     worth = min(worth, worth_at_most(y, cluster) / np.count_nonzero(np.isfinite(y)))
-    stretch = float(np.sqrt(1.0 / worth))
-    low = max(found.value - stretch * (found.value - found.low), 0.0)
-    high = min(found.value + stretch * (found.high - found.value), 1.0)
+    # About its own middle, which is not the value: an end beside that would hardly move.
+    more = float(np.sqrt(1.0 / worth) - 1.0) * (found.high - found.low) / 2.0
+    low = max(min(found.low - more, found.value), 0.0)
+    high = min(max(found.high + more, found.value), 1.0)
     return Estimate(found.value, low, high, found.n, found.n * worth)
 
 

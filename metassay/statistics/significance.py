@@ -11,13 +11,13 @@ Analysis of Summarization Evaluation Metrics Using Resampling Methods (PERM-SYS,
 PERM-BOTH).
 """
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy.special
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metassay.statistics.components import correlate_at, mean_over_strata
 from metassay.statistics.correlation import (
@@ -33,6 +33,7 @@ from metassay.statistics.correlation import (
 )
 from metassay.statistics.exact_sums import (
     Array,
+    Index,
     Mask,
     blocks,
     deviations,
@@ -69,13 +70,29 @@ class PermutationTest(NamedTuple):
 
 
 class Trio(NamedTuple):
-    """Two metrics, standardised, and people, in the cells that have all three; NaN elsewhere."""
+    """Two metrics, standardised, and people, in the cells that all have; NaN elsewhere."""
 
     a: Array
     b: Array
     human: Array
     present: Mask
     n_missing: int
+
+
+class Trios(NamedTuple):
+    """Pairs of metrics, standardised, and people, in the cells that all of these have; else NaN."""
+
+    metrics: Array  # (metrics, systems, documents)
+    human: Array  # (systems, documents)
+    present: Mask
+    pairs: Index  # (2, pairs): the places of a, and of b
+    n_missing: Index  # (pairs,) cells that have some of the three but not all
+
+    def of(self, pair: int) -> Trio:
+        """One of the pairs."""
+        a, b = self.pairs[:, pair]
+        missing = int(self.n_missing[pair])
+        return Trio(self.metrics[a], self.metrics[b], self.human, self.present, missing)
 
 
 def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
@@ -99,20 +116,16 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
     whole, and each stratum has its own difference. Raises ValueError unless the three are system x
     document arrays of one shape.
     """
-    trio = common(a, b, human)
-    systems, documents = trio.present.shape
-    shape, layout = (systems, documents), layout or plain(trio.present.shape)
+    trios = common(a, b, human)
+    systems, documents = trios.present.shape
+    shape, layout = (systems, documents), layout or plain(trios.present.shape)
     swaps = draw_swaps(shape, resample=resample, n=n, rng=rng, layout=layout)
-    return by_permutation(
-        trio, level, coefficient, swaps, resample, layout, alternative=alternative
-    )
+    how = level, coefficient, swaps, resample, layout
+    return by_permutation(trios, *how, alternative=alternative)[0]
 
 
-Known = dict[tuple[bytes, ...], Array]  # what is a metric's own, for its next pair
-
-
-def by_permutation(  # noqa: PLR0913 - as `permutation_test`
-    trio: Trio,
+def by_permutation(
+    trios: Trios,
     level: Level,
     coefficient: Coefficient,
     swaps: Swaps,
@@ -120,40 +133,43 @@ def by_permutation(  # noqa: PLR0913 - as `permutation_test`
     layout: Layout,
     *,
     alternative: Alternative = "two-sided",
-    known: Known | None = None,
-) -> PermutationTest:
-    """`permutation_test` by these swaps; pairs of the same people and swaps share `known`."""
-    none = Swaps(*(np.zeros((1, size), dtype=bool) for size in trio.present.shape))
-    observed = float(_in_strata(trio, level, coefficient, none, "documents", layout, None)[0])
-    values = _in_strata(trio, level, coefficient, swaps, resample, layout, known)
-    defined, p = values[~np.isnan(values)], np.nan
-    if not np.isnan(observed) and 2 * defined.size >= values.size:
-        turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
-        extreme = np.count_nonzero(turn(defined) >= turn(observed) - EQUAL)
-        p = (1 + int(extreme)) / (1 + defined.size)
-    n_undefined = values.size - defined.size
-    return PermutationTest(observed, p, int(trio.present.sum()), n_undefined, trio.n_missing)
+) -> list[PermutationTest]:
+    """`permutation_test` of each pair by these swaps."""
+    none = Swaps(*(np.zeros((1, size), dtype=bool) for size in trios.present.shape))
+    differences = _in_strata(trios, level, coefficient, none, "documents", layout)[:, 0].tolist()
+    permutations = _in_strata(trios, level, coefficient, swaps, resample, layout)
+    turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+    n, found = int(trios.present.sum()), []
+    for pair, (observed, values) in enumerate(zip(differences, permutations, strict=True)):
+        defined, p = values[~np.isnan(values)], np.nan
+        if not np.isnan(observed) and 2 * defined.size >= values.size:
+            extreme = np.count_nonzero(turn(defined) >= turn(observed) - EQUAL)
+            p = (1 + int(extreme)) / (1 + defined.size)
+        counts = n, values.size - defined.size, int(trios.n_missing[pair])
+        found.append(PermutationTest(observed, p, *counts))
+    return found
 
 
 def _in_strata(
-    trio: Trio,
+    trios: Trios,
     level: Level,
     coefficient: Coefficient,
     swaps: Swaps,
     resample: Resample,
     layout: Layout,
-    known: Known | None,
 ) -> Array:
     """`permuted`; where there are strata the mean of theirs, as `correlate_at` has it."""
     if layout.n_strata == 1 or level == "document":  # documents count alike in any stratum
-        return permuted(trio, level, coefficient, swaps, resample, known)
+        return permuted(trios, level, coefficient, swaps, resample)
 
     def of(part: Part) -> Array:
-        inside = common(part.of(trio.a), part.of(trio.b), part.of(trio.human))
+        present = part.of(trios.present)
+        scores = _standardised(part.of(trios.metrics), present), part.of(trios.human), present
         moved = Swaps(swaps.systems[:, part.rows], swaps.documents[:, part.columns])
-        return permuted(inside, level, coefficient, moved, resample)
+        return permuted(Trios(*scores, *trios[3:]), level, coefficient, moved, resample)
 
-    return mean_over_strata(of, len(swaps.systems), trio.present, layout, level)
+    size = len(trios.n_missing), len(swaps.systems)
+    return mean_over_strata(of, size, trios.present, layout, level)
 
 
 def draw_swaps(
@@ -179,84 +195,87 @@ def draw_swaps(
     return Swaps(systems, documents[:, layout.cluster] if layout.clustered else documents)
 
 
-def common(a: ArrayLike, b: ArrayLike, human: ArrayLike) -> Trio:
+def common(a: ArrayLike, b: ArrayLike, human: ArrayLike) -> Trios:
     """The three arrays in the cells that have all of them, a and b each with mean 0 and SD 1.
 
     A constant metric becomes 0. Raises ValueError as `matrices`.
     """
-    x, z, has_x = matrices(a, human)
-    y, _, has_y = matrices(b, human)
-    present = has_x & has_y
-    some = np.isfinite(x) | np.isfinite(y) | np.isfinite(z)
+    return all_pairs((a, b), human)[0][1]
+
+
+def all_pairs(metrics: Sequence[ArrayLike], human: ArrayLike) -> list[tuple[Index, Trios]]:
+    """All pairs of metrics as `common` has them: those of the same cells together.
+
+    The numbers are the pairs' places among `combinations` of the metrics.
+    """
+    sides = [matrices(one, human) for one in metrics]
+    groups: dict[bytes, list[tuple[int, int, int]]] = {}
+    for place, (i, j) in enumerate(combinations(range(len(sides)), 2)):
+        groups.setdefault((sides[i][2] & sides[j][2]).tobytes(), []).append((place, i, j))
+    found = []
+    for group in groups.values():
+        places, *pairs = np.array(group).T
+        present, people = sides[group[0][1]][2] & sides[group[0][2]][2], sides[0][1]
+        some = [np.isfinite([sides[i][0], sides[j][0], people]).any(axis=0) for _, i, j in group]
+        missing = np.array([np.count_nonzero(one & ~present) for one in some])
+        used, local = np.unique(pairs, return_inverse=True)
+        scores = _standardised(np.stack([sides[i][0] for i in used]), present)
+        trios = Trios(
+            scores, np.where(present, people, np.nan), present, local.reshape(2, -1), missing
+        )
+        found.append((places, trios))
+    return found
+
+
+def _standardised(metrics: Array, present: Mask) -> Array:
     weights = present.ravel().astype(np.float64)
-    standard = []
-    for values in (x, y):
-        deviation = deviations(np.where(present, values, 0.0).ravel(), weights)
+    standard = np.full(metrics.shape, np.nan)
+    for metric, scaled in zip(metrics, standard, strict=True):
+        deviation = deviations(np.where(present, metric, 0.0).ravel(), weights)
         spread = np.sqrt(np.sum(deviation**2) / max(1.0, float(np.sum(weights))))
-        scaled = (deviation / (spread if spread > 0 else 1.0)).reshape(values.shape)
-        standard.append(np.where(present, scaled, np.nan))
-    missing = int(np.count_nonzero(some & ~present))
-    return Trio(standard[0], standard[1], np.where(present, z, np.nan), present, missing)
+        scaled[present] = (deviation / (spread if spread > 0 else 1.0))[present.ravel()]
+    return standard
 
 
 def permuted(
-    trio: Trio,
-    level: Level,
-    coefficient: Coefficient,
-    swaps: Swaps,
-    resample: Resample,
-    known: Known | None = None,
+    trios: Trios, level: Level, coefficient: Coefficient, swaps: Swaps, resample: Resample
 ) -> Array:
-    """Correlation of a less that of b in each permutation: (permutations,), NaN if undefined."""
+    """(pairs, permutations) the correlation of a less that of b; NaN if undefined."""
     difference = {"system": _of_means, "document": _within_documents, "global": _pooled}[level]
-    values = np.empty(len(swaps.systems))
+    values = np.empty((len(trios.n_missing), len(swaps.systems)))
     # A document's correlations need the swaps of one document at a time.
     width = swaps.systems.shape[1] if level == "document" else swaps.documents.shape[1]
-    for rows in blocks(values.size, max(width, HELD // ROWS), numbers=HELD):
+    for rows in blocks(len(swaps.systems), max(width, HELD // ROWS), numbers=HELD):
         part = Swaps(swaps.systems[rows], swaps.documents[rows])
-        values[rows] = difference(trio, coefficient, part, resample, _Own(known, str(rows)))
+        values[:, rows] = difference(trios, coefficient, part, resample)
     return values
 
 
-class _Own(NamedTuple):
-    """What is a metric's own in some permutations, for the next pair of it in the same cells."""
-
-    known: Known | None
-    rows: str
-
-    def of(self, metric: Array, make: Callable[[Array], Array]) -> Array:
-        if self.known is None:
-            return make(metric)
-        key = self.rows.encode(), hashlib.sha256(metric.tobytes()).digest()  # it may be large
-        if key not in self.known:
-            self.known[key] = make(metric)
-        return self.known[key]
-
-
-def _of_means(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample, own: _Own) -> Array:
-    has = np.any(trio.present, axis=1)
-    a, b, z = (np.where(trio.present, v, 0.0)[has] for v in (trio.a, trio.b, trio.human))
-    counts = np.count_nonzero(trio.present[has], axis=1)
+def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
+    has = np.any(trios.present, axis=1)
+    scores, z = (np.where(trios.present, v, 0.0)[..., has, :] for v in (trios.metrics, trios.human))
+    counts = np.count_nonzero(trios.present[has], axis=1)
     here = Swaps(swaps.systems[:, has], swaps.documents)
+    sums = np.sum(scores, axis=2)
+    swapped = np.stack([_swapped(metric, here) for metric in scores])
+    slack = TIE * np.max(np.abs(scores), axis=(1, 2), initial=0.0)
+    slack_z = TIE * float(np.max(np.abs(z), initial=0.0))
+    human = tied(np.sum(z, axis=1) / counts, tolerance=slack_z)
+    once = np.ones(human.size)
+    people = deviations(human, once)
 
-    def sums(metric: Array) -> Array:
-        return _swapped(np.where(trio.present, metric, 0.0)[has], here)
+    def correlated(one: Index, moved: Array) -> Array:
+        means = (sums[one, None] + moved) / counts
+        if coefficient == "pearson":
+            return product_moment(deviations(means, once), people, once)
+        return EVERY_COEFFICIENT[coefficient](tied(means, tolerance=slack[one, None, None]), human)
 
-    moved = own.of(trio.b, sums) - own.of(trio.a, sums)
-    x = (np.sum(a, axis=1) + moved) / counts
-    y = (np.sum(b, axis=1) - moved) / counts
-    human = _even(np.sum(z, axis=1) / counts, z)
-    if coefficient == "pearson":
-        once = np.ones(human.size)
-        people = deviations(human, once)
-        first, second = (product_moment(deviations(one, once), people, once) for one in (x, y))
-        return first - second
-    of = EVERY_COEFFICIENT[coefficient]
-    return of(_even(x, a), human) - of(_even(y, b), human)
-
-
-def _even(means: Array, scores: Array) -> Array:
-    return tied(means, tolerance=TIE * float(np.max(np.abs(scores), initial=0.0)))
+    values = np.empty((trios.pairs.shape[1], len(swaps.systems)))
+    for some in blocks(len(values), values.shape[1] * human.size):
+        a, b = trios.pairs[:, some]
+        moved = swapped[b] - swapped[a]
+        values[some] = correlated(a, moved) - correlated(b, -moved)
+    return values
 
 
 def _swapped(values: Array, swaps: Swaps) -> Array:
@@ -267,38 +286,38 @@ def _swapped(values: Array, swaps: Swaps) -> Array:
 
 
 def _within_documents(
-    trio: Trio, coefficient: Coefficient, swaps: Swaps, resample: Resample, own: _Own
+    trios: Trios, coefficient: Coefficient, swaps: Swaps, resample: Resample
 ) -> Array:
     # The mean over the documents in which both metrics have a coefficient: the same for both.
-    n = len(swaps.systems)
-    totals, defined = np.zeros((2, n))
+    found = np.full((len(trios.n_missing), len(swaps.systems)), np.nan)
     if resample == "documents":  # whole documents change sides: their correlations stay
-        of = EVERY_COEFFICIENT[coefficient]
-        a, b = (
-            own.of(metric, lambda metric: of(metric.T, trio.human.T)) for metric in (trio.a, trio.b)
-        )
-        differences = a - b
-        known = ~np.isnan(differences)
-        if not known.any():
-            return np.full(n, np.nan)
-        for rows in blocks(n, int(known.sum())):
-            swapped = swaps.documents[rows][:, known]
-            totals[rows] = np.where(swapped, -differences[known], differences[known]).sum(axis=1)
-        return np.asarray(totals / known.sum())
-    for d, there in enumerate(trio.present.T):
-        x, y, z = (v[there, d] for v in (trio.a, trio.b, trio.human))
-        both = _one_document(x, y, z, coefficient, swaps.systems[:, there])
-        difference = np.where(swaps.documents[:, d], -1.0, 1.0) * (both[0] - both[1])
-        known = ~np.isnan(difference)
-        totals += np.where(known, difference, 0.0)
-        defined += known
-    return quotient(totals, defined, defined > 0)
+        for values, difference in zip(found, paired_differences(trios, coefficient), strict=True):
+            known = ~np.isnan(difference)
+            n = int(known.sum())
+            for rows in blocks(len(values) if n else 0, n):
+                swapped = swaps.documents[rows][:, known]
+                moved = np.where(swapped, -difference[known], difference[known])
+                values[rows] = moved.sum(axis=1) / n
+        return found
+    for place, values in enumerate(found):
+        trio = trios.of(place)
+        totals, defined = np.zeros((2, len(values)))
+        for d, there in enumerate(trio.present.T):
+            x, y, z = (v[there, d] for v in (trio.a, trio.b, trio.human))
+            both = _one_document(x, y, z, coefficient, swaps.systems[:, there])
+            difference = np.where(swaps.documents[:, d], -1.0, 1.0) * (both[0] - both[1])
+            known = ~np.isnan(difference)
+            totals += np.where(known, difference, 0.0)
+            defined += known
+        values[:] = quotient(totals, defined, defined > 0)
+    return found
 
 
-def paired_differences(trio: Trio, coefficient: Coefficient) -> Array:
-    """(documents,) the correlation of a less that of b; NaN where one of the two has none."""
+def paired_differences(trios: Trios, coefficient: Coefficient) -> Array:
+    """(pairs, documents) the correlation of a less that of b; NaN where one of the two has none."""
     of = EVERY_COEFFICIENT[coefficient]
-    return of(trio.a.T, trio.human.T) - of(trio.b.T, trio.human.T)
+    each = np.stack([of(metric.T, trios.human.T) for metric in trios.metrics])
+    return np.asarray(each[trios.pairs[0]] - each[trios.pairs[1]])
 
 
 def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: Mask) -> Array:
@@ -327,12 +346,10 @@ def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: 
 
 def _pearson_of_swaps(x: Array, y: Array, z: Array, swap: Mask) -> Array:
     k = x.size
-    both = deviations(np.concatenate((x, y)), np.ones(2 * k))
-    drawn = swap.astype(np.float64)
-
-    a, b, human = both[:k], both[k:], deviations(z, np.ones(k))
-    sums = [weighted_sums(_terms(one, human), drawn).T for one in (a, b)]
-    values = _from_sums(a, b, human, k, sums[1] - sums[0])
+    both = deviations(np.concatenate((x, y)), np.ones(2 * k)).reshape(2, k)
+    human = deviations(z, np.ones(k))
+    a, b = (weighted_sums(_terms(one, human), swap.astype(np.float64)).T for one in both)
+    values = _from_sums(both, human, k, b - a)
     for metric, row in zip(*np.nonzero(np.isinf(values)), strict=True):
         now = np.where(swap[row], y, x) if metric == 0 else np.where(swap[row], x, y)
         values[metric, row] = EVERY_COEFFICIENT["pearson"](now, z)
@@ -343,40 +360,39 @@ def _terms(metric: Array, human: Array) -> Array:
     return np.stack((metric, metric * metric, metric * human))
 
 
-def _from_sums(a: Array, b: Array, human: Array, n: int, moved: Array) -> Array:
+def _from_sums(both: Array, human: Array, n: int, moved: Array) -> Array:
     # Both metrics' Pearson correlation (2, permutations) from sums of x, x x and x z; infinite
     # where they cancel. `moved` (3, permutations): the sums of what changes sides, b's less a's.
-    start = np.array([[np.sum(t) for t in _terms(one, human)] for one in (a, b)])
-    sums = np.stack((start[0, :, None] + moved, start[1, :, None] - moved))
+    start = np.array([[np.sum(t) for t in _terms(one, human)] for one in both])
+    sums = start[:, :, None] + np.stack((moved, -moved))
     size = sums[:, 1] - sums[:, 0] ** 2 / n
-    sound = size > CANCELS * (np.sum(a * a) + np.sum(b * b))
+    sound = size > CANCELS * (np.sum(both[0] * both[0]) + np.sum(both[1] * both[1]))
     size_z = np.full_like(size, np.sqrt(np.sum(human**2)))
     values = ratio(sums[:, 2], np.sqrt(np.where(sound, size, 1.0)), size_z)
     return np.where(sound, values, np.inf)
 
 
-def _pooled(trio: Trio, coefficient: Coefficient, swaps: Swaps, _: Resample, own: _Own) -> Array:
+def _pooled(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
     if coefficient != "pearson":
-        return _pooled_explicitly(trio, coefficient, swaps)
-    cells = trio.present
+        each = map(trios.of, range(len(trios.n_missing)))
+        return np.stack([_pooled_explicitly(trio, coefficient, swaps) for trio in each])
+    cells = trios.present
     n = int(np.count_nonzero(cells))
     human = np.zeros(cells.shape)
-    human[cells] = deviations(trio.human[cells], np.ones(n))
-    a, b = (np.where(cells, v, 0.0) for v in (trio.a, trio.b))
-
-    def swapped(metric: Array) -> Array:
-        terms = _terms(np.where(cells, metric, 0.0), human)
-        return np.stack([np.sum(_swapped(term, swaps), axis=1) for term in terms])
-
-    moved = own.of(trio.b, swapped) - own.of(trio.a, swapped)
-    values = _from_sums(a, b, human, max(n, 1), moved)
-    difference = np.zeros(values.shape[1])
-    sound = np.all(np.isfinite(values), axis=0) | np.any(np.isnan(values), axis=0)
-    np.subtract(values[0], values[1], out=difference, where=sound)
-    if not np.all(sound):
-        again = Swaps(swaps.systems[~sound], swaps.documents[~sound])
-        difference[~sound] = _pooled_explicitly(trio, coefficient, again)
-    return difference
+    human[cells] = deviations(trios.human[cells], np.ones(n))
+    scores = np.where(cells, trios.metrics, 0.0)
+    swapped = np.stack(
+        [[_swapped(term, swaps).sum(axis=1) for term in _terms(one, human)] for one in scores]
+    )
+    differences = np.zeros((len(trios.n_missing), len(swaps.systems)))
+    for place, (a, b) in enumerate(trios.pairs.T):
+        values = _from_sums(scores[[a, b]], human, max(n, 1), swapped[b] - swapped[a])
+        sound = np.all(np.isfinite(values), axis=0) | np.any(np.isnan(values), axis=0)
+        np.subtract(values[0], values[1], out=differences[place], where=sound)
+        if not np.all(sound):
+            again = Swaps(swaps.systems[~sound], swaps.documents[~sound])
+            differences[place, ~sound] = _pooled_explicitly(trios.of(place), coefficient, again)
+    return differences
 
 
 def _pooled_explicitly(trio: Trio, coefficient: Coefficient, swaps: Swaps) -> Array:
@@ -443,7 +459,7 @@ def williams(
     nlpstats package drops all signs, also that of the correlation of a and b, and so may take three
     correlations for ones that no data can have.
     """
-    return williams_of(common(a, b, human), level, coefficient, alternative=alternative)
+    return williams_of(common(a, b, human).of(0), level, coefficient, alternative=alternative)
 
 
 def williams_of(
@@ -487,52 +503,36 @@ def sampled(
     )
 
 
-def sampled_by_document(
-    trios: Sequence[Trio], coefficient: Coefficient, draws: Draws
-) -> list[Sampled]:
+def sampled_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -> list[Sampled]:
     """Of each two metrics the mean difference over the documents in which both have a coefficient.
 
-    The trios are of one study, so that a metric that several have is computed once per document.
+    A metric that several pairs have is computed once per document.
     """
     n, n_documents = draws.documents.shape
-    fixed = [paired_differences(trio, coefficient) for trio in trios]
-    totals, counts = np.zeros((2, len(trios), n))
-    for place in range(n_documents):
-        drawn = draws.documents[:, place]
-        columns: dict[bytes, Array] = {}
-        for number, trio in enumerate(trios):
-            if draws.resample == "documents":
-                difference = np.broadcast_to(fixed[number][place], n)
-            else:
-                difference = _drawn_difference(trio, place, coefficient, draws, columns)
-            known = ~np.isnan(difference)
-            totals[number] += np.where(known, difference, 0.0) * drawn
-            counts[number] += known * drawn
+    fixed = paired_differences(trios, coefficient)
+    totals, counts = np.zeros((2, len(fixed), n))
+    weights = draws.systems.astype(np.float64)
+    for some in blocks(n_documents, n):
+        for place, drawn in enumerate(draws.documents[:, some].T.copy(), start=some.start):
+            differences = fixed[:, place, None]
+            if draws.resample != "documents":
+                there = np.flatnonzero(trios.present[:, place])
+                *scores, human = (v[there, place] for v in (*trios.metrics, trios.human))
+                of = WEIGHTED[coefficient]
+                each = np.stack([of(one, human, there, weights) for one in scores])
+                differences = each[trios.pairs[0]] - each[trios.pairs[1]]
+            known = ~np.isnan(differences)
+            totals += np.where(known, differences, 0.0) * drawn
+            counts += known * drawn
     means = quotient(totals, counts, counts > 0)
     found = []
-    for trio, differences, samples in zip(trios, fixed, means, strict=True):
+    for differences, samples in zip(fixed, means, strict=True):
         there = ~np.isnan(differences)
-        systems = bool(trio.present[:, there].any(axis=1).sum() > 1)
-        documents = bool(there.sum() > 1)
-        moved = {"systems": systems, "documents": documents, "both": systems and documents}
+        systems = bool(trios.present[:, there].any(axis=1).sum() > 1)
+        several = bool(there.sum() > 1)
+        moved = {"systems": systems, "documents": several, "both": systems and several}
         found.append(Sampled(mean_of_defined(differences), samples, moved[draws.resample]))
     return found
-
-
-def _drawn_difference(
-    trio: Trio, place: int, coefficient: Coefficient, draws: Draws, columns: dict[bytes, Array]
-) -> Array:
-    there = np.flatnonzero(trio.present[:, place])
-    human = trio.human[there, place]
-    both = []
-    for metric in (trio.a, trio.b):
-        scores = metric[there, place]
-        key = there.tobytes() + scores.tobytes()
-        if key not in columns:
-            weights = draws.systems.astype(np.float64)
-            columns[key] = WEIGHTED[coefficient](scores, human, there, weights)
-        both.append(columns[key])
-    return both[0] - both[1]
 
 
 class PairedBootstrap(NamedTuple):
@@ -590,7 +590,7 @@ def benjamini_hochberg(p: ArrayLike) -> Array:
     return adjusted
 
 
-def _family(p: ArrayLike) -> tuple[Array, NDArray[np.intp], Array]:
+def _family(p: ArrayLike) -> tuple[Array, Index, Array]:
     # The values that are there, ascending, where they came from, and room for the adjusted.
     given = np.asarray(p, dtype=np.float64)
     if given.ndim != 1 or np.any((given < 0) | (given > 1)):

@@ -278,7 +278,13 @@ def facet_requests(texts: Sequence[Text], options: LlmFacetOptions, decoding: De
 
 def _facet_groups(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Groups:
     prompt = load(options.prompt, filled=_FACETS_FILLED)
-    answer = _answer_model(tuple(options.facets))
+    # A list of segments per facet; by alias, since a facet may be called as a field may not
+    facets = tuple(options.facets)
+    fields: Any = {
+        f"facet_{place}": (list[str], Field(alias=name)) for place, name in enumerate(facets)
+    }
+    returned: Any = create_model("Returned", __base__=_Returned, **fields)
+    answer = create_model("Facets", __base__=Answer, facets=(returned, ...))
     schema, shown = schema_of(answer), _examples(prompt, options, answer)
 
     def build(items: list[Item]) -> ChatRequest:
@@ -306,15 +312,6 @@ def _examples(prompt: Prompt, options: LlmFacetOptions, answer: type[Answer]) ->
             problems.append(f"{prompt.file} > examples > {number} > items: {problem}")
     raise_problems(problems)
     return [turn for one in shown for turn in _turns(prompt, options, one["items"])]
-
-
-def _answer_model(facets: Sequence[str]) -> type[Answer]:
-    """A list of segments per facet; by alias, since a facet may be called as a field may not."""
-    fields: Any = {
-        f"facet_{place}": (list[str], Field(alias=name)) for place, name in enumerate(facets)
-    }
-    returned: Any = create_model("Returned", __base__=_Returned, **fields)
-    return create_model("Facets", __base__=Answer, facets=(returned, ...))
 
 
 def _rendered(

@@ -41,12 +41,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the page out where it is not the point: it takes longer than the tables."""
-    monkeypatch.setattr("metassay.reporting.meta_page.write_meta_page", lambda *_, **__: None)
-
-
 @pytest.fixture(scope="module")
 def given() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Four systems on ten documents: two metrics and a length, two raters, some of it missing."""
@@ -300,6 +294,15 @@ def test_a_system_that_one_file_lacks_is_an_error_and_both_a_note(
         "keep one row, or add a column 'system'"
         in problems(scores.drop(columns="system"), one[1])[0]
     )
+
+
+def test_a_form_that_asks_for_a_name_has_a_rater(given) -> None:
+    scores, ratings = given
+    named = ratings.rename(columns={"rater": "Your name"})
+    assert len(metassay.meta_eval(scores, named, **FEW).agreement)
+    unknown = ratings.rename(columns={"rater": "initials"})
+    (said,) = problems(scores, unknown)
+    assert "keep one row, or call the column that says who rated 'rater'" in said
 
 
 def test_a_misnamed_system_is_named(here: Path, given, found, capsys) -> None:

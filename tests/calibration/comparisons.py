@@ -18,9 +18,9 @@ from metassay.tracking.comparison.differences import (
     REGRESSED,
     SAME,
     UNKNOWN,
+    ComparisonOptions,
     Rule,
 )
-from metassay.tracking.options import ComparisonOptions
 
 DOCUMENTS = (5, 10, 26, 100)
 SYSTEMS, METRICS, CLAIMS, READ = 4, 20, 12, 8

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.tracking.options import SentinelOptions
 from metassay.tracking.sentinel.anchors import standings, stands_out
+from metassay.tracking.sentinel.checking import SentinelOptions
 
 RATE = SentinelOptions().false_alarm
 QUESTIONS = 1000

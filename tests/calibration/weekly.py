@@ -11,9 +11,13 @@ import pandas as pd
 
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import empty
-from metassay.tracking.comparison.differences import IMPROVED, REGRESSED, differences
+from metassay.tracking.comparison.differences import (
+    IMPROVED,
+    REGRESSED,
+    ComparisonOptions,
+    differences,
+)
 from metassay.tracking.comparison.sides import Side
-from metassay.tracking.options import ComparisonOptions
 
 WEEKS, SYSTEMS, METRICS, CLAIMS = 100, 4, 6, 8
 REPEATS = 0.03  # share of questions that get another verdict when they are asked again

@@ -12,8 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from metassay.datasets.ingest import ingest
-from metassay.llm.ledger import Entry, Ledger
-from metassay.llm.responses import export, import_
+from metassay.llm.ledger import Entry, Ledger, export, import_
 from metassay.models.store import Store
 from metassay.tables import parquet
 from metassay.tables.documents import SOURCES, TEXTS

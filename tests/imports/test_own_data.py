@@ -128,6 +128,12 @@ def test_a_file_of_another_kind_is_called_by_what_it_is(
             ]
 
 
+def test_only_a_table_is_a_validation_of_scout(importer, tmp_path) -> None:
+    log = {"eval": {"task": "t", "model": "m"}, "samples": [{"id": 1, "target": "C"}]}
+    told = "a.json: is a log of Inspect; metassay import inspect reads it"
+    assert importer.refused("scout", write_json(tmp_path / "a.json", log)) == [told]
+
+
 def test_other_files_are_told_in_one_line(importer, tmp_path) -> None:
     sheet = tmp_path / "ratings.csv"
     sheet.write_text("doc,rater,fluency\nd,ann,1\n", "utf-8")

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.labelled.segmentation_scores import examine
-from metassay.labelled.segmentations import ingest_sentences
+from metassay.labelled.segmentations import examine, ingest_sentences
 from metassay.labelled.types import segment_options
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
@@ -79,9 +78,7 @@ def written(make, tmp_path_factory) -> Path:
 def test_the_folder_has_tables_without_texts(written) -> None:
     names = {path.name for path in written.iterdir()}
     tables = ("segment_scores", "confusions", "sentences", "notes")
-    assert names == {"index.html", "page", "figures"} | {
-        f"{t}.{e}" for t in tables for e in ("csv", "md")
-    }
+    assert names == {"index.html", "page"} | {f"{t}.{e}" for t in tables for e in ("csv", "md")}
     sentences = pd.read_csv(written / "sentences.csv")
     assert list(sentences.columns[3:]) == ["label", "confidence", *NAMES]
     assert len(sentences) == 93
@@ -106,7 +103,6 @@ def test_the_answer_says_how_many_are_right_and_what_failed(make, written) -> No
     assert head["kind"] == "segmentation test"
     assert head["dataset"]["seen"] == ["words: unseen"]
     assert head["dataset"]["counts"][1:] == ["93 labelled sentences", "6 labels", "3 segmentations"]
-    assert [one["name"] for one in head["figures"]] == ["confusions"]
     assert {one["kind"] for one in head["problems"]} == {"warning"}
 
 
@@ -195,4 +191,3 @@ def test_where_every_sentence_failed_the_page_says_so(make, tmp_path) -> None:
         make(segmented=nothing, segment_scores=found.scores, confusions=found.confusions), out
     )
     assert "careful failed on every sentence." in page_data.head(out)["answer"]
-    assert not (out / "figures").exists()

@@ -19,8 +19,7 @@ from typing import Any
 
 from metassay.llm.budget import Budget, open_budget
 from metassay.llm.client import asker
-from metassay.llm.egress import check
-from metassay.llm.endpoints import EndpointOptions, ModelOptions, Prices
+from metassay.llm.endpoints import EndpointOptions, ModelOptions, Prices, check
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
 from metassay.llm.messages import Ask, ChatRequest, Message, Reply

@@ -21,7 +21,7 @@ from metassay.core.errors import BadInput, Unfinished
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
 from metassay.core.params import MaxCost
-from metassay.llm import batch_http, client, journal
+from metassay.llm import batch_run, client
 from metassay.llm.endpoints import parse_models
 from metassay.llm.ledger import Ledger
 from metassay.llm.limits import Policy
@@ -111,6 +111,37 @@ def test_answers_come_by_a_batch_at_half_the_price(batches, tmp_path) -> None:
     assert ask(batches, tmp_path, questions)[0].attempts == 0  # from the ledger
     assert ask(batches, tmp_path, questions, mode="single") == ask(batches, tmp_path, questions)
     assert batches.steps.total() == 5
+
+
+def test_a_bar_says_how_many_are_answered_while_a_batch_goes_on(
+    batches, tmp_path, monkeypatch
+) -> None:
+    bars: list[tuple[str, int]] = []
+    done: list[int] = []
+
+    @contextmanager
+    def bar(model: str, total: int) -> Iterator[Any]:
+        bars.append((model, total))
+        yield done.append
+
+    monkeypatch.setattr(batch_run, "answers_bar", bar)
+    batches.looks = 3
+    assert missing(ask(batches, tmp_path, requests(5))) == {}
+    assert bars == [("m-1", 5)]
+    assert done[0] == done[-1] == 5  # by the endpoint's count, and then by the answers
+    monkeypatch.setattr(client, "answers_bar", bar)
+    done.clear()
+    assert missing(ask(batches, tmp_path / "b", requests(4), batch=False)) == {}
+    assert (bars[1], done) == (("m-1", 4), [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_bar_is_on_stderr_where_that_is_a_terminal(terminal, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    with client.answers_bar("m[1]", 3) as tell:
+        tell(2)
+    said = capsys.readouterr()
+    assert (said.out, "m[1]" in said.err) == ("", terminal)
 
 
 def test_expired_failed_and_lost_lines_are_asked_again(batches, tmp_path) -> None:
@@ -248,12 +279,12 @@ def test_who_asks_alone_leaves_what_is_in_a_batch(batches, tmp_path) -> None:
 
 
 def test_a_file_has_no_more_than_its_endpoint_takes(batches, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(batch_http, "MOST_REQUESTS", 4)
+    monkeypatch.setattr(batch_run, "MOST_REQUESTS", 4)
     assert missing(ask(batches, tmp_path, requests(10))) == {}
     counts = [batch["request_counts"]["total"] for batch in batches.batches.values()]
     assert counts == [4, 4, 2]
     longest = max(len(file) for file in batches.files.values())
-    monkeypatch.setattr(batch_http, "MOST_BYTES", longest // 2)
+    monkeypatch.setattr(batch_run, "MOST_BYTES", longest // 2)
     assert missing(ask(batches, tmp_path, [request(f"x{n}") for n in range(4)])) == {}
     assert set(batches.charges.values()) == {1}
     sent = [file for name, file in batches.files.items() if name.startswith("file-")]
@@ -279,8 +310,8 @@ def test_private_text_is_not_uploaded_without_leave(batches, tmp_path) -> None:
     assert not batches.received
     # Begun with leave and killed before its upload: who has none does not send it in passing.
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
-        journal.begin(ledger, "left", batches.base_url)
-        journal.add(ledger, "left", canary.key, 1, canary.canonical)
+        ledger.begin_batch("left", batches.base_url)
+        ledger.add_line("left", canary.key, 1, canary.canonical)
     assert missing(ask(batches, tmp_path, requests(2))) == {}
     assert not any(b"CANARY" in body for body in batches.received)
     assert journal_of(tmp_path)[:2] == (0, 0)
@@ -308,7 +339,7 @@ def test_a_batch_that_its_endpoint_does_not_know(batches, tmp_path, monkeypatch)
     batches.batches.clear()
     with pytest.raises(BadInput, match=r"does not know batch batch_0.*48 hours"):
         ask(batches, tmp_path, requests(2))
-    monkeypatch.setattr(journal, "ABANDONED", -1.0)
+    monkeypatch.setattr(batch_run, "ABANDONED", -1.0)
     assert missing(ask(batches, tmp_path, requests(2))) == {}
     with session(batches.base_url, tmp_path / "ledger.sqlite") as opened:
         account = opened.spent

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.llm import tokens
-from metassay.llm.estimate import estimate
+from metassay.llm.estimate import estimate, of_request
 from metassay.llm.messages import ChatRequest, Message
 from tests.llm.batch_setup import PRICES, asking, model, request, requests
 from tests.llm.scripted_server import said
@@ -75,10 +74,10 @@ def test_the_estimate_is_within_ten_percent_of_what_the_server_counts(
 
 def test_a_schema_counts_only_where_it_is_sent() -> None:
     question = request(1, schema='{"type":"object"}')
-    bare = tokens.of_request(request(1), len, structured=True)
-    assert tokens.of_request(question, len, structured=False) == bare
+    bare = of_request(request(1), len, structured=True)
+    assert of_request(question, len, structured=False) == bare
     # Under a heading of 31 characters, as JSON with a space after its colon.
-    assert tokens.of_request(question, len, structured=True) == bare + 31 + 18
+    assert of_request(question, len, structured=True) == bare + 31 + 18
 
 
 def test_both_bounds_by_hand(ledger) -> None:
@@ -166,7 +165,7 @@ def test_past_answers_correct_the_count(server, ledger) -> None:
 def test_a_large_run_is_sampled(ledger) -> None:
     asked = questions("abstract", 2500)
     sampled = estimate(asked, ledger, model(), completion_tokens=5, structured=True).prompt_tokens
-    counted = sum(tokens.of_request(question, structured=True) for question in asked)
+    counted = sum(of_request(question, structured=True) for question in asked)
     assert sampled == pytest.approx(counted, rel=0.01)
 
 
@@ -175,9 +174,9 @@ def test_the_rule_by_hand() -> None:
     # "MRI" 0.5 a letter; "2024" two groups of three digits + 0.8; a mark 0.95; a line 0.7
     text = "Her osteoarthritis was seen by MRI\nin 2024."
     expected = 1.25 + 1.42 + 3 + 1.5 + 0.7 + 1 + 2.8 + 0.95
-    assert tokens.by_rule(text) == pytest.approx(expected)
-    assert tokens.by_rule("") == 0
-    assert tokens.of_request(request(1), len, structured=True) == 3 + 4 + 7 + 4 + 11
+    assert estimate.by_rule(text) == pytest.approx(expected)
+    assert estimate.by_rule("") == 0
+    assert of_request(request(1), len, structured=True) == 3 + 4 + 7 + 4 + 11
 
 
 def test_counting_with_the_models_own_tokenizer(ledger, tmp_path) -> None:

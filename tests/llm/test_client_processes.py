@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metassay.llm.ledger import Ledger
-from metassay.llm.responses import export
+from metassay.llm.ledger import Ledger, export
 from tests.llm.batch_setup import Asker, another_process, asking, request, requests
 from tests.llm.scripted_server import ScriptedServer
 

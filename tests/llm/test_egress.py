@@ -6,7 +6,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.llm.client import asker
-from metassay.llm.egress import Cleared, check
+from metassay.llm.endpoints import Cleared, check
 from metassay.llm.limits import Policy
 from metassay.llm.messages import ChatRequest, Message
 from tests.llm.batch_setup import asking, budget_of, endpoint, model

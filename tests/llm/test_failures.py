@@ -5,10 +5,9 @@ import sqlite3
 
 import pandas as pd
 
-from metassay.llm.egress import can_ask
-from metassay.llm.ledger import Failure, Ledger
+from metassay.llm.endpoints import can_ask
+from metassay.llm.ledger import Failure, Ledger, export, import_, responses
 from metassay.llm.messages import ChatRequest
-from metassay.llm.responses import export, import_, responses
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 from tests.llm.batch_setup import asking, endpoint, request, requests

@@ -6,9 +6,8 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.llm.client import asker, replayer
-from metassay.llm.egress import check
-from metassay.llm.ledger import Ledger
-from metassay.llm.responses import RESPONSES, export, import_, responses
+from metassay.llm.endpoints import check
+from metassay.llm.ledger import RESPONSES, Ledger, export, import_, responses
 from metassay.tables.parquet import read, write
 from tests.llm.batch_setup import asking, budget_of, endpoint, model, request, requests
 from tests.llm.scripted_server import (

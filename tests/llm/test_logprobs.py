@@ -9,9 +9,8 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.llm.client import replayer
-from metassay.llm.ledger import FORM, Ledger
+from metassay.llm.ledger import FORM, Ledger, export, import_, responses
 from metassay.llm.messages import TokenLogprobs
-from metassay.llm.responses import export, import_, responses
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 from tests.llm.batch_setup import asking, request

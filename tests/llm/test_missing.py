@@ -2,7 +2,7 @@
 
 import pytest
 
-from metassay.llm.missing import (
+from metassay.llm.messages import (
     Missing,
     counted,
     mendable,

@@ -13,8 +13,7 @@ import yaml
 
 from metassay.core.errors import BadInput
 from metassay.llm.client import asker
-from metassay.llm.egress import check
-from metassay.llm.endpoints import ModelOptions, Models, parse_models
+from metassay.llm.endpoints import ModelOptions, Models, check, parse_models
 from metassay.llm.ledger import Ledger
 from metassay.llm.messages import Ask, ChatRequest, Message
 from metassay.llm.prompts import Decoding

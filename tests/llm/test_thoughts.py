@@ -6,8 +6,8 @@ import pytest
 from metassay.generation.chat import ChatOptions, write_chat
 from metassay.llm.answers import without_thoughts
 from metassay.llm.client import replayer
+from metassay.llm.ledger import responses
 from metassay.llm.prompts import Decoding
-from metassay.llm.responses import responses
 from metassay.tables.documents import SOURCES, TEXTS
 from tests.llm.batch_setup import asking, model, request
 from tests.llm.scripted_server import Answer, cut, said

@@ -173,7 +173,7 @@ def test_williams_within_systems(folder: Path) -> None:
         rs = [stats.pearsonr(*two).statistic for two in ((x, z), (y, z), (x, y))]
         if rs[0] < rs[1]:
             continue
-        trio = common(values[METRICS[a]], values[METRICS[b]], study.human)
+        trio = common(values[METRICS[a]], values[METRICS[b]], study.human).of(0)
         sides = map(less_system, (trio.a, trio.b, trio.human))
         ours = williams(*sides, "global", "pearson", alternative="greater")
         assert ours.n == len(x)

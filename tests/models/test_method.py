@@ -10,7 +10,7 @@ from metassay.metrics import bertscore, med_bertscore
 from metassay.metrics.faithfulness import ctc_consistency, factscore_support, redress
 from metassay.models import likelihood, pair_scores
 from metassay.units.alignment import vectors as alignment
-from metassay.versions.reading import hash_of, said
+from metassay.versions.closure import hash_of, said
 
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")

@@ -91,13 +91,9 @@ class Invented:
             authors=[
                 c.AuthorInfo(a, "reference" if a == "reference" else "system") for a in self.authors
             ],
-            metrics=[
-                c.MetricInfo(label(m, j), f"m{i}", better)
-                for i, (m, j, better) in enumerate(METRICS)
-            ],
-            criteria=[
-                c.CriterionInfo(name, name.replace("_", " "), f"c{i}", better, 1, 5)
-                for i, (name, better) in enumerate(CRITERIA)
+            measures=[
+                *(c.Measure(label(m, j), f"m{i}", way) for i, (m, j, way) in enumerate(METRICS)),
+                *(c.Measure(f"people: {n}", f"c{i}", way) for i, (n, way) in enumerate(CRITERIA)),
             ],
             judges=list(JUDGES),
             parts=list(PARTS),
@@ -228,12 +224,11 @@ class Invented:
         self.index.append(row)
         self.searched.append(" \n".join([text.text, *(line.text for line in lines)]))
 
-    def _search(self, page: PageFolder) -> list[c.SearchShard]:
+    def _search(self, page: PageFolder) -> list[str]:
         shards = []
         for place, first in enumerate(range(0, len(self.searched), 1000)):
             texts = self.searched[first : first + 1000]
-            name = page.put(f"search/{place}", {"texts": texts})
-            shards.append(c.SearchShard(name, first, len(texts)))
+            shards.append(page.put(f"search/{place}", {"texts": texts}))
         return shards
 
     def _tables(self, index: pd.DataFrame) -> list[tuple[str, pd.DataFrame, dict[str, Any]]]:
@@ -381,7 +376,8 @@ class Invented:
             systems=c.SystemsInfo(
                 *("system", "leaderboard", "author", ["metric", "judge"]),
                 c.CellInfo("macro", "low", "high", "n", "n_missing"),
-                *("better", "groups", ["rougeL_recall", "claim_recall (lexical)", "error_count"]),
+                ["rougeL_recall", "claim_recall (lexical)", "error_count"],
+                *("better", "groups"),
             ),
             texts=texts,
             links=[c.Link("../other/index.html", "Another report")],

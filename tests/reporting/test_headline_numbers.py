@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from metassay.format.numbers import rounded, shown
-from metassay.llm.missing import REST
+from metassay.llm.messages import REST
 from metassay.reporting.headline import (
     evaluation_numbers,
     judge_numbers,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from scipy.stats import false_discovery_control, t, ttest_1samp
+from scipy.stats import cauchy, false_discovery_control, t, ttest_1samp
 
 from metassay.statistics.annotator_test import annotator_test, benjamini_yekutieli
 
@@ -108,6 +108,36 @@ def test_items_that_are_there_five_times_count_about_once():
     for a, b in zip(once.contests, often.contests, strict=True):
         assert b.p == pytest.approx(a.p, abs=0.02)
         assert b.n_clusters == a.n == 40
+
+
+def test_a_document_of_most_items_is_known_as_from_few():
+    # 12 items on which the rater is nearer stand in one document, 12 ties in 12 others. They are
+    # wholly alike: 12^2 / 24 + 12 / 24 = 6.5 times the variance of independent ones, and the
+    # variance of as many equal documents as (144 + 12)^2 / (144^2 + 12) = 1.17 is known to less
+    # than one degree of freedom, so one is taken: Cauchy's distribution.
+    judge = np.repeat([0.0, 1.0], 12)
+    ratings = np.ones((2, 24))
+    of = np.concatenate((np.zeros(12), np.arange(1, 13)))
+    contest = annotator_test(judge, ratings, epsilon=0.7, cluster=of).contests[0]
+    deviation = np.where(judge == 0, 1, 0) - 0.5
+    sums = np.bincount(of.astype(int), deviation)
+    effect = np.sum(sums**2) * 13 / 12 / 24 / np.var(deviation, ddof=1)
+    assert effect > 5.5
+    score = (12 - 24 * 0.7) / np.sqrt(24 * (0.7 - 0.49) * effect)
+    assert contest.p == pytest.approx(cauchy.cdf(score), abs=1e-9)
+
+
+def test_ten_documents_without_a_lost_one_may_miss_the_tenth_that_is_lost():
+    # Nine tenths to the tenth power is .35: a judge that is wrong in whole documents, one of ten,
+    # is right in ten of them that often. By itself, each of 100 items tells far more.
+    ratings = np.ones((3, 100))
+    for rater in range(3):
+        ratings[rater, [7 + 20 * rater, 46 + 11 * rater]] = 0  # a rater's slips, here and there
+    alone = annotator_test(np.ones(100), ratings, epsilon=0.1)
+    alike = annotator_test(np.ones(100), ratings, epsilon=0.1, cluster=np.arange(100) // 10)
+    assert alone.passes
+    assert not alike.passes
+    assert all(one.p > 0.05 for one in alike.contests)
 
 
 def test_one_document_tells_nothing():

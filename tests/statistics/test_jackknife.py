@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from metassay.statistics.components import COMPONENTS, correlate_at
-from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS
+from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, taus_without
 from metassay.statistics.jackknife import LeftOut, interval, left_out, units_of
 from metassay.statistics.layout import Layout, plain
 
@@ -50,6 +50,22 @@ def test_every_leave_out_is_that_of_the_smaller_study(relation, coefficient, sha
     elif gaps and shape[1] < 20:
         documents[1] = NAN  # it has no text that could be left out
     assert found.documents == pytest.approx(documents, nan_ok=True, abs=1e-9)
+
+
+@pytest.mark.parametrize(("items", "n"), [(9, 4), (9, 9), (300, 7), (300, 300)])
+def test_taus_without_each_group_are_scipys_of_the_rest(items, n):
+    rng = np.random.default_rng(items + n)
+    x, y = rng.integers(0, 6, (2, 3, items)).astype(float)
+    x[1, rng.random(items) < 0.3] = NAN
+    x[2, :-2] = 1.0  # its only other values go with the last group
+    group = np.arange(items) * n // items
+    found = taus_without(x, y, group, n)
+    for row in range(3):
+        for number in range(0, n, 1 + n // 20):
+            rest = (group != number) & np.isfinite(x[row])
+            for name, variant in (("kendall", "b"), ("kendall_c", "c")):
+                expected = scipy.stats.kendalltau(x[row, rest], y[row, rest], variant=variant)
+                assert found[name][row, number] == pytest.approx(expected.statistic, nan_ok=True)
 
 
 def groups(documents):

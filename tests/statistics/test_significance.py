@@ -78,10 +78,11 @@ def test_williams_counts_gaps():
 
 
 def paired_bootstrap(a, b, human, level, coefficient, *, resample, n, confidence, rng):
-    trio = common(a, b, human)
+    trios = common(a, b, human)
+    trio = trios.of(0)
     draws = draw(trio.a.shape, resample=resample, n=n, rng=rng)
     if level == "document":
-        (found,) = sampled_by_document([trio], coefficient, draws)
+        (found,) = sampled_by_document(trios, coefficient, draws)
     else:
         each = [sampled(one, trio.human, level, coefficient, draws) for one in (trio.a, trio.b)]
         found = each[0].less(each[1])

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.datasets.registry import REGISTRY
-from metassay.tracking.comparison.locks import Lock, outs_of
+from metassay.tracking.comparison.sides import Lock, outs_of
 from metassay.versions.code_yaml import FILE as CODE
 from metassay.versions.code_yaml import JOINT, STAGES, parts_of
 

@@ -5,13 +5,16 @@ Source of the test: metassay/statistics/changes.py.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pydantic import Field
 
 from metassay.core.errors import BadInput, meant, shown
+from metassay.core.options import PARAMS, Confidence, Draws, Options, Seed, parse
+from metassay.core.params import Params
 from metassay.format.frames import records
 from metassay.format.numbers import counted
 from metassay.statistics.changes import (
@@ -30,11 +33,30 @@ from metassay.tables.parquet import as_written, empty
 from metassay.tables.tracking import CHANGED_DOCUMENTS, CHANGES
 from metassay.tracking.comparison.causes import Cause, causes
 from metassay.tracking.comparison.sides import Side
-from metassay.tracking.options import ComparisonOptions
 
 ROW: Final = ["part", "metric", "judge", "author"]
 ROUNDING = 1e-9  # scores whose difference is a smaller share of them are the same
 NOTHING = 1e-12  # so is a difference that is a smaller share of the row's largest score
+
+
+class ComparisonOptions(Options):
+    """How two sides are compared: how sure a difference must be, and how it is tried.
+
+    `confidence`: 1 less this is the chance that anything at all is called a difference where there
+    is none; intervals have it, too, each by itself. `permutations`: so many signs of the documents'
+    differences are drawn; all of them are tried where they are fewer. `documents`: so many of those
+    behind a difference are listed.
+    """
+
+    confidence: Confidence = 0.95
+    permutations: Annotated[Draws, Field(ge=100)] = 10_000
+    seed: Seed = 20261121
+    documents: Annotated[int, Field(ge=1, le=1000)] = 5
+
+
+def comparison_options(params: Params) -> ComparisonOptions:
+    """The block `comparison` as params.yaml has it, checked."""
+    return parse(ComparisonOptions, params.comparison, where=f"{PARAMS} > comparison")
 
 
 class Scores(NamedTuple):
@@ -68,11 +90,9 @@ class Grid(NamedTuple):
         """
         neither = np.isnan(self.before.value) & np.isnan(self.after.value)
         alike = self._alike()
-        ends = ((self.before.high, self.after.low), (self.before.low, self.after.high))
-        least, most = (
-            np.where(neither, np.nan, np.where(alike, 0.0, _change(*pair))) for pair in ends
-        )
-        return least, most
+        least = np.where(alike, 0.0, _change(self.before.high, self.after.low))
+        most = np.where(alike, 0.0, _change(self.before.low, self.after.high))
+        return np.where(neither, np.nan, least), np.where(neither, np.nan, most)
 
     def unbounded(self) -> npt.NDArray[np.int64]:
         """How many documents' change nothing bounds from below, and from above: (2, rows)."""
@@ -99,10 +119,8 @@ def grid_of(
     both = pd.concat([before[ROW], after[ROW]]).drop_duplicates().sort_values(ROW)
     rows = pd.MultiIndex.from_frame(both)
     documents = pd.Index(sorted(set(before["doc_id"]) | set(after["doc_id"])), name="doc_id")
-    cluster = numbered_by(documents, clusters)
-    return Grid(
-        rows, documents, cluster, _filled(before, rows, documents), _filled(after, rows, documents)
-    )
+    sides = (_filled(side, rows, documents) for side in (before, after))
+    return Grid(rows, documents, numbered_by(documents, clusters), *sides)
 
 
 def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
@@ -174,9 +192,8 @@ class Rule(NamedTuple):
         """The test of each row, its adjusted p for all rows of all benchmarks."""
         rng = np.random.default_rng(self.options.seed)
         found = sign_flip_test(summed(change, cluster), n=self.options.permutations, rng=rng)
-        each = (np.minimum(1.0, self.looked_at * one) for one in (found.adjusted, found.reach))
-        adjusted, reach = each
-        return found._replace(adjusted=adjusted, reach=reach)
+        every = np.minimum(1.0, self.looked_at * np.stack([found.adjusted, found.reach]))
+        return found._replace(adjusted=every[0], reach=every[1])
 
     def verdicts(self, change: Array, found: Flipped, better: Sequence[str]) -> list[str]:
         """What the test alone says of each row."""
@@ -294,13 +311,22 @@ def differences(
     at once; p is multiplied by it (Bonferroni). Raises BadInput where no document is in both.
     """
     left, right = _scores(before, parts=parts), _scores(after, parts=parts)
-    _in_common(left, right, before, after)
+    ours, theirs = set(left["doc_id"]), set(right["doc_id"])
+    if not ours & theirs:
+        raise BadInput(
+            f"{before.name} and {after.name} have no document of {before.benchmark} in common"
+            f" ({len(ours):,} and {len(theirs):,}); compare states of the same documents"
+        )
+    keys = (set(map(tuple, one[ROW[:3]].drop_duplicates().to_numpy())) for one in (left, right))
+    if not set.intersection(*keys):
+        raise BadInput(
+            f"{before.name} and {after.name} have no metric of {before.benchmark} in common;"
+            " compare states that were measured alike"
+        )
     better = pd.concat([side.leaderboard.set_index(ROW)["better"] for side in (before, after)])
     better = better[~better.index.duplicated(keep="last")]
-    clusters = {**before.clusters, **after.clusters}
-    return _compared(
-        grid_of(left, right, clusters), (left, right), better, Rule(options, looked_at)
-    )
+    grid = grid_of(left, right, {**before.clusters, **after.clusters})
+    return _compared(grid, (left, right), better, Rule(options, looked_at))
 
 
 def compare_systems(
@@ -314,19 +340,15 @@ def compare_systems(
     known = sorted(set(scores["author"]))
     unknown = [name for name in (one, other) if name not in known]
     if unknown or one == other:
-        listed = ", ".join(map(shown, known))
+        lead, listed = f"{side.name}:", ", ".join(map(shown, known))
+        without = f"has no scores; choose from {listed}"
         raise BadInput(
-            [
-                f"{side.name}: {shown(name)} has no scores; choose from {listed}"
-                f"{meant(name, known)}"
-                for name in unknown
-            ]
-            or f"{side.name}: both systems are {shown(one)}; name two of {listed}"
+            [f"{lead} {shown(name)} {without}{meant(name, known)}" for name in unknown]
+            or f"{lead} both systems are {shown(one)}; name two of {listed}"
         )
     left = scores[scores["author"] == one].assign(author=other)
     right = scores[scores["author"] == other]
-    better = side.leaderboard.set_index(ROW)["better"]
-    grid = grid_of(left, right, side.clusters)
+    grid, better = grid_of(left, right, side.clusters), side.leaderboard.set_index(ROW)["better"]
     found = _compared(grid, (left, right), better, Rule(options, 1))
     none = changed_certificates(side, side)
     return Comparison(side.benchmark, one, other, True, found, None, none, ((), side.changed))
@@ -343,47 +365,25 @@ def _scores(side: Side, *, parts: bool) -> pd.DataFrame:
     return kept
 
 
-def _in_common(left: pd.DataFrame, right: pd.DataFrame, before: Side, after: Side) -> None:
-    ours, theirs = set(left["doc_id"]), set(right["doc_id"])
-    if not ours & theirs:
-        raise BadInput(
-            f"{before.name} and {after.name} have no document of {before.benchmark} in common"
-            f" ({len(ours):,} and {len(theirs):,}); compare states of the same documents"
-        )
-    keys = (set(map(tuple, one[ROW[:3]].drop_duplicates().to_numpy())) for one in (left, right))
-    if not set.intersection(*keys):
-        raise BadInput(
-            f"{before.name} and {after.name} have no metric of {before.benchmark} in common;"
-            " compare states that were measured alike"
-        )
-
-
 def _compared(
-    grid: Grid,
-    sides: tuple[pd.DataFrame, pd.DataFrame],
-    better: "pd.Series[str]",
-    rule: Rule,
+    grid: Grid, sides: tuple[pd.DataFrame, pd.DataFrame], better: "pd.Series[str]", rule: Rule
 ) -> Differences:
     change = grid.change()
-    turned = better.reindex(grid.rows).fillna("neither")
+    turned, paired = better.reindex(grid.rows).fillna("neither"), np.isfinite(change)
     test, verdicts, why, lacks = judge(grid, turned.tolist(), rule)
-    paired = np.isfinite(change)
     low, high = mean_interval(change, grid.cluster, confidence=rule.options.confidence)
     ends = zip(grid.extremes(), grid.unbounded(), strict=True)
     least, most = (np.where(open_ > 0, np.nan, mean_without_gaps(end, 1)) for end, open_ in ends)
+    # The numbers of both sides were made alike, or one side has none.
+    was, now = ({key: {*its} for key, its in one.groupby(ROW)["recipe"]} for one in sides)
     table = grid.rows.to_frame(index=False).assign(
         verdict=verdicts,
         why=why,
         lacks_answers=lacks,
         before=mean_without_gaps(np.where(paired, grid.before.value, np.nan), 1),
         after=mean_without_gaps(np.where(paired, grid.after.value, np.nan), 1),
-        **{
-            "difference": mean_without_gaps(change, 1),
-            "low": low,
-            "high": high,
-            "least": least,
-            "most": most,
-        },
+        difference=mean_without_gaps(change, 1),
+        **{"low": low, "high": high, "least": least, "most": most},
         **{"p": test.p, "p_adjusted": test.adjusted, "smallest_p": test.smallest},
         n=paired.sum(axis=1),
         n_changed=(np.nan_to_num(change) != 0).sum(axis=1),
@@ -392,17 +392,9 @@ def _compared(
         n_failed_before=np.nansum(grid.before.n_failed, axis=1).astype(int),
         n_failed_after=np.nansum(grid.after.n_failed, axis=1).astype(int),
         better=turned.to_numpy(),
-        same_recipe=_same_recipe(*sides, grid),
+        same_recipe=[was.get(key, now.get(key)) == now.get(key, was.get(key)) for key in grid.rows],
     )
     return Differences(as_written(CHANGES, table), changed_documents(grid, rule.options.documents))
-
-
-def _same_recipe(left: pd.DataFrame, right: pd.DataFrame, grid: Grid) -> list[bool]:
-    """Whether both sides' numbers were made alike; true where one side has none."""
-    ours, theirs = (
-        {key: set(recipes) for key, recipes in one.groupby(ROW)["recipe"]} for one in (left, right)
-    )
-    return [key not in ours or key not in theirs or ours[key] == theirs[key] for key in grid.rows]
 
 
 DECISION: Final = ["study", "criterion", "part", "metric", "judge", "level"]
@@ -436,16 +428,10 @@ def compare(
     looked_at: int = 1,
 ) -> Comparison:
     """Compare two states of a benchmark; arguments and errors as of `differences`."""
-    return Comparison(
-        after.benchmark,
-        before.name,
-        after.name,
-        False,
-        differences(before, after, options, parts=parts, looked_at=looked_at),
-        causes(before.lock, after.lock) if before.lock and after.lock else None,
-        changed_certificates(before, after),
-        (before.changed, after.changed),
-    )
+    found = differences(before, after, options, parts=parts, looked_at=looked_at)
+    why = causes(before.lock, after.lock) if before.lock and after.lock else None
+    changed, names = (before.changed, after.changed), (after.benchmark, before.name, after.name)
+    return Comparison(*names, False, found, why, changed_certificates(before, after), changed)
 
 
 def changed_certificates(before: Side, after: Side) -> pd.DataFrame:

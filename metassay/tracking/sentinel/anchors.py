@@ -1,8 +1,14 @@
-"""The anchors: which questions a judge is asked again, drawn once with a seed.
+"""The anchors, the questions a judge is asked again: where they are kept, and how they are drawn.
 
-Drawn are whole items of metrics that the judge has answered. Strata are the questions of related
-measures by the stored verdict, of each author, and equally many items come from each. Several
-anchors of a text go into one call, as in the repetitions, which a check is held against.
+Keys and verdicts lie beside the benchmark. The anchors' texts may be private, so they lie under
+.work/, which git ignores and which has the ledger with the same texts. A clone without them takes
+them from the tables of pairs, as far as these still ask the same: a pair_id is the hash of its
+texts.
+
+Drawn, once and with a seed, are whole items of metrics that the judge has answered. Strata are the
+questions of related measures by the stored verdict, of each author, and equally many items come
+from each. Several anchors of a text go into one call, as in the repetitions, which a check is held
+against.
 
 The stored verdicts are one draw of a judge that changes its mind, and they chose the anchors. So of
 the repetitions that were asked when the anchors were fixed, and of today's answers, each might be
@@ -10,22 +16,176 @@ today's if nothing changed: how often each of them differs from the stored verdi
 today's stand out (`metassay.statistics.changes`). A text is moved as a whole.
 """
 
+import contextlib
+import fcntl
 import hashlib
+import json
+import logging
+import time
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
+from metassay.core.options import BENCHMARKS
 from metassay.judges.criteria import RUBRIC
-from metassay.llm.missing import counted
+from metassay.llm.messages import counted
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 from metassay.scoring.pairing.measures import MEASURES
+from metassay.scoring.pairing.pairs import pair_id
 from metassay.statistics.changes import Integers, Standing, least_chance, standing
+from metassay.tables.pairs import PAIRS
+from metassay.tables.parquet import Table, empty, read, write
+from metassay.tables.tracking import ANCHORS, DRIFT
+
+WORK = Path(".work/sentinel")
+TABLES_FOLDER = Path("data/tables")
+_OPEN_FOR = timedelta(hours=24)  # a check that was cut off goes on where it stopped, for so long
+_log = logging.getLogger(__name__)
+_APART = 1000  # salts between two draws: more than a judge repeats its own questions
+
+
+def anchors_file(benchmark: str, judge: str) -> Path:
+    """Table `anchors` of one judge."""
+    return BENCHMARKS / benchmark / "sentinel" / "anchors" / f"{judge}.parquet"
+
+
+def drift_file(benchmark: str) -> Path:
+    """Table `drift`, of all judges."""
+    return BENCHMARKS / benchmark / "sentinel" / "drift.parquet"
+
+
+def watched(benchmark: str) -> list[str]:
+    """The judges that have anchors."""
+    return sorted(file.stem for file in anchors_file(benchmark, "any").parent.glob("*.parquet"))
+
+
+def read_anchors(benchmark: str, judge: str) -> pd.DataFrame:
+    """Table `anchors` of a judge; BadInput where nobody fixed any."""
+    file = anchors_file(benchmark, judge)
+    if not file.exists():
+        there = ", ".join(watched(benchmark)) or "none"
+        raise BadInput(
+            f"{file} does not exist: judge {judge!r} has no anchors (judges that have some:"
+            f" {there}); `metassay sentinel fix {benchmark} --judge {judge}` draws them"
+        )
+    return read_kept(ANCHORS, file)
+
+
+def write_texts(benchmark: str, judge: str, pairs: pd.DataFrame) -> None:
+    """Keep what the anchors ask, as rows of `pairs`."""
+    write(PAIRS, pairs, _work(benchmark, judge, "parquet"))
+
+
+def read_texts(benchmark: str, judge: str, pair_ids: Iterable[str]) -> pd.DataFrame:
+    """The rows of `pairs` that ask these questions; BadInput where a text is not to be had."""
+    wanted = sorted(set(pair_ids))
+    file = _work(benchmark, judge, "parquet")
+    tables = TABLES_FOLDER / benchmark / PAIRS.name
+    files = [file] if file.exists() else sorted(tables.glob("*.parquet"))
+    rows = [_those(read(PAIRS, one), wanted) for one in files]
+    found = pd.concat(rows, ignore_index=True) if rows else None
+    absent = len(wanted) - (0 if found is None else found["pair_id"].nunique())
+    if found is None or absent:
+        raise BadInput(
+            f"{file}: {absent} of {len(wanted)} anchors have no text here, and the tables of"
+            f" {benchmark!r} do not ask them any more; copy the file from where the anchors were"
+            f" fixed, or draw others: metassay sentinel fix {benchmark} --judge {judge} --replace"
+        )
+    return found
+
+
+def _those(pairs: pd.DataFrame, wanted: list[str]) -> pd.DataFrame:
+    """Rows that ask what is wanted, and whose texts are those that were hashed."""
+    rows = pairs[pairs["pair_id"].isin(wanted) & pairs["settled"].isna()]
+    texts = rows[["instrument", "premise", "hypothesis", "context"]].astype(object)
+    texts = texts.where(texts.notna(), None)
+    hashes = [pair_id(*said) for said in texts.itertuples(index=False)]
+    return rows[rows["pair_id"] == pd.Series(hashes, index=rows.index, dtype="str")]
+
+
+@contextmanager
+def alone(benchmark: str) -> Iterator[None]:
+    """Nobody else checks this benchmark's judges meanwhile: two would write over each other's rows
+    and share answers. A second one waits; a killed one lets go."""
+    path = WORK / f"{benchmark}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _log.warning("%s: waiting for another check of its judges to end", benchmark)
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+
+
+def append_drift(benchmark: str, rows: pd.DataFrame) -> None:
+    """Add rows to table `drift`."""
+    file = drift_file(benchmark)
+    known = [read_kept(DRIFT, file)] if file.exists() else []
+    write(DRIFT, pd.concat([*known, rows], ignore_index=True), file)
+
+
+def unused(benchmark: str, judge: str, now: datetime) -> datetime:
+    """`now` to the second, or the next one of which there is no row yet."""
+    file, now = drift_file(benchmark), now.replace(microsecond=0)
+    rows = read_kept(DRIFT, file) if file.exists() else empty(DRIFT)
+    taken = set(rows.loc[rows["judge"] == judge, "when"])
+    while f"{now:%Y-%m-%dT%H:%M:%SZ}" in taken:
+        now += timedelta(seconds=1)
+    return now
+
+
+def salt(benchmark: str, judge: str, task: str, now: datetime) -> int:
+    """A number that makes questions of their own of what is asked again.
+
+    It goes into the requests (`repeat`), so that the ledger keeps each answer and none answers for
+    another. What was cut off within a day has the number that it had: then the ledger does answer,
+    with what was just paid for. `finished` ends that.
+    """
+    file = _work(benchmark, judge, "open")
+    with contextlib.suppress(FileNotFoundError, ValueError, LookupError, TypeError):  # or damaged
+        begun = json.loads(file.read_text(encoding="utf-8"))
+        then = datetime.fromisoformat(begun["when"])
+        if begun["task"] == task and now - _OPEN_FOR < then <= now:
+            return int(begun["salt"])
+    number = time.time_ns() // 1_000_000 * _APART  # not of `now`, which a caller may give twice
+    with whole_file(file) as out:
+        content = {"task": task, "when": now.isoformat(), "salt": number}
+        out.write(json.dumps(content).encode())
+    return number
+
+
+def finished(benchmark: str, judge: str) -> None:
+    """What is asked next is asked anew."""
+    _work(benchmark, judge, "open").unlink(missing_ok=True)
+
+
+def _work(benchmark: str, judge: str, ending: str) -> Path:
+    return WORK / benchmark / f"{judge}.{ending}"
+
+
+def read_kept(table: Table, file: Path) -> pd.DataFrame:
+    """One such table; BadInput where it is damaged, with what brings it back."""
+    if file.is_file():
+        file.open("rb").close()  # who may not read it is told so, and not that it is damaged
+    try:
+        return read(table, file)
+    except BadInput as error:
+        raise BadInput(
+            f"{file}: is damaged or no table `{table.name}`; `git checkout {file}` if it was"
+            " committed, else move it away and begin anew"
+        ) from error
+
 
 _ITEM = ["family", "doc_id", "author", "own_part", "own_position"]
 
@@ -156,11 +316,6 @@ class Found(NamedTuple):
     shift: Standing
     flips: Counter[tuple[str, str]]
 
-    @property
-    def p_shift(self) -> float:
-        """Two-sided."""
-        return _two_sided(self.shift)
-
 
 def anchored(anchors: pd.DataFrame) -> pd.DataFrame:
     """The rows of table `anchors` that count: with a stored verdict, and every repetition."""
@@ -178,19 +333,11 @@ def compare(anchors: pd.DataFrame, now: pd.DataFrame, false_alarm: float) -> Fou
     rows = counted[said.notna()]
     if rows.empty:
         return None
-    draws = np.array(
-        [[*repeats, one] for repeats, one in zip(rows["repeats"], said.dropna(), strict=True)],
-        dtype=object,
-    )
+    today = zip(rows["repeats"], said.dropna(), strict=True)
+    draws = np.array([[*repeats, one] for repeats, one in today], dtype=object)
     stored = rows["verdict"].to_numpy(dtype=object)[:, None]
-    ranks = np.array(
-        [
-            [rank(instrument, verdict) for verdict in verdicts]
-            for instrument, verdicts in zip(
-                rows["instrument"], np.hstack([stored, draws]), strict=True
-            )
-        ]
-    )
+    each = zip(rows["instrument"], np.hstack([stored, draws]), strict=True)
+    ranks = np.array([[rank(instrument, one) for one in verdicts] for instrument, verdicts in each])
     clusters = rows.groupby(TEXT).ngroup().to_numpy(dtype=np.int64)
     ups = np.sign(ranks[:, 1:] - ranks[:, :1])
     changed, shift = standings(draws != stored, ups, clusters, false_alarm)
@@ -213,10 +360,11 @@ def standings(
 
 def stands_out(changed: Standing, shift: Standing, false_alarm: float) -> bool:
     """Whether there are too many changes, or too many one way; each by half of the rate."""
-    return min(changed.more, _two_sided(shift)) <= false_alarm / 2
+    return min(changed.more, two_sided(shift)) <= false_alarm / 2
 
 
-def _two_sided(shift: Standing) -> float:
+def two_sided(shift: Standing) -> float:
+    """The p of a net shift either way."""
     return min(1.0, 2 * min(shift.more, shift.fewer))
 
 

@@ -6,24 +6,24 @@ its own, with its own cap.
 
 import contextlib
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import pandas as pd
+from pydantic import Field
 
 from metassay.core.errors import BadInput, collect_problems, meant
 from metassay.core.kinds import Chosen, choose
-from metassay.core.options import PARAMS
+from metassay.core.options import BENCHMARKS, PARAMS, Options, parse
 from metassay.core.params import Benchmark, Evaluation, JudgeTest, Params, load
 from metassay.core.stages import files_in
 from metassay.datasets.clearance import open_session
 from metassay.format.numbers import equals
 from metassay.judges import JUDGES
-from metassay.judges.make import instruments_of, make_judge
-from metassay.judges.problems import asking, released
+from metassay.judges.make import asking, instruments_of, make_judge, released
 from metassay.judges.protocol import Judge
 from metassay.judges.run import judge_pairs
 from metassay.llm.budget import Spending
@@ -33,24 +33,54 @@ from metassay.tables import parquet
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.tracking import ANCHORS
-from metassay.tracking.options import SentinelOptions, sentinel_options
-from metassay.tracking.sentinel import files
 from metassay.tracking.sentinel.anchors import (
+    TABLES_FOLDER,
     Failed,
     Found,
+    alone,
     anchored,
+    anchors_file,
+    append_drift,
     compare,
     draw,
     failed,
+    finished,
     hashed,
     is_blind,
     items_of,
+    read_anchors,
+    read_texts,
+    salt,
     stands_out,
+    two_sided,
+    unused,
     verdicts,
+    watched,
+    write_texts,
 )
 
+_Any = TypeVar("_Any")
 State = Literal["no alarm", "alarm", "cannot tell", "retired", "another judge"]
 _ROUNDS = 50  # between the salts of two repetitions: more than a judge asks a question again
+
+
+class SentinelOptions(Options):
+    """The block `sentinel` of params.yaml; all of it may be left out.
+
+    `max_cost`: what one fix or check of one judge may cost at most, in the currency of the prices
+    of its models (a model without prices has no cap); it is no part of the run's max_cost.
+    `false_alarm`: how often a check of a judge that did not change may raise the alarm.
+    `max_failed`: of the anchors, the share without an answer from which on nothing can be said.
+    """
+
+    max_cost: Annotated[float, Field(ge=0, le=4_000_000)] = 1.0  # as of a run
+    false_alarm: Annotated[float, Field(ge=0.0001, le=0.2)] = 0.02
+    max_failed: Annotated[float, Field(ge=0, le=0.5)] = 0.1
+
+
+def sentinel_options(params: Params) -> SentinelOptions:
+    """The block `sentinel` as params.yaml has it, checked."""
+    return parse(SentinelOptions, params.sentinel, where=f"{PARAMS} > sentinel")
 
 
 class Desk(NamedTuple):
@@ -88,16 +118,15 @@ def desk(
 
 
 def _chosen_judge(params: Params, name: str) -> Chosen:
-    where = f"{PARAMS} > judges > {name}"
-    if name not in params.judges:
-        known, close = ", ".join(sorted(params.judges)), meant(name, params.judges)
-        raise BadInput(f"{PARAMS} > judges: has no {name!r}; there are: {known}{close}")
-    chosen = choose(JUDGES, params.judges[name], where=where)
+    where = f"{PARAMS} > judges"
+    chosen = choose(
+        JUDGES, _named(name, params.judges, f"{where}: has no"), where=f"{where} > {name}"
+    )
     if not asking(chosen):
         raise BadInput(
-            f"{where}: asks no language model behind an endpoint. What answers on this machine"
-            " gives the same answer to the same question until its code or model changes, and a run"
-            " notices that: it needs no sentinel"
+            f"{where} > {name}: asks no language model behind an endpoint. What answers on this"
+            " machine gives the same answer to the same question until its code or model changes,"
+            " and a run notices that: it needs no sentinel"
         )
     return chosen
 
@@ -105,9 +134,13 @@ def _chosen_judge(params: Params, name: str) -> Chosen:
 def folder_of(params: Params, name: str) -> Evaluation:
     """The benchmark or test of judges of that name; BadInput for others."""
     known: dict[str, Evaluation] = {**params.benchmarks, **params.judge_tests}
+    return _named(name, known, f"{BENCHMARKS}/: no", " with judges")
+
+
+def _named(name: str, known: Mapping[str, _Any], lacks: str, what: str = "") -> _Any:
     if name not in known:
         there, close = ", ".join(sorted(known)), meant(name, known)
-        raise BadInput(f"benchmarks/: no {name!r} with judges; there are: {there}{close}")
+        raise BadInput(f"{lacks} {name!r}{what}; there are: {there}{close}")
     return known[name]
 
 
@@ -115,20 +148,17 @@ def judges_asked(params: Params, folder: Evaluation, judge: str | None) -> list[
     """The judge that is named, or all of the benchmark's that ask a model; BadInput if none."""
     assert isinstance(folder, Benchmark | JudgeTest)
     where = f"benchmarks/{folder.name}/params.yaml > judges:"
-    if judge is not None:
-        _chosen_judge(params, judge)
-        if judge not in folder.judges:
-            raise BadInput(
-                f"{where} has no {judge!r}, so it has no stored verdicts there; there are:"
-                f" {', '.join(folder.judges) or 'none'}"
-            )
-        return [judge]
     found: list[str] = []
     problems: list[str] = []
-    for name in folder.judges:
+    for name in folder.judges if judge is None else [judge]:
         with collect_problems(problems):
             _chosen_judge(params, name)
             found.append(name)
+    if judge is not None and found and judge not in folder.judges:
+        raise BadInput(
+            f"{where} has no {judge!r}, so it has no stored verdicts there; there are:"
+            f" {', '.join(folder.judges) or 'none'}"
+        )
     if not found:
         raise BadInput(problems or f"{where} there is none")
     return found
@@ -174,7 +204,7 @@ def fix(
     params = load()
     folder, options = folder_of(params, benchmark), sentinel_options(params)
     judges_asked(params, folder, judge)
-    file = files.anchors_file(benchmark, judge)
+    file = anchors_file(benchmark, judge)
     if file.exists() and not replace:
         raise BadInput(
             f"{file} is there: the anchors are fixed, and stay; --replace draws others, with which"
@@ -185,7 +215,7 @@ def fix(
     drawn = draw(items_of(pd.concat(asked, ignore_index=True), judgments), anchors, seed)
     (recipe, *others) = sorted(judgments["recipe"].unique())
     texts = drawn[list(PAIRS.columns)]
-    begun = files.salt(benchmark, judge, f"fix {anchors} {seed}", now)
+    begun = salt(benchmark, judge, f"fix {anchors} {seed}", now)
     with desk(params, folder, judge, texts, f"{SENTINEL} {begun}") as place:
         if others or place.judge.signature != recipe:
             raise BadInput(
@@ -199,17 +229,17 @@ def fix(
             _check(made, judge, lacking, options)
         except BadInput:
             if not lacking.missing:  # the ledger would give the same answers
-                files.finished(benchmark, judge)
+                finished(benchmark, judge)
             raise
         spent = place.session.spent
-    files.write_texts(benchmark, judge, texts)
+    write_texts(benchmark, judge, texts)
     parquet.write(ANCHORS, made, file)
-    files.finished(benchmark, judge)
+    finished(benchmark, judge)
     return Fixed(judge, file, made, spent)
 
 
 def _table(benchmark: str, which: parquet.Table, name: str) -> pd.DataFrame:
-    file = files.TABLES_FOLDER / benchmark / which.name / f"{name}.parquet"
+    file = TABLES_FOLDER / benchmark / which.name / f"{name}.parquet"
     if not file.exists():
         raise BadInput(f"{file} does not exist; metassay run {benchmark} makes it")
     return parquet.read(which, file)
@@ -229,20 +259,22 @@ def _anchors(drawn: pd.DataFrame, answers: Iterable[pd.DataFrame], recipe: str) 
 
 
 def _check(made: pd.DataFrame, judge: str, lacking: Failed, options: SentinelOptions) -> None:
-    # BadInput where the anchors would not do.
+    """BadInput where the anchors would not do."""
     stored, whole = int(made["verdict"].notna().sum()), len(anchored(made))
     if stored - whole > options.max_failed * stored:
-        raise BadInput(
-            f"judge {judge!r}: {stored - whole} of {stored} anchors were not answered in every"
-            f" repetition ({lacking.counts}); "
-            + (
+        remedy = (
+            f"`metassay probe {judge}` shows what it answers; the same command asks all of them"
+            " again"
+        )
+        if lacking.missing:
+            remedy = (
                 "error: no connection, or params.yaml > sentinel > max_cost is reached; every"
                 " answer is in the ledger, and the same command within a day asks only what is"
                 " missing"
-                if lacking.missing
-                else f"`metassay probe {judge}` shows what it answers; the same command asks all of"
-                " them again"
             )
+        raise BadInput(
+            f"judge {judge!r}: {stored - whole} of {stored} anchors were not answered in every"
+            f" repetition ({lacking.counts}); {remedy}"
         )
     if is_blind(made, options.false_alarm):
         raise BadInput(
@@ -317,19 +349,19 @@ def check(
         params = load()
         folder = folder_of(params, benchmark)
         sentinel_options(params)
-        names = files.watched(benchmark) if judge is None else [judge]
+        names = watched(benchmark) if judge is None else [judge]
         if not names:
             raise BadInput(
                 f"benchmark {benchmark!r} has no anchors; `metassay sentinel fix {benchmark}` draws"
                 " them"
             )
         found = []
-        with files.alone(benchmark):
+        with alone(benchmark):
             for name in names:
-                anchors = files.read_anchors(benchmark, name)
-                moment = files.unused(benchmark, name, now or datetime.datetime.now(datetime.UTC))
+                anchors = read_anchors(benchmark, name)
+                moment = unused(benchmark, name, now or datetime.datetime.now(datetime.UTC))
                 found.append(_one(params, folder, name, anchors, moment))
-                files.append_drift(benchmark, pd.DataFrame([found[-1].row()]))
+                append_drift(benchmark, pd.DataFrame([found[-1].row()]))
         return found
 
 
@@ -342,26 +374,23 @@ def _one(
     def result(
         state: State, why: str, spent: Spending | None = None, found: Found | None = None
     ) -> DriftResult:
-        answered = 0 if found is None else found.answered
-        numbers: dict[str, Any] = {}
+        answered, numbers = 0 if found is None else found.answered, dict[str, Any]()
         if found is not None and state in ("alarm", "no alarm"):
             changed, shift = found.changed, found.shift
             numbers = {
                 **{"changed": changed.total, "expected": changed.expected, "high": changed.high},
                 **{"p_changed": changed.more, "shift": shift.total, "shift_low": shift.low},
-                **{"shift_high": shift.high, "p_shift": found.p_shift},
+                **{"shift_high": shift.high, "p_shift": two_sided(shift)},
             }
         if spent is not None and spent.currency is not None:
             numbers |= {"spent": spent.at_most, "currency": spent.currency}
         counts = number, answered, number - answered
-        return DriftResult(
-            *(folder.name, name, now, state, why, anchor_set, *counts, options.false_alarm),
-            **numbers,
-        )
+        told = folder.name, name, now, state, why, anchor_set
+        return DriftResult(*told, *counts, options.false_alarm, **numbers)
 
     try:
-        texts = files.read_texts(folder.name, name, anchors["pair_id"])
-        begun = files.salt(folder.name, name, f"check {anchor_set}", now)
+        texts = read_texts(folder.name, name, anchors["pair_id"])
+        begun = salt(folder.name, name, f"check {anchor_set}", now)
         with desk(params, folder, name, texts, f"{SENTINEL} {begun}") as place:
             if place.judge.signature != recipe:
                 return result(
@@ -383,7 +412,7 @@ def _one(
     state, why = _judged(found, anchors, options, name, lacking)
     # Else what was answered counts for another try, which would come to the same if nothing lacks.
     if state != "cannot tell" or not lacking.missing:
-        files.finished(folder.name, name)
+        finished(folder.name, name)
     return result(state, why, spent, found)
 
 
@@ -397,18 +426,17 @@ def _judged(
     number = len(anchored(anchors))
     without = number - (0 if found is None else found.answered)
     if found is None or without > options.max_failed * number:
-        remedy = (
-            "its endpoint answers (or max_cost there is raised)"
-            if lacking.missing
-            else f"`metassay probe {judge}` shows an answer that can be read"
-        )
+        remedy = f"`metassay probe {judge}` shows an answer that can be read"
+        if lacking.missing:
+            remedy = "its endpoint answers (or max_cost there is raised)"
         return "cannot tell", (
             f"{without} of {number} anchors have no answer ({lacking.counts}), more than"
             f" params.yaml > sentinel > max_failed allows; check again once {remedy}"
         )
     if is_blind(anchors, options.false_alarm):
-        return "cannot tell", (
-            "the anchors are of too few texts to show any change; fix more of them"
+        return (
+            "cannot tell",
+            "the anchors are of too few texts to show any change; fix more of them",
         )
     alarm = stands_out(found.changed, found.shift, options.false_alarm)
     return "alarm" if alarm else "no alarm", _why(found, judge, alarm=alarm)

@@ -14,8 +14,7 @@ import yaml
 
 from metassay.cli.main import main
 from metassay.tracking.comparison import words
-from metassay.tracking.comparison.differences import compare
-from metassay.tracking.options import ComparisonOptions
+from metassay.tracking.comparison.differences import ComparisonOptions, compare
 from tests.tracking.comparison.states import ROOT, TABLES, Project, scores, side
 
 Said = pytest.CaptureFixture[str]

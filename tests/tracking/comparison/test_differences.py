@@ -9,12 +9,12 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tracking.comparison.differences import (
+    ComparisonOptions,
     Differences,
     changed_certificates,
     compare_systems,
     differences,
 )
-from metassay.tracking.options import ComparisonOptions
 from tests.tracking.comparison.states import row, scores, side
 
 OPTIONS = ComparisonOptions(permutations=2000)

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from metassay.core.errors import BadInput
-from metassay.tracking.comparison.locks import lock_text, outs_of, parse_lock
+from metassay.tracking.comparison.sides import lock_text, outs_of, parse_lock
 
 UNITS = "data/tables/one/units.parquet"
 

@@ -13,21 +13,24 @@ from metassay.tables.documents import TEXTS
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty, write
 from metassay.tracking.comparison.causes import Cause
-from metassay.tracking.comparison.differences import DECISION, differences
+from metassay.tracking.comparison.differences import DECISION, ComparisonOptions, differences
 from metassay.tracking.comparison.sides import Side
-from metassay.tracking.options import ComparisonOptions
-from metassay.tracking.reevaluation.changes import write_report
-from metassay.tracking.reevaluation.history import append
+from metassay.tracking.reevaluation.changes import (
+    ChangedText,
+    changed_texts,
+    put_changed_texts,
+    write_report,
+)
 from metassay.tracking.reevaluation.outcome import (
     Outcome,
     accepted_file,
     accepted_side,
+    append,
     event,
     headline,
     lines,
     payload,
 )
-from metassay.tracking.reevaluation.texts import ChangedText, changed_texts, put_changed_texts
 from tests.reporting import page_data
 from tests.test_reevaluate import leaderboard, scores
 

@@ -19,7 +19,7 @@ from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import read, write
 from metassay.tables.tracking import ANCHORS, DRIFT
-from metassay.tracking.sentinel import DriftResult, check, files
+from metassay.tracking.sentinel import DriftResult, anchors, check
 from metassay.tracking.sentinel.checking import Fixed, fix
 from tests.llm.scripted_server import Call, ScriptedServer, completion, failed, whole
 from tests.tracking.sentinel.project import TABLES, Model, endpoint, project, script, truth
@@ -122,7 +122,7 @@ def test_each_check_is_fresh_kept_and_paid_for_by_itself(
         assert ledger.holdings()[0][2] == before + asked  # none answered for another
     assert results[0].spent == pytest.approx(results[1].spent)
     assert results[0].spent is not None
-    rows = read(DRIFT, files.drift_file("one"))
+    rows = read(DRIFT, anchors.drift_file("one"))
     assert rows["when"].tolist() == ["2026-11-30T06:00:00Z", "2026-12-07T06:00:00Z"]
     assert rows["changed"].tolist() == [0, 0]
 
@@ -134,17 +134,17 @@ def test_a_second_check_waits_for_the_first_and_asks_anew(
     first = checked()
     once = server.requests.total() - sent
     with ThreadPoolExecutor() as pool:
-        with files.alone("one"):
+        with anchors.alone("one"):
             second = pool.submit(checked)
             while "one: waiting for another check" not in caplog.text:
                 assert not second.done()
                 time.sleep(0.001)
-            files.append_drift(
+            anchors.append_drift(
                 "one", pd.DataFrame([first.row() | {"when": "2026-11-30T06:00:01Z"}])
             )
         second.result()
     assert server.requests.total() - sent == 2 * once
-    rows = read(DRIFT, files.drift_file("one"))
+    rows = read(DRIFT, anchors.drift_file("one"))
     assert rows["when"].tolist() == [f"2026-11-30T06:00:0{n}Z" for n in range(3)]
 
 
@@ -155,15 +155,15 @@ def test_a_check_that_was_cut_off_pays_for_nothing_twice(
     server.script = lambda call: failed(401) if call.number > sent + 9 else script(truth)(call)
     assert checked().state == "cannot tell"
     paid, server.script = server.answered.total(), script(truth)
-    left = files.WORK / "one/reader.open"
+    left = anchors.WORK / "one/reader.open"
     begun = left.read_bytes()
     for damage in (b"", b"[]", b'{"when": 7}', b"\xff", begun[:-1]):
         left.write_bytes(damage)
-        assert files.salt("one", "reader", "check", NOW) != 0
+        assert anchors.salt("one", "reader", "check", NOW) != 0
     left.write_bytes(begun)
     found = check(Path(), "one", now=NOW + WEEK + datetime.timedelta(hours=1))[0]
     assert found.state == "no alarm"
-    texts = read(PAIRS, files.WORK / "one/reader.parquet").groupby(["doc_id", "author"]).ngroups
+    texts = read(PAIRS, anchors.WORK / "one/reader.parquet").groupby(["doc_id", "author"]).ngroups
     assert server.answered.total() - paid == texts - 9
 
 
@@ -202,7 +202,7 @@ def test_what_fails_is_unknown_and_too_much_of_it_tells_nothing(
     found = checked(2)
     assert (found.state, found.changed) == ("cannot tell", None)
     assert "max_failed" in found.why
-    assert read(DRIFT, files.drift_file("one"))["changed"].isna().tolist() == [False, True]
+    assert read(DRIFT, anchors.drift_file("one"))["changed"].isna().tolist() == [False, True]
     paid, server.script = server.answered.total(), usual
     (again,) = check(Path(), "one", now=NOW + 2 * WEEK + datetime.timedelta(hours=2))
     assert (again.state, again.failed) == ("no alarm", 0)
@@ -260,7 +260,7 @@ def test_text_goes_only_where_its_class_may_go(here: Path, server: ScriptedServe
 
 
 def test_anchors_outlive_edited_texts_and_another_clone_has_them_by_hash(here: Path) -> None:
-    kept = files.WORK / "one/reader.parquet"
+    kept = anchors.WORK / "one/reader.parquet"
     pairs = read(PAIRS, TABLES / "pairs/all.parquet")
     own = kept.read_bytes()
     kept.unlink()
@@ -277,7 +277,7 @@ def test_anchors_outlive_edited_texts_and_another_clone_has_them_by_hash(here: P
 def test_who_needs_no_sentinel_is_told_so(here: Path) -> None:
     with pytest.raises(BadInput, match=r"lexical: asks no language model.*needs no sentinel"):
         fix("one", "lexical")
-    files.anchors_file("one", "reader").unlink()
+    anchors.anchors_file("one", "reader").unlink()
     with pytest.raises(BadInput, match="has no anchors; `metassay sentinel fix one` draws them"):
         check(here, "one")
     with pytest.raises(BadInput, match="no 'two' with judges"):
