@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from metassay.format.frames import records, rows
-from metassay.labelled.records import ALL_KINDS
+from metassay.labelled.records import ALL_KINDS, ENTAILED
 from metassay.tables.names import ALL_SUBSETS, FULL, MEAN_OF_SUBSETS
 from metassay.tables.summaries import SUMMARIES
 
-ENTAILED = "entailed"
 Card = dict[str, dict[str, Any]]  # rows of table `judge_cards` by statistic
 
 

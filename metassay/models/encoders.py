@@ -6,6 +6,8 @@ Layers are dropped and texts are read as bert-score 0.3.13 does it, so that scor
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from pydantic import Field
+
 from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.batches import by_length, padded
@@ -15,6 +17,19 @@ from metassay.models.loading import NO_LIMIT, NetworkOptions, load, places, told
 # Where the layers of an encoder are: as a list, or (XLM, ALBERT) as a number of times.
 _LISTS = ("layer", "encoder.block", "block", "encoder.layer", "transformer.layer", "layers")
 _COUNTS = ("n_layers", "encoder.config.num_hidden_layers")
+
+
+class EncoderOptions(NetworkOptions):
+    """An encoder.
+
+    `layers`: which layer's vectors (1: the first); null for bert-score's choice for this name on
+    the hub, and else the last. `batch_tokens`: how many tokens are encoded at once, padding
+    included (about 512 suits a processor, 32768 a GPU); it is for speed, and changes last digits at
+    most.
+    """
+
+    layers: int | None = Field(default=None, ge=1)
+    batch_tokens: int = Field(default=512, ge=1)
 
 
 class Encoder(NamedTuple):

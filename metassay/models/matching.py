@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 from metassay.models import extra
 from metassay.models.batches import by_texts
-from metassay.models.encoders import Encoder, Tokens, tokens, vectors
+from metassay.models.encoders import Encoder, EncoderOptions, Tokens, tokens, vectors
+from metassay.models.loading import identify
+from metassay.models.outputs import Task, device_kind
 
+PACKAGES = ("bert-score", "transformers", "torch")
 BLOCK = 16_384  # tokens of the texts whose vectors are in memory at once
 PLACES = 8  # decimals of precision and recall: in float64 they hold, in float32 about five do
 
@@ -93,6 +96,26 @@ def layers_of(model: str, layers: int | None) -> int | None:
         return layers
     defaults: dict[str, int] = extra.module("bert_score.utils").model2layers
     return defaults.get(model)
+
+
+def task_of(name: str, options: EncoderOptions, settings: Mapping[str, object]) -> Task:
+    """The task of an encoder; `settings`: all but the encoder that can change an output."""
+    layers = layers_of(options.model, options.layers) or "last"
+    known = {"layers": layers, "dtype": options.dtype, **settings}
+    return Task(name, identify(options), options.device, known, PACKAGES)
+
+
+def stated(options: EncoderOptions, **more: object) -> list[str]:
+    """The encoder, a folder by its content, and more settings, as recipes print them."""
+    settings: dict[str, object] = {
+        "model": identify(options).name,
+        "layers": layers_of(options.model, options.layers) or "last",
+        **more,
+        "device": device_kind(options.device),
+        "dtype": options.dtype,
+    }
+    settings |= {name: extra.version(name) for name in PACKAGES}
+    return [f"{name}:{value}" for name, value in settings.items()]
 
 
 def match(

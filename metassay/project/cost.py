@@ -21,8 +21,7 @@ from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.lazy_citations import question_of
-from metassay.judges.make import instruments_of
-from metassay.judges.problems import asking, released
+from metassay.judges.make import asking, instruments_of, released
 from metassay.judges.run import batches, check_instruments
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
@@ -37,8 +36,7 @@ from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.rubrics import rubric_pairs
 from metassay.scoring.rubrics.ask import expanded
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.scoring.rubrics.record import Rubric
+from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tables.parquet import read

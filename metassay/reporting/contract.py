@@ -146,7 +146,7 @@ class TableInfo:
     cell: CellInfo | None = None
     hide: Sequence[str] = ()  # columns not shown until asked for ("recipe")
     figures: Sequence[str] = ()  # names of figures that draw it
-    # "tiles": the larger a number, the darker its cell; "pairs": these, with a mirrored half;
+    # "tiles": the larger a number, the darker its cell; "pairs": such tiles with a mirrored half;
     # "dots": values and intervals on one scale
     picture: str = ""
 

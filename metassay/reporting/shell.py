@@ -143,6 +143,13 @@ def put_since(folder: Path, since: Link | None) -> None:
             file.write(b'metassay("since",%s)\n' % encode(since))
 
 
+def ask_no_since(folder: Path) -> None:
+    """Have a benchmark's page that DVC restored, without the file of `put_since`, look for it in
+    vain no more: browsers complain of files that are not there."""
+    if not (folder / "page/data/since.js").is_file():
+        put_since(folder, None)
+
+
 def _of_lines(documents: Sequence[bytes]) -> bytes:
     return b'{"documents":[' + b",\n".join(documents) + b"]}"
 

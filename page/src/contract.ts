@@ -100,7 +100,7 @@ export interface TableInfo {
   cell: CellInfo | null; // what stands in a cell of the matrix, or an estimate in a plain table
   hide: string[]; // columns not shown until asked for ("recipe")
   figures: string[]; // names of figures that draw it
-  picture: string; // "tiles": the larger a number, the darker its cell; "pairs": these, with a mirrored half; "dots": values and intervals on one scale
+  picture: string; // "tiles": the larger a number, the darker its cell; "pairs": such tiles with a mirrored half; "dots": values and intervals on one scale
 }
 
 /** Which table the view Systems shows. */

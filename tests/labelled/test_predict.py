@@ -8,13 +8,7 @@ import pytest
 
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
-from metassay.labelled.segmentations import (
-    Predicted,
-    label_notes,
-    label_of,
-    predict,
-    texts_of,
-)
+from metassay.labelled.segmentations import Predicted, label_notes, label_of, predict, texts_of
 from metassay.llm.needs import Resources
 from metassay.text.spans import Span
 from metassay.units.record import Divided, Part, Segmentation, Text

@@ -10,7 +10,7 @@ from metassay.metrics import bertscore, med_bertscore
 from metassay.metrics.faithfulness import ctc_consistency, factscore_support, redress
 from metassay.models import likelihood, pair_scores
 from metassay.units.alignment import vectors as alignment
-from metassay.versions.reading import hash_of, said
+from metassay.versions.closure import hash_of, said
 
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "09ccf7cf57b278e0"),
+        (1, "b375e9d74f975be4"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "c4df332712c4f2f0"),
+        (2, "ad63cd307b538756"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "2c2e0cd50eedb2f9"),
+        (1, "26aea62408501664"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "a6342ce98c38449c"),
+        (5, "1fdb37ab3fffb42e"),
     ),
 }
 

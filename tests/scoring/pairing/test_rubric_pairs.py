@@ -13,8 +13,7 @@ from metassay.core.kinds import choose
 from metassay.llm.needs import Resources
 from metassay.scoring.pairing.pairs import pair_id
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.scoring.rubrics.record import Rubric
+from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.parts import SEGMENTS
