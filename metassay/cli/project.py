@@ -21,8 +21,13 @@ from metassay.datasets.croissant import write_croissant
 from metassay.datasets.fetch import fetch
 from metassay.datasets.registry import Dataset, load_registry
 from metassay.llm.needs import all_datasets
-from metassay.project.raw_checks import not_fetched, raw_problems
-from metassay.project.validation import KINDS, configuration_problems, table_problems
+from metassay.project.validation import (
+    KINDS,
+    configuration_problems,
+    not_fetched,
+    raw_problems,
+    table_problems,
+)
 from metassay.versions.code_yaml import DATASETS, used_blocks
 from metassay.versions.code_yaml import FILE as CODE
 

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metassay.core.disk import refusal
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, refusal
 
 BUSY_SECONDS = 60.0
 CACHE_KIB = 65536

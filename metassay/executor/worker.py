@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.core.disk import short_name, told
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, short_name, told
 from metassay.executor.shards import Storage
 from metassay.executor.versions import Versions, contents, difference, versions
 

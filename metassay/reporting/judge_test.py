@@ -10,10 +10,9 @@ import pandas as pd
 from metassay.core.atomic import whole_folder
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, short
-from metassay.labelled.records import ALL_KINDS
+from metassay.labelled.records import ALL_KINDS, ENTAILED
 from metassay.labelled.results import (
     DETECTED,
-    ENTAILED,
     FALSE_ALARMS,
     Cards,
     cards_of,

@@ -19,9 +19,8 @@ from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_list
 from metassay.tabular.rows import AGAIN, Findings, Place
 from metassay.text.headings import SECTIONS
-from metassay.units.clauses import clauses
 from metassay.units.record import Decomposed, Decomposition
-from metassay.units.statements import unit_rows, units_of
+from metassay.units.statements import clauses, unit_rows, units_of
 
 DATASET = "doclens_aci_claims"
 FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"

@@ -26,8 +26,7 @@ from metassay.core.params import Benchmark, Folder, load
 from metassay.core.stages import CODE, DAG, dag, names_of, stages_of
 from metassay.datasets.registry import REGISTRY
 from metassay.llm.needs import everyone
-from metassay.versions.closure import Code
-from metassay.versions.reading import hash_of
+from metassay.versions.closure import Code, hash_of
 
 FILE = CODE
 STAGES = "stages"

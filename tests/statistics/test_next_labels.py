@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from metassay.statistics.next_labels import (
     FLOOR,
@@ -119,6 +120,30 @@ def test_equal_chances_give_the_plain_correlation():
     chance[np.flatnonzero(known)[:10]] = 0.25
     weighted = weighted_correlation(x, y, chance, level="global", **options)
     assert weighted.value == pytest.approx(np.corrcoef(x[twice], y[twice])[0, 1])
+
+
+def test_the_interval_is_by_how_far_each_document_moves_the_correlation():
+    """Each document's weights changed a little: the derivative, without a formula for it."""
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(2, 80)) + 0.7 * rng.normal(size=80)
+    system, document = np.repeat(np.arange(4), 20), np.tile(np.arange(20), 4)
+    chance = rng.uniform(0.2, 0.9, 80)
+
+    def correlation(of_document, factor):
+        weights = np.where(document == of_document, factor, 1.0) / chance
+        (xx, xy), (_, yy) = np.cov(x, y, aweights=weights)
+        return xy / np.sqrt(xx * yy)
+
+    r, h = correlation(0, 1.0), 1e-5
+    moved = np.array([correlation(d, 1 + h) - correlation(d, 1 - h) for d in range(20)]) / (2 * h)
+    kurtosis = 20 * np.sum(moved**4) / np.sum(moved**2) ** 2
+    t = scipy.stats.t.ppf(0.975, min(19, 40 / (kurtosis - 1)))
+    reach = t * np.sqrt(np.sum(moved**2) * 20 / 19) / (1 - r * r)
+    found = weighted_correlation(
+        x, y, chance, system=system, document=document, level="global", confidence=0.95
+    )
+    expected = [r, *np.tanh(np.arctanh(r) + np.array([-reach, reach]))]
+    assert [found.value, found.low, found.high] == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_noise_in_systems_means_is_taken_off():

@@ -20,7 +20,7 @@ from pydantic import Field
 from metassay.judges import protocol
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.semantic import clashes, coefficients, features, head
+from metassay.judges.semantic import clashes, coefficients, features
 from metassay.judges.semantic.coefficients import Models, claim_probability, head_file, support
 from metassay.judges.semantic.features import Hypothesis, Premise, sentences
 from metassay.llm.needs import PromptFile
@@ -55,7 +55,7 @@ class Read(NamedTuple):
     compared: features.Compared | None
     absent: float
     clashing: list[float]
-    words: head.Words | None
+    words: coefficients.Words | None
     cut: int
     stated: bool
 
@@ -72,7 +72,9 @@ def judged(models: Models, reads: Sequence[Read]) -> list[tuple[float, list[list
 
     A word lacks it where the model of words says so, or the network doubts it.
     """
-    doubts = head.read_doubts(models.head, [one.words for one in reads if one.words is not None])
+    doubts = coefficients.read_doubts(
+        models.head, [one.words for one in reads if one.words is not None]
+    )
     rows, lacking = [], []
     for one, (doubt, of_words) in zip(reads, doubts, strict=True):
         assert one.compared is not None
@@ -120,7 +122,7 @@ def _read(
     nearest = premise.texts[compared.closest[0]]
     clashing = clashes.NO_CLASH if stated else clashes.clashes(said, nearest)
     near = [premise.sentences[i] for i in compared.closest]
-    words = head.read(hypothesis, near, compared.exact)
+    words = coefficients.read_words(hypothesis, near, compared.exact)
     return Read(hypothesis, compared, absent, clashing, words, cut, stated)
 
 

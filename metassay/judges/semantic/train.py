@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from metassay.judges.semantic import head
+from metassay.judges.semantic import coefficients
 from metassay.judges.semantic.coefficients import (
     DIGITS,
     LEAVES,
@@ -264,7 +264,7 @@ class Case(NamedTuple):
     `unsupported`: n times true or false; None where it is not known which words are.
     """
 
-    words: head.Words
+    words: coefficients.Words
     supported: bool
     weight: float
     unsupported: Any
@@ -387,8 +387,8 @@ def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
 
 def _batches(cases: Sequence[Case], rng: random.Random) -> list[list[int]]:
     """Places of cases of about one size, in an order that is drawn."""
-    sizes = [head.size(case.words) + rng.randrange(8) for case in cases]
-    found = list(by_length(sizes, head.TOKENS))
+    sizes = [coefficients.size(case.words) + rng.randrange(8) for case in cases]
+    found = list(by_length(sizes, coefficients.TOKENS))
     rng.shuffle(found)
     return found
 
@@ -397,7 +397,7 @@ def _first(size: int, generator: Any) -> dict[str, Any]:
     """Weights to begin with: small draws, norms of one, looks that go by similarity."""
     torch = extra.module("torch")
     found = {}
-    for name, shape in head.shapes(size).items():
+    for name, shape in coefficients.shapes(size).items():
         if name == "sharpness":
             values = torch.tensor(_SHARPNESS)
         elif len(shape) == 1 or name == "distance":
@@ -408,7 +408,7 @@ def _first(size: int, generator: Any) -> dict[str, Any]:
     return found
 
 
-def _loss(weights: head.Weights, cases: Sequence[Case], generator: Any) -> Any:
+def _loss(weights: coefficients.Weights, cases: Sequence[Case], generator: Any) -> Any:
     torch = extra.module("torch")
     cross = torch.nn.functional.binary_cross_entropy_with_logits
 
@@ -416,10 +416,12 @@ def _loss(weights: head.Weights, cases: Sequence[Case], generator: Any) -> Any:
         kept = torch.rand(state.shape, generator=generator) >= DROPPED
         return state * kept / (1 - DROPPED)
 
-    found = head.doubts(weights, head.batch([case.words for case in cases], "float32"), drop)
+    found = coefficients.doubts(
+        weights, coefficients.batch([case.words for case in cases], "float32"), drop
+    )
     labels = torch.tensor([float(not case.supported) for case in cases])
     weight = torch.tensor([case.weight for case in cases])
-    lost = cross(head.pooled(found), labels, reduction="none")
+    lost = cross(coefficients.pooled(found), labels, reduction="none")
     marked, known = torch.zeros(found.shape), torch.zeros(found.shape)
     for place, case in enumerate(cases):
         if case.unsupported is not None:
@@ -496,7 +498,7 @@ def _features(data: _Set) -> Any:
         out = data.groups % NETWORK_FOLDS == fold
         networks = [{name: v.double() for name, v in one.items()} for one in _networks(data, ~out)]
         places = np.flatnonzero(out & used)
-        said = head.read_doubts(networks, [data.reads[place].words for place in places])
+        said = coefficients.read_doubts(networks, [data.reads[place].words for place in places])
         doubt[places] = [whole for whole, _ in said]
     for fold in range(FOLDS):
         out = data.groups % FOLDS == fold
