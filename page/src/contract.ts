@@ -138,7 +138,7 @@ export interface TextsInfo {
   measures: Measure[]; // columns of the index after the fixed ones: metrics, then people
   judges: string[];
   parts: string[]; // facets or sections that texts may have
-  index: TableInfo; // a row per text; see INDEX
+  table: TableInfo; // the index: a row per text
   search: string[]; // ids of what a search reads: shards of rows of the index, in order
   documents_in: string[]; // ids of shards of documents: value of column `home` is a place in it
 }
