@@ -300,8 +300,10 @@ def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
     judges = sorted(set(calibration["judge"]))
     if not judges:
         return None
-    pads = {"h_pad": 0.1, "w_pad": 0.1}
-    figure, grid, every = d.panels(len(judges), 4, (2.75, 2.6), above=0.5, share="xy", **pads)
+    size = (2.75, 2.6)
+    figure, grid, every = d.panels(
+        len(judges), 4, size, above=0.5, share="xy", h_pad=0.1, w_pad=0.1
+    )
     largest = int(calibration["n"].max())
     for axes, judge in zip(every, judges, strict=True):
         _reliability_panel(axes, calibration[calibration["judge"] == judge], largest)
