@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from metassay.format.frames import records, rows
@@ -25,6 +26,8 @@ from metassay.reporting.names import (
 from metassay.reporting.section import Row, by_criterion, grouped, metric_name, metric_of
 from metassay.statistics.document_means import Reals
 from metassay.tables.names import metric_label
+
+_SHARES = LinearSegmentedColormap.from_list("share", ["#ffffff", "#cfe0f2", d.ACCENT])
 
 
 def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
@@ -300,9 +303,8 @@ def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
     judges = sorted(set(calibration["judge"]))
     if not judges:
         return None
-    size = (2.75, 2.6)
     figure, grid, every = d.panels(
-        len(judges), 4, size, above=0.5, share="xy", h_pad=0.1, w_pad=0.1
+        len(judges), 4, (2.75, 2.6), above=0.5, share="xy", h_pad=0.1, w_pad=0.1
     )
     largest = int(calibration["n"].max())
     for axes, judge in zip(every, judges, strict=True):
@@ -326,3 +328,45 @@ def _reliability_panel(axes: Axes, mine: pd.DataFrame, largest: int) -> None:
     axes.set_aspect("equal")
     axes.grid(color=d.FAINT, linewidth=0.5)
     axes.set_axisbelow(True)
+
+
+# How many sentences of each label are given which label.
+
+
+def draw_confusions(confusions: pd.DataFrame) -> Figure | None:
+    """One panel per segmentation of table `confusions`, labels in the order of the frame.
+
+    Colour is the share of a right label's sentences. None without a sentence.
+    """
+    names = list(dict.fromkeys(confusions["segmentation"]))
+    if not names:
+        return None
+    side = 1.3 + 0.52 * confusions.groupby("segmentation")["label"].nunique().max()
+    size = (side + 0.15, side)
+    figure, _, every = d.panels(len(names), 3, size, above=0.3, h_pad=0.12, w_pad=0.12)
+    for axes, name in zip(every, names, strict=True):
+        _confusions_panel(axes, confusions[confusions["segmentation"] == name])
+        axes.set_title(d.label(name), loc="left")
+    return figure
+
+
+def _confusions_panel(axes: Axes, mine: pd.DataFrame) -> None:
+    mine = mine[mine.groupby("label")["n"].transform("sum") > 0]  # labels that sentences have
+    right, given = (list(dict.fromkeys(mine[column])) for column in ("label", "given"))
+    wide = mine.pivot(index="label", columns="given", values="n").reindex(
+        index=right, columns=given
+    )
+    counts = wide.to_numpy(dtype=np.float64)
+    share = counts / counts.sum(axis=1, keepdims=True)
+    edges = [np.arange(len(side) + 1) - 0.5 for side in (given, right)]
+    axes.pcolormesh(*edges, share, cmap=_SHARES, vmin=0, vmax=1, edgecolors="#e3e8ed")
+    axes.invert_yaxis()
+    axes.set_aspect("equal", anchor="N")
+    for (y, x), n in np.ndenumerate(counts):
+        if n:
+            ink = "white" if share[y, x] > 0.7 else d.INK
+            axes.text(x, y, f"{n:,.0f}", ha="center", va="center", fontsize=8, color=ink)
+    axes.set_yticks(range(len(right)), labels=map(d.label, right))
+    axes.set_xticks(range(len(given)), labels=map(d.label, given), rotation=40, ha="right")
+    axes.tick_params(length=0)
+    axes.set(xlabel="label given", ylabel="right label")
