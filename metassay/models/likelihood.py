@@ -100,7 +100,11 @@ class _OfRows:
 
     def __getattr__(self, name: str) -> Any:
         its = getattr(self._layer, name)
-        return its[self._source] if name in ("keys", "values") else its
+        if name not in ("keys", "values"):
+            return its
+        # A single source is not copied.
+        alone = len(its) == 1
+        return its.expand(len(self._source), -1, -1, -1) if alone else its[self._source]
 
 
 def _logits(weights: Any, tensors: dict[str, Any], batch: Sequence[rows.Row], real: Any) -> Any:
