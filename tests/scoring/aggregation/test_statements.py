@@ -145,12 +145,8 @@ def test_each_statement_by_itself(tmp_path) -> None:
     assert list(of_text.loc[("a", "plan"), ["value", "n_expected", "n_failed"]]) == [4, 1, 0]
     # Nothing is aligned with the one statement of `b`; `c` has no text.
     assert of_text.loc[("b", "full"), "n_expected"] == 0
-    assert list(of_text.loc[("c", "full"), ["n_expected", "n_failed", "low", "high"]]) == [
-        1,
-        1,
-        0,
-        20,
-    ]
+    bounds = ["n_expected", "n_failed", "low", "high"]
+    assert list(of_text.loc[("c", "full"), bounds]) == [1, 1, 0, 20]
     assert sorted(made.notes) == [
         "words_before (tiny): 2 of 4 statements are read against passages that the model did not"
         " read to their end",
