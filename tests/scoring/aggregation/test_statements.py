@@ -155,6 +155,16 @@ def test_each_statement_by_itself(tmp_path) -> None:
     ]
 
 
+def test_sections_that_a_failed_text_should_have_had_are_missed_too() -> None:
+    """The reference has a plan."""
+    _, parts, units, _ = tables()
+    parts = pd.concat([parts, parts[parts["author"] == "b"].assign(author="reference")])
+    metric = Chosen("toy", toy(), options())
+    _, made, _ = score_statements(read("gain"), parts, units, "toy", metric, setup("gain"))
+    of_part = made.set_index(["author", "part"])[["n_expected", "n_failed", "low", "high"]]
+    assert list(of_part.loc[("c", "plan")]) == [1, 1, 0, 20]
+
+
 def test_all_statements_of_a_text_at_once_with_the_passages_of_all() -> None:
     made = scored(options(by="text", alignments="all"), "gain", "top")
     assert set(made.table["metric"]) == {"words_before@gain@text", "words_before@top@text"}
