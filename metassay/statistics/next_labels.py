@@ -144,7 +144,6 @@ def weighted_card(
         sizes = rng.dirichlet(np.bincount(of[of >= 0]) + 0.5, DRAWS)
         drawn = _numbers(table._replace(size=sizes), rng.beta(a, b, (DRAWS, a.size)))[place]
         ends = value, *shares.ends(drawn, value, confidence=confidence)
-        # Sensitivity and specificity rest on labels of both verdicts.
         found.append(Estimate(*(UNDEFINED if untold.any() and place < 2 else ends), n, worth))
     return WeightedCard(*found)
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.labelled.segmentations import examine, ingest_sentences
+from metassay.labelled.segmentation_scores import examine
+from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.types import segment_options
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test

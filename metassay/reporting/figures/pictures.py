@@ -41,10 +41,9 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
     authors = sorted_authors(whole["author"])
     names = [d.label(author) for author in authors]
     size = (2.05, 0.85 + 0.21 * len(authors))
-    figure, grid, every = d.panels(len(metrics), 4, size, d.width_of(names), share="y", h_pad=0.12)
+    figure, _, every = d.panels(len(metrics), 4, size, names, share="y", h_pad=0.12)
     for axes, metric in zip(every, metrics, strict=True):
         _dots_panel(axes, by_metric[metric], authors)
-    d.lines_along(grid[0][0], names)
     note = f"dot: mean over documents ({part} texts); bar: its bootstrap interval; no dot: no value"
     d.note_below(figure, note + d.left_out(len(every_metric) - len(metrics), "metric"))
     return figure
@@ -106,15 +105,11 @@ def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     if not metrics:
         return None
     names = [d.label(metric_label(*metric)) for metric in metrics]
-    size, left = (2.3, 0.75 + 0.185 * len(metrics)), d.width_of(names)
-    figure, grid, each = d.panels(
-        len(criteria), _FOREST_PER_ROW, size, left, 0.6, share="xy", h_pad=0.1
-    )
+    size, n = (2.3, 0.75 + 0.185 * len(metrics)), len(criteria)
+    figure, _, each = d.panels(n, _FOREST_PER_ROW, size, names, 0.6, share="xy", h_pad=0.1)
     for axes, (_, mine), title in zip(each, criteria, d.criterion_titles(criteria), strict=True):
         _forest_panel(axes, mine, metrics, useful)
         axes.set_title(title, loc="left")
-    for row in grid:
-        d.lines_along(row[0], names)
     marks = f"dotted: {short(useful)}, a useful correlation"
     if any(row["rater"] is not None for row in shown):
         marks += "; dashed: one rater with the mean of the others"
@@ -256,16 +251,12 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
     criteria = every[:AT_MOST]
     authors = sorted_authors(row["author"] for _, mine in criteria for row in mine)
     names = [d.label(author) for author in authors]
-    size, left = (2.4, 0.75 + 0.36 * len(names)), d.width_of(names)
-    figure, grid, found = d.panels(
-        len(criteria), 4, size, left, 0.5, share="xy", h_pad=0.1, w_pad=0.08
-    )
+    size, n = (2.4, 0.75 + 0.36 * len(names)), len(criteria)
+    figure, _, found = d.panels(n, 4, size, names, 0.5, share="xy", h_pad=0.1, w_pad=0.08)
     for axes, (_, mine), title in zip(found, criteria, d.criterion_titles(criteria), strict=True):
         _violins_panel(axes, mine, authors)
         axes.set_title(title, loc="left")
         axes.tick_params(axis="x", labelbottom=True)
-    for row in grid:
-        d.lines_along(row[0], names)
     found[0].set_ylim(len(names) - 0.5 + _BELOW / 2, -0.5)  # the last mean stands clear of the axis
     note = (
         "ratings from 0, worst, to 1, best; body: how often each was given; below it the mean: dot;"
@@ -309,8 +300,10 @@ def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
     judges = sorted(set(calibration["judge"]))
     if not judges:
         return None
-    pads = {"h_pad": 0.1, "w_pad": 0.1}
-    figure, grid, every = d.panels(len(judges), 4, (2.6, 2.6), 0.5, 0.5, share="xy", **pads)
+    size = (2.75, 2.6)
+    figure, grid, every = d.panels(
+        len(judges), 4, size, above=0.5, share="xy", h_pad=0.1, w_pad=0.1
+    )
     largest = int(calibration["n"].max())
     for axes, judge in zip(every, judges, strict=True):
         _reliability_panel(axes, calibration[calibration["judge"] == judge], largest)
