@@ -100,7 +100,8 @@ def project(tmp_path_factory: pytest.TempPathFactory, server: ScriptedServer) ->
         patch.chdir(root)
         patch.syspath_prepend(root)
         refresh_code(root)
-        assert run_stage(patch, root, "ingest") == 0
+        for stage in [("ingest",), *STAGES]:
+            assert run_stage(patch, root, *stage) == 0
     return root
 
 
