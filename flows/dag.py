@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flows.unfinished import answers, asks_again, lacks
+from flows.reasons import answers, asks_again, lacks
 from metassay.core.errors import raise_problems
 from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS

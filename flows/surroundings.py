@@ -5,8 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from metassay.core.disk import told
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, told
 from metassay.core.exit_codes import REFUSED
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

@@ -28,8 +28,7 @@ from dvc.stage.exceptions import StageCmdFailedError
 from dvc.utils.serialize import dumps_yaml
 
 from flows.dag import FORCED, HALF_WRITTEN
-from flows.reasons import reason, repository
-from flows.unfinished import answers, asks_again
+from flows.reasons import answers, asks_again, reason, repository
 from metassay.core import parent_watch
 
 HEAD = "schema: '2.0'\nstages:\n"

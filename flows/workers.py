@@ -19,7 +19,7 @@ from typing import IO, NamedTuple
 from flows.dag import Stage
 from flows.surroundings import of_stages
 from metassay.core import parent_watch
-from metassay.core.disk import refusal
+from metassay.core.errors import refusal
 from metassay.core.work import OTHERS
 from stages.doorway import BAD_INPUT
 

@@ -4,15 +4,18 @@ import pandas as pd
 
 from metassay.core.options import JUDGED, Design, parse
 from metassay.meta_evaluation.layouts import cluster_labels
-from metassay.scoring.aggregation.clusters import document_clusters
 from metassay.scoring.aggregation.combinations import combination, combined_scores, described
 from metassay.scoring.aggregation.judged import judged_scores
-from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
+from metassay.scoring.aggregation.leaderboard import (
+    LeaderboardOptions,
+    document_clusters,
+    leaderboard,
+)
 from metassay.scoring.aggregation.rubrics import rubric_scores
 from metassay.scoring.aggregation.statements import judged_statements, read_statements
 from metassay.scoring.catalogue import check_given, descriptions, user_descriptions, with_readings
 from metassay.scoring.pairing.questions import Questions
-from metassay.scoring.rubrics.metrics import rubric_descriptions
+from metassay.scoring.rubrics.ask import rubric_descriptions
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.documents import DOCUMENT_CLUSTERS, SOURCES

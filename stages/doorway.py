@@ -16,8 +16,7 @@ import pandas as pd
 from metassay.core import parent_watch as lifeline
 from metassay.core import strict_yaml
 from metassay.core.atomic import remove_leftovers
-from metassay.core.disk import told
-from metassay.core.errors import BadInput, Unfinished, raise_problems
+from metassay.core.errors import BadInput, Unfinished, raise_problems, told
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params

@@ -1,6 +1,6 @@
 """examine: judgments x gold -> verdicts on items, and each judge's card."""
 
-from metassay.labelled.examine import Evidence, examine
+from metassay.labelled.examine import examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
@@ -13,14 +13,8 @@ from stages.doorway import StageIO, program
 @program
 def main(io: StageIO) -> None:
     options = io.options(MetaOptions, "meta_evaluation")
-    evidence = Evidence(
-        pairs=io.read(PAIRS),
-        judgments=io.read(JUDGMENTS),
-        gold=io.read(GOLD),
-        ratings=io.read(RATINGS),
-        given=io.read(GIVEN_VERDICTS),
-    )
-    found = examine(evidence, options)
+    tables = (io.read(table) for table in (PAIRS, JUDGMENTS, GOLD, RATINGS, GIVEN_VERDICTS))
+    found = examine(*tables, options)
     io.note(found.notes)
     io.write(VERDICTS, found.verdicts)
     io.write(JUDGE_CARDS, found.cards)

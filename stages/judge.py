@@ -1,8 +1,7 @@
 """judge: pairs -> one judgment per pair of one judge, and what language models were asked."""
 
 from metassay.judges import JUDGES
-from metassay.judges.make import batch_of, instruments_of, make_judge
-from metassay.judges.problems import released
+from metassay.judges.make import batch_of, instruments_of, make_judge, released
 from metassay.judges.run import judge_pairs
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS

@@ -8,7 +8,7 @@ from metassay.tables.documents import SOURCES
 from metassay.tables.parts import PARTS
 from metassay.tables.scores import MEASUREMENTS
 from metassay.units import SEGMENTATIONS
-from metassay.units.recipes import recipe_of
+from metassay.units.record import recipe_of
 from stages.doorway import StageIO, program
 from stages.workers import executor
 

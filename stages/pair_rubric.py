@@ -1,9 +1,8 @@
 """pair_rubric: a rubric and the parts of texts -> the questions that it puts to judges."""
 
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.ask import expanded
-from metassay.scoring.rubrics.metrics import criteria_table
-from metassay.scoring.rubrics.read import load_rubric
+from metassay.scoring.rubrics.ask import criteria_table, expanded
+from metassay.scoring.rubrics.record import load_rubric
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.documents import SOURCES
 from metassay.tables.pairs import PAIRS

@@ -22,10 +22,8 @@ def main(io: StageIO) -> None:
     report = JudgeTestReport(
         **shown(io, SHOWN, judges, shown_as),
         test=io.param("test"),
-        options=io.param("options"),
         published=io.param("published"),
         published_folder=io.path(PUBLISHED),
-        confidence=io.shared("meta_evaluation.confidence"),
         shown_as=ShownAs.of(shown_as, [], judges),
     )
     write_judge_test(report, io.path(f"reports/{io.benchmark}"))

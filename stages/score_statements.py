@@ -20,7 +20,8 @@ def main(io: StageIO) -> None:
     io.watch_tuned()
     chosen = io.chosen(FAITHFULNESS, "statement_metrics", io.item)
     with executor(io) as over:
-        scored = score_statements(read, parts, units, io.item, chosen, setup_of(io, {}), over)
-    io.note(scored.notes)
-    io.write(STATEMENT_SCORES, scored.table, io.item)
-    io.write(MEASUREMENTS, scored.measurements, f"statements-{io.item}")
+        made = score_statements(read, parts, units, io.item, chosen, setup_of(io, {}), over)
+    table, measurements, notes = made
+    io.note(notes)
+    io.write(STATEMENT_SCORES, table, io.item)
+    io.write(MEASUREMENTS, measurements, f"statements-{io.item}")

@@ -8,7 +8,7 @@ from metassay.scoring.aggregation.judged import Setup
 from metassay.scoring.pairing.questions import Questions
 from metassay.units import DECOMPOSITIONS, SEGMENTATIONS
 from metassay.units.alignment import ALIGNMENTS
-from metassay.units.recipes import recipe_of
+from metassay.units.record import recipe_of
 from stages.doorway import StageIO
 
 

@@ -9,7 +9,7 @@ from metassay.tables.names import FULL
 from metassay.units import SEGMENTATIONS
 from metassay.units.record import OK, Part, Text
 from metassay.units.roles import read
-from metassay.units.training import Labelled, save, train
+from metassay.units.sentence_roles import Labelled, save, train
 from stages.doorway import StageIO, program
 
 BLOCK = "bmrc_encoder"  # a segmentation that names the trained model

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.versions import reading as code_reading
-from metassay.versions.reading import hash_of, said, whole_strings
+from metassay.versions import closure as code_reading
+from metassay.versions.closure import hash_of, said, whole_strings
 
 ROOT = Path(__file__).parent.parent
 
@@ -50,7 +50,7 @@ def test_tokens_are_the_same_under_every_python() -> None:
 @pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
 def test_every_file_of_ours_has_the_same_tokens_under(version: str) -> None:
     program = (
-        "import sys, pathlib\nfrom metassay.versions.reading import hash_of, said\n"
+        "import sys, pathlib\nfrom metassay.versions.closure import hash_of, said\n"
         "files = sorted(pathlib.Path('.').glob('[ms]*/**/*.py'))\n"
         "print(len(files), hash_of(w for f in files for w in said(f.read_text('utf-8'))))\n"
     )

@@ -51,10 +51,10 @@ PROJECT = {
     "metassay/datasets/files.py": "def read():\n    return 1\n",
     "metassay/units/__init__.py": (
         'SEGMENTATIONS = {"whole": "metassay.units.whole"}\n'
-        'DECOMPOSITIONS = {"clauses": "metassay.units.clauses"}\n'
+        'DECOMPOSITIONS = {"clauses": "metassay.units.statements"}\n'
     ),
     "metassay/units/whole.py": "X = 1\n",
-    "metassay/units/clauses.py": "X = 1\n",
+    "metassay/units/statements.py": "X = 1\n",
     "metassay/units/alignment/__init__.py": (
         'ALIGNMENTS = {"full": "metassay.units.alignment.full"}\n'
     ),

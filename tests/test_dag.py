@@ -140,14 +140,15 @@ def project(tmp_path_factory: pytest.TempPathFactory, server: ScriptedServer) ->
 Resolved = dict[str, tuple[str, frozenset[str], frozenset[str], dict[str, set[str]]]]
 
 
-def by_dvc(root: Path) -> Resolved:
-    """Every stage instance by its address: command, deps, outs, params by file."""
+def by_dvc(root: Path, *files: str) -> Resolved:
+    """Stages by address: command, deps, outs, params by file; of these dvc.yaml, or of all."""
     from dvc.dependency import ParamsDependency
     from dvc.repo import Repo
 
     with contextlib.chdir(root), Repo() as repo:
         found: Resolved = {}
-        for stage in repo.index.stages:
+        chosen = [stage for file in files for stage in repo.stage.load_all(file)]
+        for stage in chosen or repo.index.stages:
             read = [dep for dep in stage.deps if isinstance(dep, ParamsDependency)]
             found[stage.addressing.removeprefix("dvc.yaml:")] = (
                 stage.cmd,
@@ -158,11 +159,15 @@ def by_dvc(root: Path) -> Resolved:
     return found
 
 
-@pytest.mark.parametrize("whose", ["ours", "invented"])
-def test_declared_is_what_dvc_resolves(whose: str, project: Path) -> None:
-    root = ROOT if whose == "ours" else project
-    resolved = by_dvc(root)
-    for address, (cmd, deps, outs, keys) in resolved.items():
+# One of each sort: that all have the same stages is tested above.
+OURS = ["dvc.yaml", *(f"benchmarks/{name}/dvc.yaml" for name in ("sample", "sample_facets"))]
+OURS += [f"benchmarks/{name}/dvc.yaml" for name in ("aci_bench", "sample_claims")]
+
+
+@pytest.mark.parametrize("files", [OURS, []], ids=["ours", "invented"])
+def test_declared_is_what_dvc_resolves(files: list[str], project: Path) -> None:
+    root = ROOT if files else project
+    for address, (cmd, deps, outs, keys) in by_dvc(root, *files).items():
         entry = entry_of(root, cmd)
         assert entry.name == address.rpartition(":")[2]
         assert (entry.deps, entry.outs) == (deps, outs), address

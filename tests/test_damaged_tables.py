@@ -2,7 +2,6 @@
 
 import os
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +14,7 @@ from metassay.project.validation import table_problems
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import Column, Table, read, write
 from metassay.tracking.sentinel.anchors import read_kept
+from tests.fuzz.mutations import spoilt
 
 SECRET = "Zanzibar"  # stands in every text; no message may show it
 ROWS = 120
@@ -48,34 +48,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {path.stem: path for path in folder.iterdir()}
 
 
-def spoil(data: bytes, draw: random.Random) -> bytes:
-    """One kind of damage somewhere: flips, cuts, zeroed ranges, insertions, pieces that moved."""
-    size, at = len(data), draw.randrange(len(data))
-    some = draw.choice([1, 8, 64, 512])
-    footer = size - 8 - int.from_bytes(data[-8:-4], "little")
-    kinds: list[Callable[[], bytes]] = [
-        lambda: data[:at],
-        lambda: data[at:],
-        lambda: data[:at] + data[at + some :],
-        lambda: data[:at] + bytes(len(data[at : at + some])) + data[at + some :],
-        lambda: data[:at] + draw.randbytes(some) + data[at:],
-        lambda: data[:at] + data[at - some : at] + data[at:],
-        lambda: data[at : at + some] + data[some:at] + data[:some] + data[at + some :],
-        lambda: draw.randbytes(some),
-    ]
-    flips = [(0, size), (4, 100), (footer, size - 8)]
-    start, end = draw.choice(flips)
-    kinds += [lambda: flipped(data, draw, start, end)] * len(kinds)
-    return draw.choice(kinds)()
-
-
-def flipped(data: bytes, draw: random.Random, start: int, end: int) -> bytes:
-    found = bytearray(data)
-    for _ in range(draw.choice([1, 1, 3])):
-        found[draw.randrange(start, end)] = draw.randrange(256)
-    return bytes(found)
-
-
 def check(table: Table, path: Path, whole: pd.DataFrame) -> str:
     """Why the file was refused; nothing if it was read as it was."""
     try:
@@ -96,7 +68,7 @@ def test_a_hundred_damages_of_a_table(name: str, sound: dict[str, Path], tmp_pat
     whole, draw, path = read(table, sound[name]), random.Random(name), tmp_path / "t.parquet"
     refused = 0
     for _ in range(100):
-        path.write_bytes(spoil(data, draw))
+        path.write_bytes(spoilt(data, draw))
         refused += bool(check(table, path, whole))
     assert refused > 80, "what is read as it was are bytes that nobody reads"
 

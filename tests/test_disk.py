@@ -13,7 +13,7 @@ import pytest
 
 from metassay.cli.main import main
 from metassay.core.atomic import whole_folder
-from metassay.core.disk import refusal
+from metassay.core.errors import refusal
 from metassay.tables import parquet
 from metassay.tables.columns import table
 from metassay.tables.parquet import write

@@ -25,7 +25,7 @@ def test_private_text_stays_where_it_may_be(tmp_path) -> None:
 
     with ScriptedServer(faulty) as server:
         configure(root, server.base_url, access="private")
-        stopped = metassay(root, "run", "one")
+        stopped = metassay(root, "run", "one", "--no-prefect")
         assert stopped.returncode == 1
         assert "one: generate@writer (exit 78)" in stopped.stderr
         assert "endpoints > here > sends" in " ".join(stopped.stderr.split())

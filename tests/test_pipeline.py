@@ -158,7 +158,7 @@ def test_killed_at_random_moments_it_finishes_with_the_same_bytes(
     names = ["sample", "sample_claims"]
     command = [sys.executable, "-m", "metassay.cli", "run", *names, "--no-prefect"]
     stages = [sys.executable, "-m", "flows", *names, "--no-prefect"]  # after the checks
-    for _ in range(5):
+    for _ in range(3):
         running = subprocess.Popen(
             stages, cwd=project, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

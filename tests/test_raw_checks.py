@@ -8,7 +8,7 @@ import pytest
 
 from metassay.core.options import Criterion
 from metassay.datasets.registry import Dataset
-from metassay.project.raw_checks import not_fetched, raw_problems
+from metassay.project.validation import not_fetched, raw_problems
 
 GRADE = Criterion(low=1, high=5, better="higher")
 FILE = {"name": "a.csv", "url": "https://example.org/a.csv", "sha256": "0" * 64, "bytes": 3}

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from flows.unfinished import answers, asks_again, lacks
+from flows.reasons import answers, asks_again, lacks
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 

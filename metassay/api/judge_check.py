@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay import __version__
 from metassay.api.judge_tables import AC1, WHOLE, tables
 from metassay.api.results import Results, several
 from metassay.api.verdict_table import Choices, Verdicts, verdicts
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
-from metassay.reporting.contract import CellInfo, Head, Link, Problem, SystemsInfo
+from metassay.reporting.contract import Link, Problem
 from metassay.reporting.shell import PageFolder
 from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.shares import WIDTH, worth_at_most
@@ -24,8 +23,7 @@ from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 LINES, WIDE = 20, 80  # the first screen
-JUDGES = 3  # on the first screen
-IDS = 5
+JUDGES, IDS = 3, 5  # on it
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
 _METHODS = ("as judged", "corrected", "people alone")
@@ -34,29 +32,17 @@ REQUIRED = (
     *("sensitivity", "specificity", "precision", "negative_predictive_value"),
     *("balanced_accuracy", "f1", "cohen_kappa", AC1, "mcc", "agreement"),
 )  # what a gate may ask for
-_SYSTEMS = SystemsInfo(
-    noun="judge",
-    table="card",
-    system="judge",
-    metric=["statistic"],
-    cell=CellInfo("value", "low", "high", "n"),
-    better="",
-    groups="",
-    headline=[*_BOARD],
-)
 
 
 @dataclass(frozen=True, eq=False)
 class JudgeCheck(Results):
     """What a judge's verdicts are worth beside people's labels; each table is an attribute too.
 
-    `board`: the judges side by side, as text. `answer`: what the tables say, in a sentence each.
-    `unmet`: the requirements that the lower end of an interval does not reach, a line each.
-    `notes`: how the table was read, and what was left out. `choices`: all that the numbers depend
-    on beside the table. docs/judge-check.md describes the tables.
+    `answer`: what the tables say, in a sentence each. `unmet`: the requirements that the lower end
+    of an interval does not reach, a line each. `notes`: how the table was read, and what was left
+    out. `choices`: all that the numbers depend on beside it. docs/judge-check.md describes tables.
     """
 
-    board: tuple[str, ...]
     answer: tuple[str, ...]
     unmet: tuple[str, ...]
 
@@ -67,10 +53,10 @@ class JudgeCheck(Results):
         many = f"; {len(self.unmet) - 1} more" if len(self.unmet) > 1 else ""
         failed = [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{many}")] if self.unmet else []
         said = [*failed, *(line for one in self.answer for line in _wrapped(one))]
-        every = [*head, *self.board, *said]
-        if len(every) + 2 <= LINES:
-            every = [*head, "", *self.board, "", *said]
-        return tuple(every[:LINES])
+        board = [*_board(self.tables)]
+        if len([*head, *board, *said]) + 2 <= LINES:
+            board = ["", *board, ""]
+        return (*head, *board, *said)[:LINES]
 
     def __repr__(self) -> str:
         """The first screen, then the names of the tables."""
@@ -80,26 +66,19 @@ class JudgeCheck(Results):
         return {"answer.txt": (*self.unmet, *self.answer), "notes.txt": self.notes}
 
     def _write_page(self, folder: Path) -> None:
-        from metassay.reporting.evidence import (  # slow; the screen needs none
-            put_evidence,
-            words_of,
-        )
+        from metassay.reporting.evidence import finish  # slow; the screen needs none
 
-        kind, name = "judge check", str(self.choices["file"])
-        page = PageFolder(folder)
-        command = f"metassay judge-check {name} --out FOLDER"
-        page.finish(
-            Head(
-                kind=kind,
-                name=name,
-                about=words_of(kind)["about"],
-                made=f"Metassay {__version__}",
-                answer=[*self.unmet, *_cards(self.tables), *self.answer],
-                problems=[Problem("warning", line) for line in self.notes],
-                tables=put_evidence(page, self.tables, kind, command),
-                systems=_SYSTEMS,
-                links=[Link("choices.json", "Columns, words and options")],
-            )
+        name = str(self.choices["file"])
+        finish(
+            PageFolder(folder),
+            "judge check",
+            self.tables,
+            f"metassay judge-check {name} --out FOLDER",
+            systems={"headline": [*_BOARD]},
+            name=name,
+            answer=[*self.unmet, *_cards(self.tables), *self.answer],
+            problems=[Problem("warning", line) for line in self.notes],
+            links=[Link("choices.json", "Columns, words and options")],
         )
 
 
@@ -161,24 +140,24 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     """
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
-    if faults or sheet is None:
-        raise BadInput(faults.lines())
     said = Choices(
         *(several(judge), several(human), doc, system, rater, several(by), several(passes)),
         *(pass_from, "", dict(require or {}), epsilon, confidence, width, seed),
     )
-    return checked(sheet, said)
+    return checked(sheet, said, faults)
 
 
-def checked(sheet: Sheet, said: Choices) -> JudgeCheck:
+def checked(sheet: Sheet | None, said: Choices, faults: Findings) -> JudgeCheck:
     """What `judge_check` and the command both do with cells."""
+    if faults or sheet is None:
+        raise BadInput(faults.lines())
     given = verdicts(sheet, said._replace(require=_required(said)))
     if not any(np.isfinite(one).any() for one in given.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
     made, unmet = tables(given)
     return JudgeCheck(
         *(made, tuple(_notes(given)), {**given.choices._asdict(), "file": sheet.name}),
-        *(tuple(_board(made)), tuple(_answer(given, made)), tuple(unmet)),
+        *(tuple(_answer(given, made)), tuple(unmet)),
     )
 
 
@@ -226,13 +205,13 @@ def _notes(given: Verdicts) -> Iterator[str]:
         documents = counted(items["doc"].nunique(), "document")
         alike = f"{documents} ({given.choices.doc}), whose rows count as alike"
     labelled = f"{int(rated.sum()):,} labelled by {counted(len(given.raters), 'rater')}"
-    some = ((judged & ~rated, "judged only"), (rated & ~judged, "without a verdict"),
-            (split, "split by raters and left out of the card"))  # fmt: skip
-    more = [f"{np.count_nonzero(rows):,} {what}" for rows, what in some if rows.any()]
+    some = {"judged only": judged & ~rated, "without a verdict": rated & ~judged,
+            "split by raters and left out of the card": split}  # fmt: skip
+    more = [f"{np.count_nonzero(rows):,} {what}" for what, rows in some.items() if rows.any()]
     each = ", ".join([counted(len(items), "row"), labelled, *more])
     yield f"{given.name}: {each}; {alike}"
     yield from given.notes
-    if some[0][0].any():
+    if (judged & ~rated).any():
         yield "the corrected rate holds where the labelled rows are a random sample of all judged"
 
 
@@ -281,33 +260,26 @@ def _board(made: _Tables) -> Iterator[str]:
     cells = {judge: _cells(made, judge) for judge in every[:JUDGES]}
     yield line(f"{JUDGES} of {len(every)} judges" if len(every) > JUDGES else "", _BOARD.values())
     yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
-    base = _by("statistic", made, "card", every[0])
-    yield line(
-        "base rate alone", [short(base[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
-    )
+    card = _by("statistic", made, "card", every[0])
+    base = [short(card[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
+    yield line("base rate alone", base)
     yield line("pass rate", _METHODS)
     yield from (line(judge, rates.values()) for judge, (_, rates) in cells.items())
 
 
 def _answer(given: Verdicts, made: _Tables) -> Iterator[str]:
     first, *_ = _judges(made)
-    yield from _few_documents(given)
+    if np.isfinite(worth_at_most(given.passed, given.cluster)):  # too few tell how alike rows are
+        labels = {"fail": given.passed == 0, "pass": given.passed == 1}
+        n, verb = min((np.unique(given.cluster[here]).size, verb) for verb, here in labels.items())
+        rows = f"rows of {counted(n, 'document')} only"
+        yield f"WARNING: people {verb} {rows}: each document counts once."
     yield _may_replace(made)
     yield from _most_open(_rows(made, "labels", first), _shorter(first), given.choices)
     if wrong := _rows(made, "disagreements", first):
         n = _by("statistic", made, "card", first)["agreement"]["n"]
         many, ids = f"{len(wrong):,} of {n:,}", ", ".join(str(row["id"]) for row in wrong[:IDS])
         yield _one_line(f"Disagreements of {_shorter(first)}: {many}, the surest first: {ids}")
-
-
-def _few_documents(given: Verdicts) -> Iterator[str]:
-    """Where a label is of so few documents that nobody can tell how alike their rows are."""
-    sides = {"fail": given.passed == 0, "pass": given.passed == 1}
-    many = {verb: np.unique(given.cluster[here]).size for verb, here in sides.items()}
-    if np.isfinite(worth_at_most(given.passed, given.cluster)):
-        verb = min(many, key=lambda verb: many[verb])
-        rows = f"rows of {counted(many[verb], 'document')} only"
-        yield f"WARNING: people {verb} {rows}: each document counts once."
 
 
 def _may_replace(made: _Tables) -> str:
@@ -320,9 +292,10 @@ def _may_replace(made: _Tables) -> str:
         wins, old = (sum(one[k] for one in contests) for k in ("wins", "wins_published"))
         told = row["winning_rate_published"] is not None and old != wins
         published = f", {old} by the published test" if told else ""
-        said = f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
-        judge = f"{_shorter(row['judge'])}: {said}{published}"
-        parts.append(f"{judge}, advantage {short(row['advantage'])}")
+        said = (
+            f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}{published}"
+        )
+        parts.append(f"{_shorter(row['judge'])}: {said}, advantage {short(row['advantage'])}")
     guess = " So may one that knows only the base rate." if found[0]["base_rate_passes"] else ""
     few = " Two raters are few." if raters == 2 else ""
     return f"{lead} {'; '.join(parts)} (epsilon {short(found[0]['epsilon'])}).{guess}{few}"

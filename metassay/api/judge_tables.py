@@ -12,7 +12,7 @@ from metassay.meta_evaluation.judge_cards import Judged, Row, numbers
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
 from metassay.statistics import shares
-from metassay.statistics.annotator_test import AnnotatorTest, annotator_test
+from metassay.statistics.annotator_test import annotator_test
 from metassay.statistics.classification import PRIOR, gwet_ac1
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.hidden_truth import by_agreement, latent_classes
@@ -43,30 +43,27 @@ def tables(given: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]:
         cards = {part: _card(name, part, given, here) for part, here in _slices(given)}
         card, unmet = cards[WHOLE][0], [*_unmet(name, cards[WHOLE][0], chosen)]
         lines += unmet
-        agreement = by_agreement(judged, given.table, **sure)
+        agreement = by_agreement(judged, given.table, **sure).items()
+        contests = zip(given.raters, test.contests, strict=True)
+        raters = sum(np.isfinite(one.p) for one in test.contests)
+        replacement: Row = {"epsilon": chosen.epsilon, "n_raters": raters, **test._asdict()}
+        del replacement["contests"]
         for table, more in {
             "card": _card_rows(cards),
             "pass_rates": _pass_rates(cards, refused=bool(unmet)),
             "labels": _labels(card, chosen),
-            "replacement": [_replacement(test, base, chosen.epsilon)],
-            "contests": [
-                {"rater": rater, **one._asdict()}
-                for rater, one in zip(given.raters, test.contests, strict=True)
-                if one.n
-            ],
+            "replacement": [{**replacement, "base_rate_passes": base.passes}],
+            "contests": [{"rater": who, **one._asdict()} for who, one in contests if one.n],
             "by_agreement": [
                 {"items": items, "of": of, **one._asdict()}
-                for items, found in agreement.items()
-                for of, one in found._asdict().items()
+                for (items, of), one in agreement
                 if one.n
             ],
             "latent": _latent_rows(name, judged, given, card),
             "disagreements": _disagreements(verdict, given),
         }.items():
             rows.setdefault(table, []).extend({"judge": name, **row} for row in more)
-    made = {name: pd.DataFrame(found) for name, found in rows.items() if found}
-    first = {n: sorted(one, key=lambda column: column != "slice") for n, one in made.items()}
-    return {n: one[first[n]] for n, one in made.items()}, lines
+    return {name: pd.DataFrame(found) for name, found in rows.items() if found}, lines
 
 
 def _unmet(judge: str, card: Mapping[str, Estimate], chosen: Choices) -> Iterator[str]:
@@ -136,12 +133,9 @@ def _labels(card: Mapping[str, Estimate], chosen: Choices) -> Iterator[Row]:
     An interval's reach falls as the root of the labels; no number of them is enough where the value
     itself is below what is required.
     """
-    labelled = card["agreement"].n
-    needed = {
-        (name.removeprefix("labels_"), f"{chosen.width:g} wide"): one.value
-        for name, one in card.items()
-        if name.startswith("labels_")
-    }
+    labelled, wide = card["agreement"].n, f"{chosen.width:g} wide"
+    numbers = ((name.partition("labels_"), one.value) for name, one in card.items())
+    needed = {(name, wide): value for (_, labels, name), value in numbers if labels}
     for name, least in chosen.require.items():
         one = card[name]
         ratio = (one.value - one.low) / (one.value - least) if one.value > least else np.nan
@@ -151,25 +145,15 @@ def _labels(card: Mapping[str, Estimate], chosen: Choices) -> Iterator[Row]:
         yield {"for": name, "aim": aim, "labelled": labelled, "needed": many, "more": more}
 
 
-def _replacement(test: AnnotatorTest, base: AnnotatorTest, epsilon: float) -> Row:
-    row = {"epsilon": epsilon, "n_raters": sum(np.isfinite(one.p) for one in test.contests)}
-    row |= {**test._asdict(), "base_rate_passes": base.passes}
-    del row["contests"]
-    if np.isnan(test.winning_rate_published):
-        row["passes_published"] = None
-    return row | dict.fromkeys(("passes", "base_rate_passes") * bool(np.isnan(test.winning_rate)))
-
-
 def _latent_rows(
     name: str, judged: Array, given: Verdicts, card: Mapping[str, Estimate]
 ) -> Iterator[Row]:
     """The judge's and raters' rates beside a hidden truth; of the judge also the majority's."""
-    by = (BY + name for name in given.choices.by)
-    column = "system" if "system" in given.items else next(by, "")
+    populations = (given.items.get(c) for c in ("system", *(BY + by for by in given.choices.by)))
+    of = next((one.to_numpy() for one in populations if one is not None), None)
     sure: Any = {"confidence": given.choices.confidence, "cluster": given.cluster}
-    sure["population"] = given.items[column].to_numpy() if column else None
     rng = generator(given.choices.seed, "latent", name)
-    found = latent_classes(judged, given.table, rng=rng, **sure)
+    found = latent_classes(judged, given.table, rng=rng, population=of, **sure)
     for statistic in ("sensitivity", "specificity"):
         for observer, one in zip((name, *given.raters), getattr(found, statistic), strict=True):
             majority = card[statistic].value if observer == name else np.nan

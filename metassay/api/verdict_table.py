@@ -21,6 +21,7 @@ from metassay.tabular.sheet import Sheet, as_keys
 # Whose verdicts a column holds, by its name: the first that fits.
 _SIDES = [("human", pattern("person")), ("judge", pattern("judge")), ("human", pattern("label"))]
 _RATERS = {*USUAL[Role.RATER]} - {"judge", "evaluator"}
+_OF_SCORER = re.compile(r"(?<=.)_(?:human|judge)(?:_.*)?")  # as `metassay import` names columns
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
 BY = "by "  # before a slice's column, which may be called as another one is
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
@@ -81,35 +82,32 @@ def verdicts(sheet: Sheet, said: Choices) -> Verdicts:
     raise_problems(faults.lines())
     chosen, ids, guessed = _guessed(sheet, said, faults)
     raise_problems(faults.lines())
-    told: dict[str, list[str]] = {}
-    sides: list[dict[str, Array]] = [{}, {}]
-    for side, names in zip(sides, chosen[:2], strict=True):
-        for name in names:
-            side[name], what = _values(sheet, name, chosen, faults, human=side is sides[1])
-            told.setdefault(what, []).append(name)
+    columns = (*chosen.judge, *chosen.human)
+    read = {c: _values(sheet, c, chosen, faults, human=c in chosen.human) for c in columns}
     raise_problems(faults.lines())
+    told = {what: [name for name in read if read[name][1] == what] for _, what in read.values()}
+    passes = (f"{what} ({counted(len(n), 'column')}: {listed(n, 4)})" for what, n in told.items())
     first = np.arange(len(sheet.lines))
+    judges, raters = ({name: read[name][0] for name in names} for names in chosen[:2])
     if chosen.rater:
         keys = [*ids, *filter(None, [chosen.system])]
-        first, *sides = _by_item(sheet, keys, chosen, sides, faults)
+        (labels,) = raters.values()
+        first, judges, raters = _by_item(sheet, keys, chosen, judges, labels, faults)
     items = _items(sheet, first, ids, chosen, faults)
     raise_problems(faults.lines())
-    passes = (f"{what} ({counted(len(n), 'column')}: {listed(n, 4)})" for what, n in told.items())
-    judges, raters = sides
     table = np.array([*raters.values()], dtype=np.float64).reshape(len(raters), len(items))
     n = np.isfinite(table).sum(axis=0).astype(np.float64)
     share = quotient(np.nansum(table, axis=0), n)
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
-    together = own_clusters(items.get("doc"), len(items))
+    people = table, n, share, passed, own_clusters(items.get("doc"), len(items))
     notes = (*guessed, *passes, *sheet.notes)
-    people = table, n, share, passed, together
     return Verdicts(sheet.name, items, judges, raters, *people, chosen, notes)
 
 
 def _guessed(sheet: Sheet, said: Choices, faults: Findings) -> tuple[Choices, list[str], list[str]]:
     """All columns, those that name items, and a line on what was guessed."""
-    named = {*said.judge, *said.human, said.doc, said.system, said.rater, *said.by}
-    free = [name for name in sheet.columns if name not in named]
+    taken = {*said.judge, *said.human, said.doc, said.system, said.rater, *said.by}
+    free = [name for name in sheet.columns if name not in taken]
     verdictlike = [name for name in free if _is_verdict(sheet, name, said)]
     others = [name for name in free if name not in verdictlike]
     again = {c: bool(as_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
@@ -122,11 +120,16 @@ def _guessed(sheet: Sheet, said: Choices, faults: Findings) -> tuple[Choices, li
     rater = said.rater or ("" if len(said.human) > 1 else only(_RATERS, 0))
     others = [name for name in others if name != rater]
     system = said.system or only(USUAL[Role.SYSTEM], 1)
-    usual = [c for c in others if plain(c) in USUAL[Role.DOC]]
-    doc = said.doc or next((c for c in usual if again[c]), "".join(usual[:1]))
-    ids = [c for c in others if c in usual or (called(c, _AN_ID) and not again[c])]
-    # An id of a row is none of an item, where each rater has a row.
-    ids = [c for c in dict.fromkeys([*filter(None, [said.doc]), *ids]) if again[c] or not rater]
+    usual, by = [c for c in others if plain(c) in USUAL[Role.DOC]], [*filter(None, [rater])]
+    # What each rater has once is an item; a document has several.
+    several = [c for c in usual if sheet.frame.duplicated([c, *by]).any()]
+    doc = said.doc or "".join([*several, *usual][:1])
+    named = [c for c in others if c in usual or (called(c, _AN_ID) and not again[c])]
+    named = [*dict.fromkeys([*filter(None, [said.doc]), *named])]
+    # An id of a row is none of an item, where each rater has a row and others tell items apart.
+    ids = [c for c in named if again[c] or not rater]
+    if rater and ids and sheet.frame.duplicated([*ids, *filter(None, [system]), rater]).any():
+        ids = named
     found = _sides(sheet, said._replace(doc=doc, system=system, rater=rater), verdictlike, faults)
     guesses = [
         f"{role}={','.join(now) if isinstance(now, tuple) else now}"
@@ -141,6 +144,15 @@ def _sides(sheet: Sheet, found: Choices, free: Sequence[str], faults: Findings) 
     sides = {"judge": found.judge, "human": found.human}
     for what, said in sides.items():
         sides[what] = said or tuple(name for name in free if _side(name) == what)
+    scorers = {name: _OF_SCORER.split(name, 1)[0] for name in sheet.columns}
+    people = {scorers[name] for name in sides["human"]}
+    others = [name for name in scorers if name not in sides["human"]]
+    if people and people <= {scorers[name] for name in others}:
+        # Columns of several scorers leave no choice; a person's are beside their own scorer's.
+        of = {scorers[name] for name in found.judge} or people
+        for what, names in {"judge": others, "human": sides["human"]}.items():
+            guess = tuple(name for name in names if scorers[name] in of)
+            sides[what] = getattr(found, what) or (guess if len(of) == 1 else ())
     rest = [name for name in free if name not in sum(sides.values(), ())]
     if len(rest) == 1 and any(sides.values()):
         sides = {what: said or (rest[0],) for what, said in sides.items()}
@@ -211,8 +223,9 @@ def _values(
 
 
 def _by_item(
-    sheet: Sheet, keys: list[str], chosen: Choices, sides: list[dict[str, Array]], faults: Findings
-) -> tuple[Any, dict[str, Array], dict[str, Array]]:
+    sheet: Sheet, keys: list[str], chosen: Choices, judges: Mapping[str, Array], labels: Array,
+    faults: Findings,
+) -> tuple[Any, dict[str, Array], dict[str, Array]]:  # fmt: skip
     """A row per item and rater as a row per item: each item's first row, judges, raters."""
     if not keys:
         what = f"has a row per rater ({shown(chosen.rater)}), and no column that names the item"
@@ -220,20 +233,19 @@ def _by_item(
         return np.arange(0), {}, {}
     frame = pd.DataFrame({key: as_keys(sheet.frame[key]) for key in keys})
     item = frame.groupby(keys, sort=False).ngroup().rename("item")
-    first, judges = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
+    first, found = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
     who = as_keys(sheet.frame[chosen.rater]).rename("who")
     for row in np.flatnonzero(pd.concat((item, who), axis=1).duplicated().to_numpy()):
         fix = f"keep one row; or name the column that tells items apart: {chosen.option('doc')}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
-    for name, values in sides[0].items():
+    for name, values in judges.items():
         by_item = pd.Series(values).groupby(item)
         for at in np.flatnonzero((by_item.nunique() > 1).to_numpy()):
             what = f"column {shown(name)} does not say what it says of the same item in other rows"
             faults.add(sheet.at(int(first[at])), what, "give each item one verdict")
-        judges[name] = np.asarray(by_item.first(), dtype=np.float64)
-    (labels,) = sides[1].values()
+        found[name] = np.asarray(by_item.first(), dtype=np.float64)
     raters = pd.Series(labels).groupby([item, who]).first().unstack()
-    return first, judges, {name: raters[name].to_numpy() for name in raters if name}
+    return first, found, {str(name): raters[name].to_numpy() for name in raters if name}
 
 
 def _items(
@@ -241,10 +253,8 @@ def _items(
 ) -> pd.DataFrame:
     """The items' ids, the least that tells them apart; documents, systems, slices."""
     roles = {"doc": chosen.doc, "system": chosen.system}
-    frame = {
-        name: as_keys(sheet.frame[name]).iloc[rows].reset_index(drop=True)
-        for name in filter(None, {*ids, *roles.values(), *chosen.by})
-    }
+    names = filter(None, {*ids, *roles.values(), *chosen.by})
+    frame = {c: as_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names}
     named = [frame[name] for name in ids if not frame[name].duplicated().any()]
     if not named and ids and chosen.system:
         pair = frame[chosen.doc or ids[0]] + "/" + frame[chosen.system]

@@ -58,22 +58,13 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 def _completed(action: argparse.Action) -> dict[str, object] | None:
     """How shtab should complete an argument; None where only the user knows what to write."""
     metavar = str(action.metavar)
-    if metavar in NAMES:
-        return _names(metavar)
-    if action.type is not Path:
-        return None
-    return dict(shtab.DIRECTORY if metavar == FOLDER else shtab.FILE)
-
-
-def _names(metavar: str) -> dict[str, object]:
+    if metavar not in NAMES:
+        folder = shtab.DIRECTORY if metavar == FOLDER else shtab.FILE
+        return dict(folder) if action.type is Path else None
     function, listing = f"_metassay_{metavar.lower().replace('|', '_')}", NAMES[metavar]
-    return {
-        "bash": function,
-        "zsh": function,
-        "fish": f"({function})",
-        "preamble": {
-            "bash": f'{function}() {{\n  compgen -W "$({listing})" -- "$1"\n}}',
-            "zsh": f'{function}() {{\n  compadd -- ${{(f)"$({listing})"}}\n}}',
-            "fish": f"function {function}\n  {listing}\nend",
-        },
+    preamble = {
+        "bash": f'{function}() {{\n  compgen -W "$({listing})" -- "$1"\n}}',
+        "zsh": f'{function}() {{\n  compadd -- ${{(f)"$({listing})"}}\n}}',
+        "fish": f"function {function}\n  {listing}\nend",
     }
+    return {"bash": function, "zsh": function, "fish": f"({function})", "preamble": preamble}

@@ -38,7 +38,8 @@ def import_files(chosen: argparse.Namespace) -> int:
                 beside = problems if named else notes  # in a folder there are others
                 beside.add(Place(path.name), *described(path, chosen.kind, names))
         raise_problems(problems.lines() or ([] if found.records else notes.lines()))
-        lines = [*found.summary(), *write(found, folder, chosen.kind), *notes.lines()]
+        told = write(found, folder, chosen.kind, kind.get("letters", {}))
+        lines = [*found.summary(), *told, *notes.lines()]
         found.connection.close()
         held.unlink()
         written = sorted(str(file.relative_to(folder)) for file in folder.rglob("*.*"))

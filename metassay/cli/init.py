@@ -69,7 +69,7 @@ def _content(chosen: argparse.Namespace, name: str) -> Content | None:
                 "--texts is missing: ratings and scores are about texts; name their file"
             )
         return example(name)
-    from metassay.project.spreadsheets import settings, summary  # with all that they import
+    from metassay.project.spreadsheets import summary
     from metassay.project.spreadsheets.read import KINDS, Asked, read_all
 
     files = {kind: getattr(chosen, kind) for kind in KINDS if getattr(chosen, kind)}
@@ -78,14 +78,14 @@ def _content(chosen: argparse.Namespace, name: str) -> Content | None:
         files=files, scales=chosen.scale, **{name: getattr(chosen, name) for name in options}
     )
     found = read_all(asked)
-    for line in summary.lines(found, settings.settings_of(found.rows)):
+    for line in summary.lines(found, summary.settings_of(found.rows)):
         print(line)
     more = ["--name", chosen.name] if chosen.name else []
     more += ["--run"] if chosen.run else []
     if not chosen.yes and not _confirmed(summary.command(chosen.folder, asked, found, more)):
         return None
     named = [path.name for paths in files.values() for path in paths]
-    return settings.project_of(name, found, named)
+    return summary.project_of(name, found, named)
 
 
 def _confirmed(command: str) -> bool:

@@ -6,7 +6,6 @@ from metassay.api.judge_check import checked
 from metassay.api.verdict_table import Choices
 from metassay.cli.parsing import roles_in
 from metassay.core.atomic import whole_folder
-from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, WORSE
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import read_sheet
@@ -16,12 +15,11 @@ def judge_check(chosen: argparse.Namespace) -> int:
     """Print what one file says of a judge; with --out, write the page and all tables."""
     faults = Findings()
     sheet = read_sheet(chosen.file, faults)
-    if faults or sheet is None:
-        raise BadInput(faults.lines())
     said = {name: value for name, value in vars(chosen).items() if name in Choices._fields}
     said |= {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
     said |= roles_in(chosen.columns, ("doc", "system", "rater"))
-    found = checked(sheet, Choices(**{**said, "mark": "--", "require": dict(chosen.require)}))
+    said |= {"mark": "--", "require": dict(chosen.require)}
+    found = checked(sheet, Choices(**said), faults)
     print("\n".join(found.screen))
     if chosen.out:
         with whole_folder(chosen.out, "--out") as folder:

@@ -15,8 +15,7 @@ from typing import Any
 
 from metassay import __version__
 from metassay.cli.parsing import COMMANDS, FORMER, Parser, add_arguments, spread
-from metassay.core.disk import told
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, told
 from metassay.core.exit_codes import FAILED, INTERRUPTED, MEANINGS, REFUSED
 from metassay.core.strict_yaml import located
 from metassay.core.work import own

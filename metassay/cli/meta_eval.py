@@ -185,7 +185,12 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
     alpha = _alphas(tables["agreement"])
     for key, mine in found.groupby(_STUDIED, sort=True):
         study, criterion, part = (str(name) for name in key)
-        console.print(Text(_title(found, study, criterion, part), style="bold", overflow="fold"))
+        named = [criterion]
+        if found["part"].nunique() > 1 or part != FULL:
+            named.append(f"part {part}")
+        if found["study"].nunique() > 1:
+            named.append(f"study {study}")
+        console.print(Text(", ".join(named), style="bold", overflow="fold"))
         designs = tables["designs"]
         here = designs[(designs[_STUDIED] == list(key)).all(axis=1)]
         for line in limits(mine, here, confidence):
@@ -203,15 +208,6 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
 
 def _indented(line: str) -> Padding:
     return Padding(Text(line, overflow="fold"), (0, 0, 0, 1))
-
-
-def _title(found: pd.DataFrame, study: str, criterion: str, part: str) -> str:
-    named = [criterion]
-    if found["part"].nunique() > 1 or part != FULL:
-        named.append(f"part {part}")
-    if found["study"].nunique() > 1:
-        named.append(f"study {study}")
-    return ", ".join(named)
 
 
 def _print_level(rows: list[Row], level: str, confidence: float, console: Console) -> None:

@@ -12,7 +12,6 @@ import yaml
 from metassay.core.atomic import out_file
 from metassay.core.errors import BadInput, meant
 from metassay.core.strict_yaml import LOADER
-from metassay.imports import TOOLS
 from metassay.paper_figures import FORMATS, NAMES
 from metassay.studies import FORM_NAMES
 from metassay.studies import FORMATS as SHEET_FORMATS
@@ -36,7 +35,7 @@ _FORMER_OPTIONS = {
 LARGEST = 2**31 - 1  # of counts, such as seconds
 # An option that takes several words, and can be given again.
 SEVERAL: Final[dict[str, Any]] = {"nargs": "+", "action": "extend", "default": []}
-_CHOICES = {"papers": NAMES, "forms": FORM_NAMES, "sheets": list(SHEET_FORMATS), "tools": TOOLS}
+_CHOICES = {"papers": NAMES, "forms": FORM_NAMES, "sheets": list(SHEET_FORMATS)}
 _ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".jsonl")
 
 

@@ -21,8 +21,13 @@ from metassay.datasets.croissant import write_croissant
 from metassay.datasets.fetch import fetch
 from metassay.datasets.registry import Dataset, load_registry
 from metassay.llm.needs import all_datasets
-from metassay.project.raw_checks import not_fetched, raw_problems
-from metassay.project.validation import KINDS, configuration_problems, table_problems
+from metassay.project.validation import (
+    KINDS,
+    configuration_problems,
+    not_fetched,
+    raw_problems,
+    table_problems,
+)
 from metassay.versions.code_yaml import DATASETS, used_blocks
 from metassay.versions.code_yaml import FILE as CODE
 
@@ -119,22 +124,18 @@ def validate(_: argparse.Namespace) -> int:
         benchmarks, registry = load().evaluations, load_registry()
         problems += raw_problems(benchmarks, registry)
         unchecked = not_fetched(benchmarks, registry)
-    problems += [*_committed_problems(), *table_problems(Path("data/tables"))]
-    for line in unchecked:
-        print(f"note: {line}", file=sys.stderr)
-    raise_problems(problems)
-    print("no problem found in params, registry, raw files and tables")
-    return 0
-
-
-def _committed_problems() -> list[str]:
-    """Of what DVC and `metassay update` write, and a merge may have broken."""
+    # Of what DVC and `metassay update` write, and a merge may have broken.
     names = sorted(file.parent.name for file in BENCHMARKS.glob(f"*/{PARAMS.name}"))
     found = dvc_problems(Path(), names)
     if Path(CODE).exists():  # the next run writes it
         renew = "; `metassay update` writes it again"
         found += [one + renew for one in file_problems(Path(), Path(CODE))]
-    return found
+    problems += [*found, *table_problems(Path("data/tables"))]
+    for line in unchecked:
+        print(f"note: {line}", file=sys.stderr)
+    raise_problems(problems)
+    print("no problem found in params, registry, raw files and tables")
+    return 0
 
 
 def checked(names: list[str]) -> Params:

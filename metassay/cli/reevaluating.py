@@ -18,7 +18,19 @@ from metassay.tracking.reevaluation.outcome import accepted_file
 def reevaluate(chosen: argparse.Namespace) -> int:
     """Bring benchmarks up to date and compare them with their accepted numbers."""
     _with_scores(chosen.names, checked(chosen.names))
-    _accepted_readable(chosen.names)
+    # Raise BadInput before hours of work whose numbers could not be compared or kept, as after a
+    # merge, or where a benchmark got another name.
+    problems: list[str] = []
+    for name in chosen.names:
+        file = accepted_file(name)
+        with collect_problems(problems):
+            if file.exists() and not has_scores(lock_text(file), name, str(file)):
+                problems.append(
+                    f"{file}: names no scores of {name}, but perhaps of the name that it had;"
+                    f" delete the file, `metassay run {name}` and `metassay watch accept {name}`"
+                )
+            outcome.load(Path(), name)
+    raise_problems(problems)
     refreshed()
     words, environment = words_of(chosen)
     return run_flows(
@@ -42,22 +54,6 @@ def schedule(chosen: argparse.Namespace) -> int:
     sys.stdout.flush()
     command = [sys.executable, "-m", "flows.schedule", *words]
     os.execve(sys.executable, command, environment)
-
-
-def _accepted_readable(names: list[str]) -> None:
-    """Raise BadInput before hours of work whose numbers could not be compared or kept, as after a
-    merge, or where a benchmark got another name."""
-    problems: list[str] = []
-    for name in names:
-        file = accepted_file(name)
-        with collect_problems(problems):
-            if file.exists() and not has_scores(lock_text(file), name, str(file)):
-                problems.append(
-                    f"{file}: names no scores of {name}, but perhaps of the name that it had;"
-                    f" delete the file, `metassay run {name}` and `metassay watch accept {name}`"
-                )
-            outcome.load(Path(), name)
-    raise_problems(problems)
 
 
 def _with_scores(names: list[str], params: Params) -> None:

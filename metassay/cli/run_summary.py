@@ -5,7 +5,7 @@ wrong with the data, and where the rest is.
 """
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from metassay.format.terms import DECISIONS
 from metassay.reporting.certificates import advice, best_of, limits_of, too_small
 from metassay.reporting.headline import answers_of, notes_of
 from metassay.reporting.names import ShownAs
+from metassay.reporting.shell import ask_no_since
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import read
 
@@ -69,6 +70,8 @@ def _summarise(name: str, params: Params, console: Console) -> bool:
     last = [f"more: {_show(name)}"]
     if name not in params.tunings:  # they have no page
         last.append(f"report: {page(name)}")
+        if name in params.benchmarks:
+            ask_no_since(page(name).parent)
 
     def wrapped(lines: Iterable[str]) -> list[str]:
         """As they stand on the terminal: what goes on in a next line is indented there."""
@@ -79,15 +82,8 @@ def _summarise(name: str, params: Params, console: Console) -> bool:
 
     head, tail = wrapped([title]), wrapped(missing)
     room = LINES - len(head) - len(tail) - len(last)
-    say(console, *head, *_fitted(name, parts, room, wrapped), *tail, *last, wrap=False)
-    return bool(missing)
 
-
-def _fitted(
-    name: str, parts: list[Part], room: int, wrapped: Callable[[Iterable[str]], list[str]]
-) -> list[str]:
-    """What there is room for: an answer for each decision, then a line of each part in turn."""
-
+    # What there is room for: an answer for each decision, then a line of each part in turn.
     def printed(numbers: list[int]) -> list[str]:
         chosen = zip(parts, numbers, strict=True)
         return wrapped(line for part, number in chosen for line in part.first(number, name))
@@ -97,7 +93,8 @@ def _fitted(
         more = [*numbers]
         more[place] = min(more[place] + 1, len(parts[place].lines))
         numbers = more if len(printed(more)) <= room else numbers
-    return printed(numbers)
+    say(console, *head, *printed(numbers), *tail, *last, wrap=False)
+    return bool(missing)
 
 
 def _show(name: str, table: str = "") -> str:

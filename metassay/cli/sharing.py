@@ -40,8 +40,8 @@ def _publish(names: list[str], server: str, place: str) -> int:
     """Send headline numbers, once all of them are there to be sent."""
     named(names)
     try:
-        for one in [headline(name, Path()) for name in names]:
-            print(f"{one.benchmark}: {len(one.numbers)} numbers, run {SERVERS[server](one, place)}")
+        for name, said in {name: headline(name, Path()) for name in names}.items():
+            print(f"{name}: {len(said[0])} numbers, run {SERVERS[server](name, *said, place)}")
     except Unfinished as error:
         print(error, file=sys.stderr)
         return FAILED

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from metassay.core.disk import refusal
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, refusal
 
 BUSY_SECONDS = 60.0
 CACHE_KIB = 65536
@@ -118,7 +117,7 @@ def _check_place(path: Path) -> None:
             what = "a folder; name a file in it" if path.is_dir() else "no file; name one"
             raise BadInput(f"{path}: {what}")
     except OSError as error:
-        raise _nowhere(path, error) from None
+        raise _nowhere(path, error) from error
 
 
 def _nowhere(path: Path, error: OSError) -> BadInput:
@@ -138,7 +137,7 @@ def locked(path: Path, name: str, how: int) -> Iterator[None]:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(f"{path.name}-{name}").open("w")
     except OSError as error:
-        raise _nowhere(path, error) from None
+        raise _nowhere(path, error) from error
     with lock:
         fcntl.flock(lock, how)
         yield
@@ -151,19 +150,15 @@ def _explained(path: Path, form: Form) -> Iterator[None]:
     except sqlite3.ProgrammingError:  # ours
         raise
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # whose own words may be damaged
-        if _elsewhere(error):
+        if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _ELSEWHERE:
             raise BadInput(
                 f"{path}: {error}; make sure that the disk has room, that the file and its folder"
                 " are writable and on a local disk, and that no other program holds the file"
-            ) from None
+            ) from error
         raise BadInput(
             f"{path}: a damaged {form.noun} ({_words(error)}); it was left as it is: move it away,"
             f" then {form.remedy}"
         ) from None
-
-
-def _elsewhere(error: Exception) -> bool:
-    return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _ELSEWHERE
 
 
 def _words(error: Exception) -> str:

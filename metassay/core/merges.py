@@ -10,8 +10,7 @@ from typing import Any
 import yaml
 
 from metassay.core import strict_yaml
-from metassay.core.disk import refusal
-from metassay.core.errors import BadInput
+from metassay.core.errors import BadInput, refusal
 from metassay.core.options import BENCHMARKS
 
 _LOCK = ("schema", "stages")  # what it must have

@@ -13,8 +13,7 @@ from typing import Any
 
 import yaml
 
-from metassay.core.disk import told
-from metassay.core.errors import BadInput, one_line, raise_problems
+from metassay.core.errors import BadInput, one_line, raise_problems, told
 
 # The same values and marks from both; the C one, five times as fast, is not in every build.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

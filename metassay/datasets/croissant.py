@@ -35,14 +35,12 @@ def croissant(name: str, dataset: Dataset, project: Path = Path()) -> dict[str, 
             files.append(_file(inside, f"{dataset.folder}/{inside}", len(data), digest))
     known = {
         **{"name": name, "description": dataset.title, "license": dataset.licence},
-        "url": dataset.upstream,
+        **{"url": dataset.upstream, "datePublished": "".join(year[:1])},
         "creator": {"@type": "sc:Organization", "name": authors} if authors else None,
-        "datePublished": year[0] if year else None,
         **{"citeAs": dataset.citation, "distribution": files},
     }
     about = {"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"}
-    told = {key: value for key, value in known.items() if value}
-    return {"@context": _CONTEXT, **about, **told}
+    return {"@context": _CONTEXT, **about, **{key: v for key, v in known.items() if v}}
 
 
 def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:
@@ -62,6 +60,6 @@ def write_croissant(registry: Mapping[str, Dataset], folder: Path) -> list[str]:
             told = croissant(name, dataset)
             if lacking := [key for key in REQUIRED if key not in told]:
                 lines.append(f"{name}: the registry does not know its {', '.join(lacking)}")
-            text = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
-            (made / f"{name}.json").write_text(text, encoding="utf-8")
+            text = json.dumps(told, indent=2, ensure_ascii=False)
+            (made / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
     return lines

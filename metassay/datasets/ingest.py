@@ -55,34 +55,25 @@ def ingest(
     check(rows, criteria)
     raise_problems(rows.problems.lines())
     recipe = f"given|reader:{reader}"
+    values: dict[str, list[float | None]] = {}
+    for score in rows.scores:
+        values.setdefault(score.metric, []).append(score.value)
+    own = {one.metric: (one.better, values.get(one.metric, [])) for one in rows.metrics}
     return Ingested(
         _frame(SOURCES, [row._asdict() | {"dataset": dataset} for row in rows.sources]),
         _frame(TEXTS, [row._asdict() | {"recipe": recipe} for row in rows.texts]),
         _frame(SEGMENTS, [row._asdict() for row in rows.segments]),
         _frame(RATINGS, [row._asdict() for row in rows.ratings]),
         _frame(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),
-        given_criteria(
-            {
-                one.metric: (one.better, [s.value for s in rows.scores if s.metric == one.metric])
-                for one in rows.metrics
-            }
-        ),
+        given_criteria(own),
         tuple(rows.warnings.lines()),
     )
 
 
 def _measurement(row: ScoreRow, recipe: str) -> dict[str, Any]:
-    return {
-        **row._asdict(),
-        "judge": NO_JUDGE,
-        "n_expected": 1,
-        "n_judged": 1,
-        "n_failed": 0,
-        "low": row.value,
-        "high": row.value,
-        "statistics": None,
-        "recipe": f"{row.metric}|{recipe}",
-    }
+    counts = {"n_expected": 1, "n_judged": 1, "n_failed": 0, "statistics": None}
+    about = {"judge": NO_JUDGE, "recipe": f"{row.metric}|{recipe}"}
+    return {**row._asdict(), **about, **counts, "low": row.value, "high": row.value}
 
 
 def _frame(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:

@@ -51,7 +51,15 @@ def read(folder: Path) -> Rows:
     n_notes = _equally_many(by_rater, rows)
     for rater, mine in by_rater.items():
         for number, record in enumerate(mine, start=1):
-            _add_ratings(record, _note(number, n_notes), rater, rows)
+            doc_id = _note(number, n_notes)
+            by = dict[str, float | None]()
+            for criterion in CRITERIA:
+                written = record.fields[criterion].strip()
+                by[criterion] = finite_number(written) if written else None
+                if written and by[criterion] is None:
+                    fix = "leave it empty where there is no grade"
+                    rows.wrong(record.at, f"{criterion!r} is not a number", remedy=fix)
+            rows.rate(record.at, (STUDY, doc_id, AUTHOR, FULL, "text", rater), by)
     _add_notes(folder / NOTES_FILE, n_notes, rows)
     return rows
 
@@ -93,17 +101,6 @@ def _equally_many(by_rater: dict[str, list[Record]], rows: Rows) -> int:
 
 def _note(number: int, n_notes: int) -> str:
     return f"note_{number:0{max(2, len(str(n_notes)))}d}"
-
-
-def _add_ratings(record: Record, doc_id: str, rater: str, rows: Rows) -> None:
-    by = dict[str, float | None]()
-    for criterion in CRITERIA:
-        written = record.fields[criterion].strip()
-        by[criterion] = finite_number(written) if written else None
-        if written and by[criterion] is None:
-            fix = "leave it empty where there is no grade"
-            rows.wrong(record.at, f"{criterion!r} is not a number", remedy=fix)
-    rows.rate(record.at, (STUDY, doc_id, AUTHOR, FULL, "text", rater), by)
 
 
 def _add_notes(path: Path, n_notes: int, rows: Rows) -> None:

@@ -4,6 +4,7 @@ Clearance follows the text, for machines as for endpoints (`metassay.llm.endpoin
 """
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,8 +35,10 @@ def open_executor(
     scheduler's address, or `local`. Raises BadInput where text may not go to its workers, and where
     it is in doubt whether it may.
     """
+    name = f"{benchmark.name}-{stage}"
     if is_local(options):
         yield LOCAL
+        shutil.rmtree(Path(options.storage, name), ignore_errors=True)  # of a run that was ended
         return
     try:
         from metassay.executor.dask_cluster import Cluster
@@ -50,5 +53,5 @@ def open_executor(
     datasets = sorted({benchmark.dataset, *repeated})
     raise_problems(label_problems(registry, datasets, [(benchmark.dataset, Path(benchmark.raw))]))
     check_workers({name: one.access for name, one in registry.items()}, datasets, options)
-    with Cluster(options, f"{benchmark.name}-{stage}") as cluster:
+    with Cluster(options, name) as cluster:
         yield cluster

@@ -15,11 +15,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import cloudpickle
 import distributed
-from distributed.comm.core import CommClosedError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -33,18 +32,15 @@ from metassay.executor.worker import answer
 log = logging.getLogger("metassay.executor")
 
 WAIT_SECONDS = 1.0  # between two looks at what takes too long
+SAYING_SECONDS = 60.0  # in which a worker says how a shard went
 TRIES = 3  # workers that a shard may take too long on, before it is at fault
+_Since = tuple[str, float]  # a shard's name, and when it was submitted
 # What is raised where the scheduler is not there, or no longer knows of us.
-_LOST = (OSError, TimeoutError, CommClosedError, concurrent.futures.CancelledError, RuntimeError)
+_LOST = (OSError, concurrent.futures.CancelledError, RuntimeError)
 
 
 class _Lost(Exception):  # noqa: N818 - reads as what it is
     """The scheduler is gone, or forgot what it was asked for."""
-
-
-class _Running(NamedTuple):
-    name: str
-    since: float
 
 
 class Cluster:
@@ -63,6 +59,7 @@ class Cluster:
         self._client: distributed.Client | None = None
         self._closed_to: dict[str, str] = {}  # workers that get nothing more, and why
         self._tries: Counter[str] = Counter()  # by shard
+        self._told: set[str] = set()
         for logger in list(logging.root.manager.loggerDict):
             if logger.startswith("distributed"):  # what is lost is asked for again, and told by us
                 logging.getLogger(logger).setLevel(logging.CRITICAL)
@@ -74,8 +71,11 @@ class Cluster:
         self, kind: type[BaseException] | None, _: object, __: TracebackType | None
     ) -> None:
         self._let_go()
-        if kind is None:
-            self._storage.clear()
+        with contextlib.suppress(OSError):  # a worker that is late writes there
+            if kind is None:
+                self._storage.clear()
+                return
+        log.warning("executor: shards stay in %s; run again or delete it", self._storage.place)
 
     def map(
         self,
@@ -115,8 +115,9 @@ class Cluster:
     def _work(self, names: Iterator[str], files: Versions, progress: Callable[[], None]) -> None:
         """Have all shards answered: their answers are in the storage then."""
         again: deque[str] = deque()
-        running: dict[Any, _Running] = {}
+        running: dict[Any, _Since] = {}
         following = next(names, None)
+        losses = 0  # of the scheduler, since a shard was answered
         while following or again or running:
             try:
                 room = self._room(running)
@@ -125,25 +126,33 @@ class Cluster:
                     if again and self._storage.has(f"{name}.answer"):  # its worker had done it
                         progress()
                     else:
-                        running[self._submit(name, files)] = _Running(name, time.monotonic())
+                        running[self._submit(name, files)] = name, time.monotonic()
                         room -= 1
                     if again:
                         again.popleft()
                     else:
                         following = next(names, None)
                 for future in self._done(running):
-                    name = running[future].name
+                    name, _ = running[future]
                     if self._answered(future, name):
                         progress()
+                        losses = 0
                     else:
                         again.append(name)
                     del running[future]
-            except _Lost:
+            except _Lost as lost:
                 self._let_go()
-                again.extend(one.name for one in running.values())
+                losses += 1
+                if losses * WAIT_SECONDS > self._options.patience_s:
+                    raise Unfinished(
+                        f"executor: {self._address} was lost {losses} times in a row"
+                        f" ({type(lost.__cause__).__name__}); look at its log, then run again"
+                    ) from lost
+                time.sleep(WAIT_SECONDS)
+                again.extend(name for name, _ in running.values())
                 running.clear()
 
-    def _room(self, running: dict[Any, _Running]) -> int:
+    def _room(self, running: dict[Any, _Since]) -> int:
         """How many more shards can be under way; waits for workers where none is there."""
         until = time.monotonic() + self._options.patience_s
         while True:
@@ -151,20 +160,19 @@ class Cluster:
             open_to = {w: n for w, n in threads.items() if w not in self._closed_to}
             if open_to:
                 return sum(open_to.values()) - len(running)
-            if threads and not running:
+            if threads and running:
+                return 0  # those that get nothing more have the rest in hand
+            if threads:
                 why = "; ".join(f"{one}: {self._closed_to[one]}" for one in sorted(threads))
                 raise BadInput(
                     f"executor: none of the {len(threads)} worker(s) of {self._address} can be"
                     f" used ({why}); start others, with this version of code and packages"
                 )
-            if running and not threads:
-                return 0
-            if time.monotonic() > until:
-                raise BadInput(
-                    f"executor: {self._address} has no worker; start some in the project's folder:"
-                    f" dask worker {self._address} --nthreads 1"
-                )
-            time.sleep(WAIT_SECONDS)
+            self._wait(
+                until,
+                f"executor: {self._address} has no worker; start some in the project's folder:"
+                f" dask worker {self._address} --nthreads 1",
+            )
 
     def _threads(self) -> dict[str, int]:
         with _lost_if_gone():
@@ -182,21 +190,28 @@ class Cluster:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of versions that differ, which we check
                     self._client = distributed.Client(self._address, timeout=5)
-            except (OSError, TimeoutError, ValueError) as error:
-                if time.monotonic() > until or isinstance(error, ValueError):
-                    raise BadInput(
-                        f"executor: no scheduler answers at {self._address}; start one (dask"
-                        " scheduler), or correct params.yaml > executor > address"
-                    ) from None
-                time.sleep(WAIT_SECONDS)
+            except (OSError, ValueError, TypeError) as error:
+                never = isinstance(error, ValueError | TypeError)  # an address, or no certificates
+                self._wait(
+                    0.0 if never else until,
+                    f"executor: no scheduler answers at {self._address} ({error}); start one (dask"
+                    " scheduler), or correct params.yaml > executor > address",
+                )
             else:
                 return self._client
 
+    def _wait(self, until: float, missing: str) -> None:
+        """Let a while pass; BadInput if it is later than that. What is waited for is told once."""
+        if time.monotonic() > until:
+            raise BadInput(missing)
+        if missing not in self._told:
+            self._told.add(missing)
+            log.warning("%s; waiting for %g s", missing, self._options.patience_s)
+        time.sleep(WAIT_SECONDS)
+
     def _submit(self, name: str, files: Versions) -> Any:
         self._tries[name] += 1
-        open_to = None
-        if self._closed_to:
-            open_to = sorted(set(self._threads()) - set(self._closed_to))
+        open_to = sorted(set(self._threads()) - set(self._closed_to)) if self._closed_to else None
         with _lost_if_gone():
             return self._connected().submit(
                 answer,
@@ -206,33 +221,30 @@ class Cluster:
                 pure=False,
             )
 
-    def _done(self, running: dict[Any, _Running]) -> list[Any]:
+    def _done(self, running: dict[Any, _Since]) -> list[Any]:
         """Those that are answered; what takes too long is given up, and counts as such."""
         if not running:
             return []
         with _lost_if_gone(), contextlib.suppress(TimeoutError):
             distributed.wait(list(running), timeout=WAIT_SECONDS, return_when="FIRST_COMPLETED")
-        if self._connected().status != "running":
-            raise _Lost
-        now, limit = time.monotonic(), self._options.limit_s
-        late = [one for one in running if not one.done() and now - running[one].since > limit]
+        self._connected()
+        last = time.monotonic() - self._options.limit_s
+        late = [one for one, (_, since) in running.items() if since < last and not one.done()]
         if late:
-            self._give_up({one.key: running[one].name for one in late})
+            self._give_up({one.key: running[one][0] for one in late})
         return [one for one in running if one.done() or one in late]
 
     def _give_up(self, late: dict[str, str]) -> None:
         """Close those workers to further shards that work on these, by key, for too long."""
         with _lost_if_gone():
             processing = self._connected().processing()
+        took = f"took more than {self._options.limit_s:g} s"
         for worker, keys in processing.items():
             if worker not in self._closed_to and any(str(key) in late for key in keys):
-                limit = self._options.limit_s
-                why = f"a shard took more than {limit:g} s there (executor > limit_s)"
-                self._close(worker, "given up", why)
+                self._close(worker, "given up", f"a shard {took} there (executor > limit_s)")
         for name in late.values():
             if self._tries[name] >= TRIES:
-                limit = self._options.limit_s
-                raise Unfinished(self._fault(name, f"took more than {limit:g} s {TRIES} times"))
+                raise Unfinished(self._fault(name, f"{took} {TRIES} times"))
 
     def _close(self, worker: str, how: str, why: str) -> None:
         self._closed_to[worker] = why
@@ -248,15 +260,17 @@ class Cluster:
             if isinstance(error, ImportError):
                 raise BadInput(
                     f"executor: a worker of {self._address} cannot import what answers"
-                    f" ({type(error).__name__}); install this version there: {versions()}"
+                    f" ({error}); install this version there: {versions()}"
                 ) from None
             raise error
         if future.status != "finished":  # given up, or lost with the scheduler
             future.release()
             return False
-        with _lost_if_gone():  # its worker may be gone that did it; the answer is there then
-            outcome = future.result()
-        if outcome.problems:
+        if self._storage.has(f"{name}.answer"):
+            return True  # whether or not its worker is there to say so
+        with _lost_if_gone():
+            outcome = future.result(timeout=SAYING_SECONDS)
+        if outcome.problems and not outcome.refused:
             raise BadInput(outcome.problems)
         if outcome.refused and outcome.worker not in self._closed_to:
             self._close(outcome.worker, "refused", outcome.refused)

@@ -16,9 +16,7 @@ Answer = TypeVar("Answer")
 class Executor(Protocol):
     """`remote`: whether others than this process do the work."""
 
-    @property
-    def remote(self) -> bool:
-        """Whether others than this process do the work."""
+    remote: bool
 
     def map(
         self,

@@ -7,13 +7,18 @@ computed again, whoever asks: a client that was killed, or one whose scheduler w
 import hashlib
 import os
 import pickle
-import uuid
+import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
+
+from metassay.core.atomic import whole_file
+from metassay.core.errors import BadInput
 
 MOST = 64  # pieces of a shard, on average
 SHARDS = 64  # at least so many, where there are as many pieces
 _LONGEST = 4  # times the average: a shard ends there, whatever its pieces are
+LATE_SECONDS = 60.0  # after which a network drive shows a file that was looked for too early
 
 
 def cut(pieces: Sequence[Any]) -> Iterator[Sequence[Any]]:
@@ -40,21 +45,27 @@ def digest(*contents: bytes) -> str:
 class Storage:
     """A folder, or whatever fsspec reads (`s3://bucket/prefix`): files that are whole or not there.
 
-    What is made in a folder is its owner's alone.
+    A folder that is made is its owner's alone.
     """
 
     def __init__(self, place: str) -> None:
         import fsspec  # with Dask, which needs it
 
         self.place = place if "://" in place else os.path.abspath(place)  # noqa: PTH100
-        self._files, self._root = fsspec.url_to_fs(self.place)
+        try:
+            self._files, self._root = fsspec.url_to_fs(self.place)
+        except (ImportError, ValueError) as error:
+            raise BadInput(f"params.yaml > executor > storage: {self.place}: {error}") from error
 
     def has(self, name: str) -> bool:
         """Whether a file is there."""
         return bool(self._files.exists(f"{self._root}/{name}"))
 
     def read(self, name: str) -> bytes:
-        """The content of a file; FileNotFoundError if it is not there."""
+        """The content of a file; FileNotFoundError if it does not come, either."""
+        until = time.monotonic() + LATE_SECONDS
+        while not self.has(name) and time.monotonic() < until:
+            time.sleep(0.5)
         return bytes(self._files.cat_file(f"{self._root}/{name}"))
 
     def write(self, name: str, content: bytes) -> None:
@@ -63,10 +74,8 @@ class Storage:
             self._files.pipe_file(f"{self._root}/{name}", content)
             return
         os.makedirs(self._root, 0o700, exist_ok=True)  # noqa: PTH103
-        part = f"{self._root}/{name}.{uuid.uuid4().hex}"
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
+        with whole_file(Path(self._root, name)) as file:
             file.write(content)
-        os.replace(part, f"{self._root}/{name}")  # noqa: PTH105
 
     def clear(self) -> None:
         """Take away the folder with all that is in it."""

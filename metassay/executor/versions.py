@@ -4,7 +4,7 @@ import hashlib
 import importlib.metadata
 import sys
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 _PACKAGES = (
@@ -32,13 +32,20 @@ def versions() -> Versions:
 
 
 def contents(files: Iterable[Path]) -> Versions:
-    """Of files of the project, by content."""
+    """Of files of the project, and of those in folders, by content."""
+    each = (sorted(file.rglob("*")) if file.is_dir() else [file] for file in files)
     return {
-        str(file): hashlib.sha256(file.read_bytes()).hexdigest()[:12]
-        if file.is_file()
-        else "not there"
-        for file in files
+        str(one): _digest(one, one.stat().st_mtime_ns) if one.is_file() else "not there"
+        for every in each
+        for one in every
+        if not one.is_dir()
     }
+
+
+@lru_cache(maxsize=1024)  # a worker is asked with each shard, and weights are large
+def _digest(file: Path, _changed: int) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()[:12]
 
 
 def difference(wanted: Versions, found: Versions) -> str:

@@ -4,6 +4,7 @@ Names are somebody's data: in neither do they run, nor change what stands around
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -81,13 +82,14 @@ def _line(cells: list[str]) -> str:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, str):
+        return escaped(value)
     if missing(value):
         return ""
-    if isinstance(value, float):
-        return significant(value)
-    return escaped(str(value))
+    return significant(value) if isinstance(value, float) else escaped(str(value))
 
 
+@lru_cache(maxsize=1 << 14)  # columns repeat their texts
 def escaped(text: str) -> str:
     """The text for a line of Markdown, in which it changes nothing around it."""
     return text.translate(_ESCAPES)

@@ -1,9 +1,9 @@
 """Systems that write a text from a source; to add one: a module with a KIND, and a line here."""
 
 SYSTEMS = {
-    "lead": "metassay.generation.lead",
-    "longest_turn": "metassay.generation.longest_turn",
+    "lead": "metassay.generation.copied:LEAD",
+    "longest_turn": "metassay.generation.copied:LONGEST_TURN",
     "chat": "metassay.generation.chat",
-    "seq2seq": "metassay.generation.seq2seq",
-    "causal": "metassay.generation.causal",
+    "seq2seq": "metassay.generation.decoding:SEQ2SEQ",
+    "causal": "metassay.generation.decoding:CAUSAL",
 }

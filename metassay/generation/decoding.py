@@ -13,21 +13,38 @@ once, and a second run loads no model.
 
 import copy
 import functools
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import jinja2
+import pandas as pd
 from pydantic import Field
 
-from metassay.core.errors import shown
-from metassay.generation.prompted import Order, Written, texts_of
-from metassay.generation.record import Generated
+from metassay.core.errors import BadInput, shown
+from metassay.generation.prompted import (
+    Example,
+    Order,
+    Style,
+    Written,
+    example_datasets,
+    orders,
+    prompt_files,
+    read_examples,
+    texts_of,
+)
+from metassay.generation.record import Generated, System
+from metassay.llm.needs import Resources
+from metassay.llm.prompts import PROMPTS
 from metassay.models import extra
 from metassay.models.batches import padded
 from metassay.models.loading import NetworkOptions, identify, load, places, told_limit
 from metassay.models.outputs import Task, outputs
 from metassay.models.rows import computed
+from metassay.models.store import STORE
+from metassay.tables.names import FULL
 
 METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
 
@@ -211,3 +228,123 @@ def _limit(tokenizer: Any, weights: Any, options: DecodingOptions) -> int | None
     wanted = options.max_input
     told = [n - reserved for n in told_limit(tokenizer)] if wanted is None else [wanted]
     return min([*(most - reserved for most in places(weights)), *told], default=None)
+
+
+# Prompted models on this machine; see generation.decoding.
+
+
+class CausalOptions(DecodingOptions, Style):
+    """A model that gets the prompts that chat models get, in its own chat template.
+
+    An input that is too long always fails, since the prompt stands at both of its ends.
+    """
+
+
+def write_causal(
+    sources: pd.DataFrame,
+    name: str,
+    options: CausalOptions,
+    examples: Sequence[Example] = (),
+    *,
+    prompts: Path = PROMPTS,
+    store: Path = STORE,
+) -> Generated:
+    """Let a prompted model write for every source: SOURCES to TEXTS, author `name`.
+
+    Orders and examples are as in `write_chat`, statuses and errors as in `write_locally`. Raises
+    BadInput also if the model has no chat template, or one that refuses these messages.
+    """
+    conversations = []
+    for order in orders(sources, options, examples, prompts=prompts):
+        messages = [{"role": m.role, "content": m.content} for m in order.messages]
+        conversations.append((order, json.dumps(messages, ensure_ascii=False) if messages else ""))
+    read = functools.partial(_prompted, options.model)
+    way = Way("causal", "AutoModelForCausalLM", read, {})
+    return write_locally(way, conversations, name, options, store)
+
+
+def _prompted(model: str, writer: Writer, conversation: str) -> Input:
+    if writer.tokenizer.chat_template is None:
+        raise BadInput(f"model {model!r} has no chat template; take one tuned to chat")
+    try:
+        encoded = writer.tokenizer.apply_chat_template(
+            json.loads(conversation), add_generation_prompt=True
+        )
+    except jinja2.TemplateError as error:
+        raise BadInput(
+            f"model {model!r}: its chat template refuses a system's message before a user's"
+            f" ({type(error).__name__}); take another model"
+        ) from None
+    tokens = list(encoded["input_ids"])
+    return Input(tokens, len(tokens))
+
+
+def _write_causal(
+    sources: pd.DataFrame, name: str, options: CausalOptions, resources: Resources
+) -> Generated:
+    return write_causal(sources, name, options, read_examples(options.examples, resources.raw))
+
+
+CAUSAL = System(
+    options=CausalOptions,
+    write=_write_causal,
+    files=prompt_files,
+    datasets=example_datasets,
+    costly=True,
+)
+
+
+# Encoder-decoders on this machine that were tuned to write; see generation.decoding.
+
+
+class Seq2SeqOptions(DecodingOptions):
+    """An encoder-decoder that was tuned to write; it does not cite.
+
+    It reads the passages, one per line and each after its speaker in brackets if it has one, with
+    `prefix` before them all. An input that is `too_long` fails, or is cut after its beginning.
+    """
+
+    prefix: str = ""
+    too_long: Literal["fail", "cut"] = "fail"
+
+
+def write_seq2seq(
+    sources: pd.DataFrame, name: str, options: Seq2SeqOptions, *, store: Path = STORE
+) -> Generated:
+    """Let an encoder-decoder write for every source: SOURCES to TEXTS, author `name`.
+
+    Statuses and errors are those of `write_locally`; error: there was no passage to read.
+    """
+    recipe = f"prefix:{options.prefix!r}|too_long:{options.too_long}"
+    rows = sources.sort_values("doc_id")
+    columns: Any = (rows[column] for column in ("doc_id", "passages", "speaker"))
+    asked = [
+        (Order(doc_id, FULL, (), recipe), _lines(passages, speakers, options.prefix))
+        for doc_id, passages, speakers in zip(*columns, strict=True)
+    ]
+
+    def read(writer: Writer, text: str) -> Input:
+        tokens = writer.tokenizer(text)["input_ids"]
+        length = len(tokens)
+        if options.too_long == "cut" and writer.limit is not None and length > writer.limit:
+            # By the tokenizer, which leaves the end mark where the model expects it.
+            short = {"truncation": True, "max_length": writer.limit}
+            tokens = writer.tokenizer(text, **short)["input_ids"]
+        return Input(tokens, length)
+
+    way = Way("seq2seq", "AutoModelForSeq2SeqLM", read, {"too_long": options.too_long})
+    return write_locally(way, asked, name, options, store)
+
+
+def _lines(passages: Sequence[str], speakers: Sequence[str], prefix: str) -> str:
+    said = [(s, text.strip()) for s, text in zip(speakers, passages, strict=True) if text.strip()]
+    if not said:
+        return ""
+    return prefix + "\n".join(f"[{speaker}] {text}" if speaker else text for speaker, text in said)
+
+
+SEQ2SEQ = System(
+    options=Seq2SeqOptions,
+    write=lambda sources, name, options, _: write_seq2seq(sources, name, options),
+    costly=True,
+)

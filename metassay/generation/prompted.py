@@ -137,7 +137,12 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
         raise BadInput(f"{path.name}: line 1 must name the columns File, CHQ, Summary; {_FETCH}")
     examples = []
     for doc_id, question, summary in rows:
-        passages = _sentences_of(str(question))
+        text = str(question)
+        found: list[str] = []
+        for line in text.splitlines():
+            ends = [0, *boundaries(line), len(line)]
+            found += [line[a:b].strip() for a, b in itertools.pairwise(ends)]
+        passages = [*filter(None, found)]
         speakers = [""] * len(passages)
         name = f"{dataset}/{split}/{doc_id}"
         examples.append(Example(name, "question", passages, speakers, str(summary).strip()))
@@ -172,14 +177,6 @@ def _split(dataset: str, split: str, known: tuple[str, ...]) -> str:
     if split not in known:
         raise BadInput(f"example set {dataset!r} has no split {shown(split)}; it has {known}")
     return split
-
-
-def _sentences_of(text: str) -> list[str]:
-    found: list[str] = []
-    for line in text.splitlines():
-        ends = [0, *boundaries(line), len(line)]
-        found += [line[a:b].strip() for a, b in itertools.pairwise(ends)]
-    return [*filter(None, found)]
 
 
 SETS: Mapping[str, Callable[[Path, str, str], list[Example]]] = {

@@ -1,12 +1,11 @@
 """What a system is: one frozen record per module of this folder; and how one writes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
-from pydantic import Field
 
 from metassay import __version__
 from metassay.core.kinds import Chosen
@@ -16,8 +15,6 @@ from metassay.executor.record import LOCAL, Executor
 from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
-from metassay.text.citations import parse
-from metassay.text.sentences import sentences
 
 if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding
@@ -88,20 +85,3 @@ def by_rule(kind: str, rule: Rule) -> Write:
         return Generated(pd.DataFrame(rows, columns=list(TEXTS.columns)))
 
     return write
-
-
-class CopyOptions(Options):
-    """How many passages are copied."""
-
-    passages: int = Field(ge=1)
-
-
-def copied(passages: Sequence[str], chosen: Iterable[int]) -> str:
-    """The chosen passages, a line each, their own citations replaced by ` [n]` per sentence."""
-    lines = []
-    for at in chosen:
-        passage = " ".join(passages[at].split())
-        said = [parse(passage[start:end]).text for start, end in sentences(passage)]
-        if said:
-            lines.append(" ".join(f"{sentence} [{at}]" for sentence in said))
-    return "\n".join(lines)

@@ -62,10 +62,8 @@ class Task(NamedTuple):
         Where the tool has no system, the file is called after it.
         """
         doc = field(item.record, self.doc_field) if self.doc_field else item.doc
-        if self.system_field:
-            system = key(field(item.record, self.system_field))
-        else:
-            system = key(item.system) or key(self.path.stem)
+        of_tool = key(item.system) or key(self.path.stem)
+        system = key(field(item.record, self.system_field)) if self.system_field else of_tool
         return key(doc), f"{system}#{item.epoch}" if system and item.epoch != 1 else system
 
     def note(self, count: int, what: str, remedy: str) -> None:
@@ -77,7 +75,10 @@ class Task(NamedTuple):
 def judged(
     name: object, value: object, by: object = "", *, person: bool = False, label: object = ""
 ) -> Iterator[Judgment]:
-    """What was said: a judgment per number or word in the value; of null and NaN an empty one."""
+    """What was said: a judgment per number or word in the value; of null and NaN an empty one.
+
+    A `label` that is true or false is `pass` or `fail`.
+    """
     called, rater = key(name) or "score", key(by) or ("person" if person else "")
     if isinstance(value, Mapping | list | tuple) and value:
         each = value.items() if isinstance(value, Mapping) else enumerate(value, start=1)
@@ -85,6 +86,8 @@ def judged(
             yield from judged(f"{called}_{step}", inner, rater, person=person, label=label)
         return
     word = value if isinstance(value, str) and number(value) is None and not absent(value) else ""
+    if isinstance(label, bool):
+        label = "pass" if label else "fail"
     yield Judgment(called, number(value), key(label) or key(word), rater, person)
 
 
@@ -155,8 +158,3 @@ def number(value: object) -> float | None:
     if isinstance(value, str):
         return finite_number(value.strip())
     return float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
-
-
-def verdict(passed: object) -> str:
-    """`pass` or `fail`, of what is true or false; "" of anything else."""
-    return ("pass" if passed else "fail") if isinstance(passed, bool) else ""

@@ -6,7 +6,7 @@ write, is read as a number that is none.
 
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -102,9 +102,9 @@ def _parts(scan: _Scanner, wanted: Wanted, steps: Steps) -> Iterator[Part]:
         yield Part(steps, scan.value())
         return
     scan.take(ends[0])
-    if scan.peek() == ends[1]:
-        yield Part(steps, None)
     last = scan.peek() == ends[1] and scan.take(ends[1])
+    if last:
+        yield Part(steps, None)
     while last != ends[1]:
         inner = steps
         if ends == "{}":
@@ -156,12 +156,12 @@ def records(path: Path, problems: Findings, wanted: Wanted = listed) -> Iterator
         return
     if not is_readable(path, problems, remedy=FIX):
         return
-    if ending in TABLES:
-        found = _parquet(path, problems)
-    elif ending in LINES or _is_lines(path):
+    if ending in LINES or (ending not in TABLES and _is_lines(path)):
         found = _lines(path, problems)
     else:
-        found = _placed(path, (one.value for one in parts(path, wanted, problems) if one.listed))
+        read = _parquet(path, problems) if ending in TABLES else parts(path, wanted, problems)
+        values = (one.value for one in read if one.listed)
+        found = ((Place(path.name, n, "record"), one) for n, one in enumerate(values, start=1))
     for at, one in found:
         if isinstance(one, dict):
             yield at, one
@@ -181,17 +181,12 @@ def names_in(path: Path) -> list[str]:
         return list(dict.fromkeys(step for part in head for step in part.steps))
 
 
-def _placed(path: Path, each: Iterable[object]) -> Iterator[tuple[Place, object]]:
-    yield from ((Place(path.name, n, "record"), one) for n, one in enumerate(each, start=1))
-
-
-def _parquet(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:
+def _parquet(path: Path, problems: Findings) -> Iterator[Part]:
     try:
-        batches = load(path).to_batches(_BATCH)
+        for batch in load(path).to_batches(_BATCH):
+            yield from (Part((), row, listed=True) for row in batch.to_pylist())
     except BadInput:
         problems.add(Place(path.name), "is damaged or no Parquet file", FIX)
-        return iter(())
-    return _placed(path, (row for batch in batches for row in batch.to_pylist()))
 
 
 def _lines(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:

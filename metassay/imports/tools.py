@@ -1,11 +1,15 @@
-"""What other tools write, but for Inspect's logs: a reader per tool, and how to know its files.
+"""What other tools write: a reader per tool, and how to know its files.
 
 Each takes the judge's original where a person's value stands in its place. docs/importing.md has
 the fields of each tool; older versions spell some otherwise.
 """
 
 import ast
+import json
 import re
+import struct
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from metassay.core import strict_yaml
 from metassay.core.errors import shown
-from metassay.imports.inspect_logs import inspect
 from metassay.imports.record import (
     Item,
     Judgment,
@@ -32,14 +36,97 @@ from metassay.imports.record import (
     rated,
     text,
     unpacked,
-    verdict,
 )
-from metassay.imports.records import LINES, TABLES, Record, Steps, parts, records
+from metassay.imports.records import FIX, LINES, TABLES, Record, Steps, listed, parts, records
 from metassay.tabular.column_synonyms import USUAL, Role
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, read_sheet
 
 _all = chain.from_iterable
+
+
+# ---- Inspect: `.eval`, a zip archive, and `.json`. A person's correction replaces a score's value;
+# what the scorer said is the first entry of its `history`, the one without provenance. A score that
+# only has entries of people has no judge's value.
+
+_ZSTD = 93  # of a member's compression, which Python's zipfile reads from 3.14 on
+_HEADS = ("header.json", "_journal/start.json")  # the second in a log that was broken off
+_SAMPLE = re.compile(r"samples/[^/]*(\.json|/sample\.json)")  # the second in a log in chunks
+
+
+def _inspect(task: Task) -> Iterator[Item]:
+    """The samples of a log."""
+    zipped = task.path.suffix == ".eval" or zipfile.is_zipfile(task.path)
+    model, found = _archive(task) if zipped else _json_log(task)
+    for at, sample in found:
+        scores = sample.get("scores") or {"score": sample.get("score")}
+        judgments = [one for name, score in scores.items() for one in _score(name, score)]
+        said = first(sample, "output.completion", "output.choices.0.message.content")
+        yield Item(
+            *(at, sample, judgments, sample.get("id"), model, said, [text(sample.get("input"))]),
+            sample.get("target"),
+            failed=bool(sample.get("error")),
+            corrected=any(one.person for one in judgments),
+            epoch=sample.get("epoch") or 1,
+        )
+
+
+def _score(name: str, score: object) -> Iterator[Judgment]:
+    history = objects(field(score, "history"))
+    originals = [one.get("value") for one in history if not one.get("provenance")]
+    said = judged(name, (originals or [field(score, "value")])[0])
+    each = [said] if originals or (score is not None and not history) else []
+    last = {
+        field(one, "provenance.author"): one["value"]
+        for one in history
+        if one.get("provenance") and one.get("value", "UNCHANGED") != "UNCHANGED"
+    }
+    each += [judged(name, value, author, person=True) for author, value in last.items()]
+    return _all(each)
+
+
+def _json_log(task: Task) -> tuple[object, Iterator[Record]]:
+    """The model, which stands above the samples, and these."""
+    head = parts(task.path, listed, Findings())
+    model = next((one.value for one in head if one.steps == ("eval", "model")), None)
+    return model, records(task.path, task.problems)
+
+
+def _archive(task: Task) -> tuple[object, Iterator[Record]]:
+    try:
+        with zipfile.ZipFile(task.path) as archive:
+            names = archive.namelist()
+            head = next(name for name in _HEADS if name in names)
+            model = field(_member(task.path, archive, head), "eval.model")
+    except Exception:  # noqa: BLE001 - what damaged archives make readers raise has no common name
+        task.problems.add(Place(task.path.name), "is damaged, or no log of Inspect", FIX)
+        return None, iter(())
+    return model, _samples(task, [name for name in names if _SAMPLE.fullmatch(name)])
+
+
+def _samples(task: Task, names: list[str]) -> Iterator[Record]:
+    with zipfile.ZipFile(task.path) as archive:
+        for number, name in enumerate(names, start=1):
+            at = Place(task.path.name, number, "sample")
+            try:
+                yield at, dict(_member(task.path, archive, name))
+            except Exception:  # noqa: BLE001 - as above
+                task.problems.add(at, "is damaged", FIX)
+
+
+def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
+    """A member's content; one of zstd stands behind 30 bytes, its name and its extra field."""
+    info = archive.getinfo(name)
+    if info.compress_type != _ZSTD:
+        return json.loads(archive.read(name))
+    with path.open("rb") as file:
+        file.seek(info.header_offset + 26)
+        file.seek(sum(struct.unpack("<HH", file.read(4))), 1)
+        packed = pa.BufferReader(file.read(info.compress_size))
+    data = pa.CompressedInputStream(packed, "zstd").read()
+    if zlib.crc32(data) != info.CRC:
+        raise zipfile.BadZipFile(name)
+    return json.loads(data)
 
 
 # ---- lm-eval: a line per sample
@@ -126,8 +213,7 @@ def _annotations(task: Task) -> Iterator[Item]:
         said, target = field(one, "metric_output"), field(one, "target")
         accepted += bool(field(one, "is_accepted")) and target is None
         each, row = _all((judged(name, said), rated(name, target))), field(one, "metric_input")
-        item = _of_ragas(at, row or {}, each)
-        yield item._replace(corrected=target not in (None, said))
+        yield _of_ragas(at, row or {}, each)._replace(corrected=target not in (None, said))
     what = "outputs are accepted without a target, which is no rating"
     task.note(accepted, what, "give a target where somebody rated")
 
@@ -135,7 +221,6 @@ def _annotations(task: Task) -> Iterator[Item]:
 # ---- DeepEval: a run with a list of cases
 
 _CASES = ("testCases", "test_cases", "conversationalTestCases")
-_SYSTEM = (("identifier",), ("hyperparameters", "model"), ("hyperparameters", "Model"))
 
 
 def _is_cases(steps: Steps) -> bool:
@@ -144,8 +229,8 @@ def _is_cases(steps: Steps) -> bool:
 
 def _deepeval(task: Task) -> Iterator[Item]:
     # What names the run stands below its cases.
-    leaves = {one.steps: one.value for one in parts(task.path, _is_cases, Findings())}
-    named = (leaves.get((*of, *step)) for step in _SYSTEM for of in ((), ("testRunData",)))
+    leaves = {one.steps[-1:]: one.value for one in parts(task.path, _is_cases, Findings())}
+    named = (leaves.get((name,)) for name in ("identifier", "model", "Model"))
     system = next(filter(None, named), None)
     for at, case in records(task.path, task.problems, _is_cases):
         metrics = objects(first(case, "metricsData", "metrics_data", "metricsMetadata"))
@@ -160,9 +245,8 @@ def _deepeval(task: Task) -> Iterator[Item]:
 
 def _metric(one: Object) -> Iterator[Judgment]:
     name, by = first(one, "name", "metric"), first(one, "evaluationModel", "evaluation_model")
-    if one.get("error") or one.get("score") is None:
-        return judged(name, None, by)
-    return judged(name, one["score"], by, label=verdict(one.get("success")))
+    score = None if one.get("error") else one.get("score")
+    return judged(name, score, by, label="" if score is None else one.get("success"))
 
 
 def _annotation(one: Object) -> Iterator[Judgment]:
@@ -189,11 +273,10 @@ def _promptfoo(task: Task) -> Iterator[Item]:
         if prompt not in prompts:
             prompts.append(prompt)
         place = prompts.index(prompt) + 1
-        judgments = tuple(_components(row))
-        test = row.get("testIdx")
+        judgments, test = tuple(_components(row)), row.get("testIdx")
         yield Item(
             *(at, row, judgments, digest(row.get("vars")) if test is None else test),
-            *(provider if place == 1 else f"{provider}#{place}",),
+            provider if place == 1 else f"{provider}#{place}",
             *(first(row, "response.output", "text"), [text(field(row, "prompt.raw"))]),
             failed=row.get("failureReason") == _FAILED,
             corrected=any(one.person for one in judgments),
@@ -212,29 +295,28 @@ def _components(row: Object) -> Iterator[Judgment]:
         name = str(first(one, "assertion.metric", "assertion.type") or "assertion")
         names[name] += 1
         called = name if names[name] == 1 else f"{name}_{names[name]}"
-        yield from judged(called, one.get("score"), label=verdict(one.get("pass")))
+        yield from judged(called, one.get("score"), label=one.get("pass"))
     for name, value in (row.get("namedScores") or {}).items():
         if name not in names:
             yield from judged(name, value)
     for one in people[-1:]:
-        yield from rated(_OVERALL, one.get("score"), label=verdict(one.get("pass")))
+        yield from rated(_OVERALL, one.get("score"), label=one.get("pass"))
     if not people and row.get("failureReason") != _FAILED:
-        passed = verdict(row.get("success", grading.get("pass")))
+        passed = row.get("success", grading.get("pass"))
         yield from judged(_OVERALL, row.get("score", grading.get("score")), label=passed)
     elif judges:
         yield from _recomputed(judges, number(field(row, "testCase.threshold")))
 
 
 def _recomputed(judges: Sequence[Object], threshold: float | None) -> Iterator[Judgment]:
-    scores = [number(one.get("score")) for one in judges]
+    scores = np.array([number(one.get("score")) for one in judges], np.float64)
     weighed = [number(field(one, "assertion.weight")) for one in judges]
-    weights = [1.0 if weight is None else weight for weight in weighed]
-    known = sum(weights) > 0 and None not in scores
-    mean = float(np.average(scores, weights=weights)) if known else None  # type: ignore[arg-type]
+    weights = np.array([1.0 if weight is None else weight for weight in weighed])
+    mean = float(scores @ weights / weights.sum()) if weights.sum() > 0 else np.nan
     passed = all(one.get("pass") is True for one in judges)
-    if threshold is not None and mean is not None:
+    if threshold is not None and np.isfinite(mean):
         passed = mean >= threshold
-    yield from judged(_OVERALL, mean, label=verdict(passed))
+    return judged(_OVERALL, mean, label=passed)
 
 
 # ---- Langfuse: a row per score, whose `source` is ANNOTATION where a person gave it
@@ -307,17 +389,15 @@ def _mlflow(task: Task) -> Iterator[Item]:
 
 def _traces(task: Task) -> Iterator[Record]:
     """Each trace; pandas writes a frame as an object per column unless it is told otherwise."""
-    found = False
-    for record in records(task.path, task.problems):
-        found = True
-        yield record
-    if found or task.path.suffix.lower() != ".json" or task.problems:
-        return
-    columns = unpacked(task.path.read_text("utf-8-sig"))
-    rows = field(columns, "assessments")
-    for row, name in enumerate(rows if isinstance(rows, Mapping) else (), start=1):
-        cells = {column: field(cells, name) for column, cells in columns.items()}
-        yield Place(task.path.name, row, "record"), cells
+    at = None
+    for at, record in records(task.path, task.problems):
+        yield at, record
+    if not at and task.path.suffix.lower() == ".json" and not task.problems:
+        columns = unpacked(task.path.read_text("utf-8-sig"))
+        rows = field(columns, "assessments")
+        for row, name in enumerate(rows if isinstance(rows, Mapping) else (), start=1):
+            cells = {column: field(cells, name) for column, cells in columns.items()}
+            yield Place(task.path.name, row, "record"), cells
 
 
 def _is_person(one: Object) -> bool:
@@ -326,11 +406,9 @@ def _is_person(one: Object) -> bool:
 
 def _holding(each: Sequence[Object], over: Sequence[tuple[Object, Object]]) -> Iterator[Object]:
     """The judges' own, and what holds of people's; a judge that judged again replaces itself."""
-    again = {id(former) for one, former in over if not _is_person(one)}
-    gone = {id(former) for one, former in over if _is_person(former)}
+    again = {id(former) for one, former in over if _is_person(former) or not _is_person(one)}
     for one in each:
-        holds = one.get("valid") is not False or not _is_person(one)
-        if holds and id(one) not in (gone if _is_person(one) else again):
+        if id(one) not in again and (one.get("valid") is not False or not _is_person(one)):
             yield one
 
 
@@ -391,7 +469,7 @@ def _answers(annotation: Object, unread: Counter[str]) -> Iterator[Judgment]:
 
 FILES: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
 READERS: Mapping[str, Callable[[Task], Iterator[Item]]] = {
-    **{"inspect": inspect, "lm-eval": _lm_eval, "ragas": _ragas, "deepeval": _deepeval},
+    **{"inspect": _inspect, "lm-eval": _lm_eval, "ragas": _ragas, "deepeval": _deepeval},
     **{"promptfoo": _promptfoo, "langfuse": _langfuse, "phoenix": _phoenix, "mlflow": _mlflow},
     **{"scout": _scout, "label-studio": _label_studio},
 }

@@ -124,14 +124,16 @@ class Collected:
             named[name, person, rater] = next(n for n in _numbered(wanted) if n not in taken)
         return named
 
-    def read_words(self) -> list[str]:
-        """Give verdicts in words the numbers that these are read as everywhere here; the scorers
-        one of whose words is read as no number, which have none then."""
+    def read_words(self, letters: Mapping[str, float]) -> list[str]:
+        """Give verdicts in words the numbers that these are read as everywhere here, or those of
+        `letters` if all are; the scorers one of whose words is read as no number: they have none.
+        """
         unread = []
         for name, rows in groupby(self.run(_WORDS).fetchall(), lambda row: str(row[0])):
             labels = [label for _, label in rows]
             read_as = numbers_of(labels, semicolons=False)
-            numbers = [read_as.number(label) for label in labels]
+            known = letters.get if letters.keys() >= {*labels} else read_as.number
+            numbers = [known(label) for label in labels]
             if read_as.fault or None in numbers:
                 unread.append(name)
             else:
@@ -139,13 +141,13 @@ class Collected:
         return unread
 
 
-def write(of: Collected, folder: Path, study: str) -> list[str]:
+def write(of: Collected, folder: Path, study: str, letters: Mapping[str, float]) -> list[str]:
     """Write all tables to a folder; what is to be known of them, a line each.
 
     texts.csv, sources.jsonl and texts.jsonl are there where any text is known, scores.csv where a
     judge gave a number, ratings.csv where a person did, verdicts.csv where anybody said anything.
     """
-    data, columns, unread = folder / "data", of.columns(), of.read_words()
+    data, columns, unread = folder / "data", of.columns(), of.read_words(letters)
     data.mkdir()
     metrics = _metrics([name for (_, person, _), name in columns.items() if not person])
     better = {name: guessed_direction(name) or "higher" for name in metrics.values()}

@@ -50,7 +50,10 @@ class Cascade:
     def __init__(self, options: CascadeOptions, members: Sequence[Judge]) -> None:
         self._options = options
         self._first, self._then = members
-        self._dear = _asking(everyone(_members(options)[THEN]))
+        # Who asks a model about every pair: in a cascade nobody does, and it counts for itself.
+        inside = everyone(_members(options)[THEN])
+        nested = any(one.record is KIND for one in inside)
+        self._dear = [one for one in inside if one.record.requests and not nested]
         self._early = self._late = self._asked = self._unasked = 0
 
     @property
@@ -69,14 +72,12 @@ class Cascade:
         share = f" ({self._early / all_:.1%})" if all_ else ""
         told = [
             f"{FIRST} ({kinds.first['kind']}) decided {self._early:,} of {all_:,} pairs{share};"
-            f" {THEN} ({kinds.then['kind']}) the other {self._late:,}"
+            f" {THEN} ({kinds.then['kind']}) the other {self._late:,}",
+            f"{THEN} asks language models {self._asked:,} questions;"
+            f" {self._unasked:,} more would be about the pairs that {FIRST} decided",
         ]
-        if self._dear:
-            told.append(
-                f"{THEN} asks language models {self._asked:,} questions;"
-                f" {self._unasked:,} more would be about the pairs that {FIRST} decided"
-            )
-        return told + own_notes({FIRST: self._first.notes, THEN: self._then.notes})
+        inside = own_notes({FIRST: self._first.notes, THEN: self._then.notes})
+        return [*(told if self._dear else told[:1]), *inside]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair; None for a citation that makes no difference."""
@@ -121,13 +122,6 @@ def _said(who: str, judgment: Judgment | None, before: Judgment | None = None) -
     return dataclasses.replace(judgment, explanation=reason, tokens=paid(both))
 
 
-def _asking(inside: Sequence[Chosen]) -> list[Chosen]:
-    """Who asks a model about every pair: in a cascade nobody does, and it counts for itself."""
-    if any(one.record is KIND for one in inside):
-        return []
-    return [one for one in inside if one.record.requests]
-
-
 def _questions(asking: Sequence[Chosen], pairs: Sequence[Pair]) -> int:
     """How many questions to language models there are about these pairs."""
     keys: set[str] = set()
@@ -161,22 +155,14 @@ def _members(options: CascadeOptions) -> dict[str, Chosen]:
     return members
 
 
-def _likely(options: CascadeOptions) -> set[str]:
-    both = _members(options).values()
-    return {name for one in both for name in one.record.likely(one.options)}
-
-
-def _abstains(options: CascadeOptions) -> set[str]:
-    then = _members(options)[THEN]
-    return set(then.record.abstains(then.options))
-
-
 KIND = JudgeKind(
     options=CascadeOptions,
     make=lambda options, _resources, members: Cascade(options, members),
     instruments=tuple(INSTRUMENTS),
     members=_members,
-    likely=_likely,
-    abstains=_abstains,
+    likely=lambda options: {
+        name for one in _members(options).values() for name in one.record.likely(one.options)
+    },
+    abstains=lambda options: (then := _members(options)[THEN]).record.abstains(then.options),
     batch=8192,  # a second judge that asks an endpoint has enough to ask at once
 )

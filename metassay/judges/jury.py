@@ -40,10 +40,8 @@ class JuryOptions(Options):
     @field_validator("members")
     @classmethod
     def _named(cls, members: dict[str, Block]) -> dict[str, Block]:
-        problems = list(name_problems(members))
-        if len(members) < 2:
-            problems.append("a jury needs two judges or more; add one, or use that judge by itself")
-        if problems:
+        few = "a jury needs two judges or more; add one, or use that judge by itself"
+        if problems := [*name_problems(members), *([few] if len(members) < 2 else [])]:
             raise PydanticCustomError("names", "{lines}", {"lines": "; ".join(problems)})
         return members
 
@@ -128,16 +126,19 @@ class Jury:
         shares = {label: math.fsum(v[label] for v in each.values()) / len(votes) for label in names}
         best = max(names, key=shares.__getitem__)
         clear = shares[best] > 0.5 + self._options.margin + _ROUNDING
-        found = Judgment(
-            "ok" if clear else "abstained",
-            best if clear else None,
-            # Rounding may leave a share that is not within 0 and 1.
-            probability=min(max(shares[names[0]], 0.0), 1.0),
-        )
+        # Rounding may leave a share that is not within 0 and 1.
+        probability = min(max(shares[names[0]], 0.0), 1.0)
+        status: Status = "ok" if clear else "abstained"
+        found = Judgment(status, best if clear else None, probability)
         if spread:
             listed = ", ".join(f"{name} {vote[names[0]]:.2f}" for name, vote in each.items())
             return found, [f"{names[0]} {shares[names[0]]:.2f} on average ({listed})"]
-        return found, _counts(names, votes)
+        whose = {label: [who for who, v in votes.items() if v.label == label] for label in names}
+        return found, [
+            f"{label} {len(who)} of {len(votes)} ({', '.join(who)})"
+            for label, who in whose.items()
+            if who
+        ]
 
     def _grade(self, votes: Mapping[str, Judgment]) -> tuple[Judgment, list[str]]:
         grades = {name: float(one.grade or 0.0) for name, one in votes.items()}
@@ -145,10 +146,11 @@ class Jury:
         grade = float(middle(list(grades.values())))
         nearest = min(abs(one - grade) for one in grades.values())
         agree = [votes[name] for name, one in grades.items() if abs(one - grade) == nearest]
-        quoted = {
-            place: None for one in agree for place in zip(one.quotes, one.quote_starts, strict=True)
-        }
-        quotes, starts = tuple(quote for quote, _ in quoted), tuple(start for _, start in quoted)
+        quoted = [
+            place for one in agree for place in zip(one.quotes, one.quote_starts, strict=True)
+        ]
+        places = dict.fromkeys(quoted)
+        quotes, starts = tuple(quote for quote, _ in places), tuple(start for _, start in places)
         found = Judgment("ok", grade=grade, quotes=quotes, quote_starts=starts)
         return found, [f"grades: {', '.join(f'{name} {g:g}' for name, g in grades.items())}"]
 
@@ -160,25 +162,13 @@ def _vote(judgment: Judgment, names: Sequence[str], *, spread: bool) -> dict[str
     return {label: float(label == judgment.label) for label in names}
 
 
-def _counts(names: Sequence[str], votes: Mapping[str, Judgment]) -> list[str]:
-    return [
-        f"{label} {len(who)} of {len(votes)} ({', '.join(who)})"
-        for label in names
-        if (who := [name for name, one in votes.items() if one.label == label])
-    ]
-
-
 def _may_abstain(options: JuryOptions) -> list[str]:
     """Where there can be a tie, or too few votes; of grades where no member gives one."""
     members = chosen_members(options.members).values()
     each = [frozenset(member.record.abstains(member.options)) for member in members]
-    open_ = options.margin > 0 or len(each) % 2 == 0
-    return [
-        name
-        for name in INSTRUMENTS
-        if all(name in one for one in each)
-        or (name in _LABELS and (open_ or name in _OF_MORE or any(name in one for one in each)))
-    ]
+    tied = options.margin > 0 or len(each) % 2 == 0
+    open_ = frozenset(_LABELS if tied else _OF_MORE).union(*each).intersection(_LABELS)
+    return [name for name in INSTRUMENTS if name in open_ or all(name in one for one in each)]
 
 
 KIND = JudgeKind(

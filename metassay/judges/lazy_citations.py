@@ -6,6 +6,7 @@ others only where it may not entail alone (DocLens, Xie et al. 2024, section 3.3
 NLI model in this order). An answer that failed may be either, so what depends on it is asked.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
@@ -63,12 +64,8 @@ def question_of(pair: Pair) -> tuple[str, ...]:
 def leaves_out(rest: Pair, passage: str) -> bool:
     """Whether a question of instrument attribution_rest is about all passages but this one."""
     whole, cut = f"\n{rest.context}\n", f"\n{passage}"
-    start = whole.find(f"{cut}\n")
-    while start >= 0:
-        if whole[:start] + whole[start + len(cut) :] == f"\n{rest.premise}\n":
-            return True
-        start = whole.find(f"{cut}\n", start + 1)
-    return False
+    left, found = f"\n{rest.premise}\n", re.finditer(rf"(?={re.escape(cut)}\n)", whole)
+    return any(whole[: one.start()] + whole[one.start() + len(cut) :] == left for one in found)
 
 
 def _places(pairs: Sequence[Pair], instrument: str) -> list[int]:

@@ -157,7 +157,18 @@ def _best(
     for window in sorted(_windows(wanted, premise, width), key=lambda w: -w.found):
         if best.found and window.found < needed:
             break
-        against = _conflicts(wanted, said, premise, window)
+        # What speaks against the hypothesis in this window, in words.
+        found: list[str] = []
+        for token in wanted:
+            if token not in said.places or token in SIDES or token in UNITS:
+                continue
+            there = _within(premise.places.get(token, ()), window)
+            if token[0].isdigit():
+                found += _number_conflict(token, said, premise, there)
+            elif there:
+                found += _negation_conflict(token, said, premise, there)
+                found += _side_conflict(token, said, premise, there, window)
+        against = found
         if not best.found or not against:
             best, conflicts = window, against
         if not against:
@@ -184,23 +195,6 @@ def _windows(wanted: Sequence[str], premise: Reading, width: int) -> Iterator[_W
 
 def _within(places: Sequence[int], window: _Window) -> list[int]:
     return [place for place in places if window.first <= place <= window.last]
-
-
-def _conflicts(
-    wanted: Sequence[str], said: Reading, premise: Reading, window: _Window
-) -> list[str]:
-    """What speaks against the hypothesis in this window, in words."""
-    found: list[str] = []
-    for token in wanted:
-        if token not in said.places or token in SIDES or token in UNITS:
-            continue
-        there = _within(premise.places.get(token, ()), window)
-        if token[0].isdigit():
-            found += _number_conflict(token, said, premise, there)
-        elif there:
-            found += _negation_conflict(token, said, premise, there)
-            found += _side_conflict(token, said, premise, there, window)
-    return found
 
 
 def _number_conflict(

@@ -53,25 +53,12 @@ from metassay.judges.llm_probability import (
     starts_of,
 )
 from metassay.judges.protocol import JudgeKind, Judgment, Pair, Status
+from metassay.judges.protocol import Probability as Share
+from metassay.llm import structured
 from metassay.llm.endpoints import Length
 from metassay.llm.messages import Ask, ChatRequest, Message
 from metassay.llm.needs import PromptFile, Requests, Use
 from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, join, load, render
-from metassay.llm.structured import (
-    AGAIN_FILE,
-    AGAIN_FILLED,
-    Again,
-    Answer,
-    Group,
-    Item,
-    ItemResult,
-    RoundTally,
-    ask_groups,
-    first_requests,
-    most_requests,
-    numbered,
-    schema_of,
-)
 from metassay.units.locate import find
 
 
@@ -86,27 +73,26 @@ class Found:
 
         Case, white space and punctuation do not matter. A quote with other words is none.
         """
-        said: list[str] = []
-        starts: list[int] = []
-        for quote in quotes:
+        said: dict[int, tuple[str, int]] = {}
+        for place, quote in enumerate(quotes):
             found = find(quote, text)
-            span = None if found is None or found.how == "fuzzy" else found.span
-            said.append(quote if span is None else text[span.start : span.end])
-            starts.append(-1 if span is None else span.start)
+            there = found is not None and found.how != "fuzzy"
+            said[place] = (
+                (text[slice(*found.span)], found.span.start) if found and there else (quote, -1)
+            )
+        starts = tuple(start for _, start in said.values())
         self._quotes += len(starts)
         self._made_up += starts.count(-1)
-        return tuple(said), tuple(starts)
+        return tuple(quote for quote, _ in said.values()), starts
 
     @property
     def notes(self) -> list[str]:
         """The share of quotes that were made up, if there are any quotes."""
-        if not self._quotes:
-            return []
-        share = self._made_up / self._quotes
-        return [
+        share = self._made_up / (self._quotes or 1)
+        said = (
             f"{self._made_up:,} of {self._quotes:,} quotes ({share:.1%}) are not in the text that"
-            " they were said to be from"
-        ]
+        )
+        return [f"{said} they were said to be from"] if self._quotes else []
 
 
 _ANSWER_FORM: Mapping[str, Kind] = {"sample": "text"}
@@ -116,7 +102,7 @@ def prompt_files(style: Style) -> list[PromptFile]:
     """The prompts that a judge of this style can use, whatever it is asked."""
     found = [PromptFile(file_of(form.prompt), form.filled) for form in (*FORMS, *CRITERIA_FORMS)]
     found.append(PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM))
-    return [*found, PromptFile(AGAIN_FILE, AGAIN_FILLED)]
+    return [*found, PromptFile(structured.AGAIN_FILE, structured.AGAIN_FILLED)]
 
 
 class Wording:
@@ -147,20 +133,20 @@ class Wording:
         canonical = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
-    def messages(self, call: Call, items: Sequence[Item]) -> tuple[Message, ...]:
+    def messages(self, call: Call, items: Sequence[structured.Item]) -> tuple[Message, ...]:
         """What is said in a call about some of its questions, with the examples of each."""
         shown = [*self._shown.get(call.form, ())]
         for number, content in items if call.criteria else ():
             criterion = call.criteria[number - 1]
             for example in criterion.examples[: self._shots]:
                 texts = {"against": example.against or None, "text": example.text}
-                shown.append(self._render(call.form, texts, [Item(1, content)])[-1])
+                shown.append(self._render(call.form, texts, [structured.Item(1, content)])[-1])
                 shown.append(Message("assistant", solved(criterion, example, self._style)))
         system, user = self._render(call.form, call.material, items)
         return (system, *shown, user)
 
     def _render(
-        self, form: Form, material: Mapping[str, object], items: Sequence[Item]
+        self, form: Form, material: Mapping[str, object], items: Sequence[structured.Item]
     ) -> tuple[Message, ...]:
         listed = [{"number": item.number, **item.content} for item in items]
         return render(self._prompts[form], **material, items=listed, sample=self._sample(form))
@@ -173,7 +159,9 @@ class Wording:
     def _examples(self, form: Form, single: bool) -> Iterator[Message]:
         for example in self._prompts[form].examples[: self._shots]:
             items = example["items"][: 1 if single else None]
-            questions = numbered([{name: item[name] for name in form.asks} for item in items])
+            questions = structured.numbered(
+                [{name: item[name] for name in form.asks} for item in items]
+            )
             material = example[form.material]
             if form.passages:
                 material = numbered_passages(material)
@@ -210,7 +198,7 @@ def _texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-def _solved(item: Any, form: Form, model: type[Answer]) -> bool:
+def _solved(item: Any, form: Form, model: type[structured.Answer]) -> bool:
     if not isinstance(item, dict) or not _texts([item.get(name) for name in form.asks]):
         return False
     answer = {name: value for name, value in item.items() if name not in form.asks}
@@ -228,9 +216,6 @@ BATCH = 16_384  # pairs at once: a call of judge() is as concurrent as its endpo
 ANSWER_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 14, "cot": 24, "json_cot": 31}
 # And of one to a criterion, with a quote or two: no prompt has examples of these.
 GRADE_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 26, "cot": 34, "json_cot": 51}
-
-
-_Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class LlmOptions(Options):
@@ -258,8 +243,8 @@ class LlmOptions(Options):
     probability: Probability = "none"
     top_logprobs: int = Field(default=20, ge=1, le=20)
     samples: Samples = Samples()
-    threshold: _Share = 0.5
-    abstain: Annotated[list[_Share], Field(min_length=2, max_length=2)] | None = None
+    threshold: Share = 0.5
+    abstain: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = None
 
     @model_validator(mode="after")
     def _fit(self) -> Self:
@@ -298,8 +283,8 @@ class LlmJudge:
         self._decoding = decoding
         self._wording = Wording(options, prompts)
         self._found = Found()
-        self._again = Again(prompts)
-        self._tally = RoundTally(options.rounds)
+        self._again = structured.Again(prompts)
+        self._tally = structured.RoundTally(options.rounds)
         self._labelled = 0
         self._without: Counter[str] = Counter()  # labels without a probability, by why
 
@@ -321,20 +306,20 @@ class LlmJudge:
             f"{count:,} of {self._labelled:,} labels have no probability: {why}"
             for why, count in sorted(self._without.items())
         ]
-        drawn, options = [], self._options
-        if self._labelled and options.probability == "samples":
-            drawn = [
-                f"probabilities are the shares of {options.samples.k} answers to each question"
-                f" ({_heat(options.samples)})"
-            ]
-        return [*self._tally.notes, *drawn, *lacking, *self._found.notes]
+        samples = self._options.samples
+        drawn = [
+            f"probabilities are the shares of {samples.k} answers to each question"
+            f" ({_heat(samples)})"
+        ]
+        by_samples = self._labelled and self._options.probability == "samples"
+        return [*self._tally.notes, *(drawn if by_samples else ()), *lacking, *self._found.notes]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair; all calls go out at once."""
         calls, groups = _groups(pairs, self._options, self._decoding, self._wording)
         flat = [group for own in groups for group in own]
         rounds = self._options.rounds
-        answered = ask_groups(self._ask, flat, rounds=rounds, again=self._again)
+        answered = structured.ask_groups(self._ask, flat, rounds=rounds, again=self._again)
         for results in answered:
             self._tally.add(results)
         answers, found = iter(answered), dict[str, Judgment]()
@@ -348,7 +333,9 @@ class LlmJudge:
                     found.update(_judgments(call, asked, self._said(call, place + 1, here)))
         return [found[pair.pair_id] for pair in pairs]
 
-    def _said(self, call: Call, number: int, results: Sequence[ItemResult[Answer]]) -> _Said:
+    def _said(
+        self, call: Call, number: int, results: Sequence[structured.ItemResult[structured.Answer]]
+    ) -> _Said:
         options, labels = self._options, [str(value) for value in call.form.values]
         fields = [result.value.model_dump() for result in results if result.value is not None]
         if len(fields) < len(results) / 2 or not fields:  # of a few, shares would mean little
@@ -371,7 +358,7 @@ class LlmJudge:
         return _Said(status, like or unnamed, p, _counts(results))
 
     def _likely(
-        self, result: ItemResult[Answer], number: int, labels: Sequence[str]
+        self, result: structured.ItemResult[structured.Answer], number: int, labels: Sequence[str]
     ) -> Shares | None:
         """Each label's probability by the answer's tokens; None where it has none: counted why."""
         reply, answer = result.reply, result.value
@@ -387,7 +374,9 @@ class LlmJudge:
             return None
         return found
 
-    def _graded(self, call: Call, place: int, result: ItemResult[Answer]) -> Judgment:
+    def _graded(
+        self, call: Call, place: int, result: structured.ItemResult[structured.Answer]
+    ) -> Judgment:
         """The grade of one criterion, and where its evidence is in the text."""
         counts = _counts([result])
         if result.value is None:
@@ -404,18 +393,20 @@ def requests(
     """What the judge asks of these pairs at first; `answer_length` is per question."""
     calls, nested = _groups(pairs, options, decoding, Wording(options, prompts))
     groups = [group for own in nested for group in own]
-    most = most_requests(groups, options.rounds)
+    most = structured.most_requests(groups, options.rounds)
     of_criteria = sum(len(call.criteria) for call in calls)
     questions = sum(len(own[0].items) for own in nested)
     share = of_criteria / questions if questions else 0.0
     length = (1 - share) * ANSWER_LENGTH[options.style] + share * GRADE_LENGTH[options.style]
     each = sum(len(group.items) for group in groups) / questions if questions else 1.0
-    return Requests(first_requests(groups), most, length * each, Again(prompts).longest)
+    return Requests(
+        structured.first_requests(groups), most, length * each, structured.Again(prompts).longest
+    )
 
 
 def _groups(
     pairs: Sequence[Pair], options: LlmOptions, decoding: Decoding, wording: Wording
-) -> tuple[list[Call], list[list[Group[Answer]]]]:
+) -> tuple[list[Call], list[list[structured.Group[structured.Answer]]]]:
     """The calls, and for each the groups that ask it: one, or one for each sample."""
     most = 1 if options.per_call == "claim" else options.most
     of_criteria = sorted(CRITERIA_FORMS, key=lambda form: form.instruments)
@@ -433,10 +424,12 @@ def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Deco
     return [drawn._replace(seed=(decoding.seed or 0) + n) for n in range(options.samples.k)]
 
 
-def _group(call: Call, options: LlmOptions, decoding: Decoding, wording: Wording) -> Group[Answer]:
+def _group(
+    call: Call, options: LlmOptions, decoding: Decoding, wording: Wording
+) -> structured.Group[structured.Answer]:
     """A call as it is asked; each criterion has a model of its answer, which no schema mixes up."""
     style = options.style
-    answer, entries = Answer, criterion_entries(style)
+    answer, entries = structured.Answer, criterion_entries(style)
     own = {
         number: criterion_model(criterion, number, style)
         for number, criterion in enumerate(call.criteria, start=1)
@@ -446,13 +439,13 @@ def _group(call: Call, options: LlmOptions, decoding: Decoding, wording: Wording
         entries = entries_of(call.form, style)
     likely = call.form.field == "label" and options.probability == "logprobs"
 
-    def build(items: list[Item]) -> ChatRequest:
+    def build(items: list[structured.Item]) -> ChatRequest:
         models = dict.fromkeys(own.get(item.number, answer) for item in items)
-        schema = schema_of(*models) if style in JSON_STYLES else None
+        schema = structured.schema_of(*models) if style in JSON_STYLES else None
         request = decoding.request(wording.messages(call, items), schema)
         return dataclasses.replace(request, logprobs=options.top_logprobs) if likely else request
 
-    return Group(numbered(call.questions), build, answer, entries, own)
+    return structured.Group(structured.numbered(call.questions), build, answer, entries, own)
 
 
 def _judgments(call: Call, pairs: Sequence[Pair], said: _Said) -> Iterator[tuple[str, Judgment]]:
@@ -478,7 +471,7 @@ def _judgments(call: Call, pairs: Sequence[Pair], said: _Said) -> Iterator[tuple
         yield pair.pair_id, Judgment(said.status, label, p, **counts)
 
 
-def _counts(results: Sequence[ItemResult[Answer]]) -> dict[str, Any]:
+def _counts(results: Sequence[structured.ItemResult[structured.Answer]]) -> dict[str, Any]:
     known = [result.tokens for result in results if result.tokens is not None]
     return {
         "tokens": sum(known) if known else None,

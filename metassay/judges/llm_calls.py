@@ -182,23 +182,13 @@ def _listed(instrument: str, field: Literal["label", "grade"], *values: str | in
 
 FORMS = (
     Form(
-        instruments=(TOGETHER, ALONE, REST),
-        prompt="judge-attribution",
-        material="passages",
-        asks=("statement",),
-        field="label",
-        values=_YES_OR_NO,
-        calls=_of_statements,
+        *((TOGETHER, ALONE, REST), "judge-attribution", "passages", ("statement",), "label"),
+        *(_YES_OR_NO, _of_statements),
         passages=True,
     ),
     Form(
-        instruments=("preference",),
-        prompt="judge-preference",
-        material="context",
-        asks=("first", "second"),
-        field="label",
-        values=("first", "second", "neither"),
-        calls=_of_two_texts,
+        *(("preference",), "judge-preference", "context", ("first", "second"), "label"),
+        *(("first", "second", "neither"), _of_two_texts),
     ),
     _listed("entailment", "label", *_YES_OR_NO),
     _listed("same_question", "label", "same", "different"),
@@ -337,9 +327,8 @@ class Graded(NamedTuple):
 
 def _of_criteria(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
     """All criteria by which a text is read, against the same, or `most` of them, in one call."""
-    ordered = sorted(
-        pairs, key=lambda p: (p.premise, p.hypothesis, criterion_of(p).criterion, p.pair_id)
-    )
+    named = sorted(pairs, key=lambda p: (criterion_of(p).criterion, p.pair_id))
+    ordered = sorted(named, key=lambda p: (p.premise, p.hypothesis))
     for group in grouped(ordered, lambda p: (p.premise, p.hypothesis)):
         for own in in_calls_of(most, group):
             criteria = [criterion_of(pair) for pair in own]

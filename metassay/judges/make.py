@@ -6,14 +6,18 @@ from typing import Annotated
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from metassay.core.errors import BadInput, raise_problems
+from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.core.kinds import Chosen, choose
-from metassay.core.options import Block
+from metassay.core.options import PARAMS, Block
+from metassay.core.params import Benchmark, Folder
 from metassay.executor.record import LOCAL, Executor
 from metassay.judges import JUDGES
 from metassay.judges.protocol import Judge, Judgment
 from metassay.judges.sharded import ShardedJudge, shardable
-from metassay.llm.needs import Resources, everyone, executor_for, members_of
+from metassay.llm.endpoints import Models, find_model
+from metassay.llm.needs import Resources, all_datasets, everyone, executor_for, members_of
+from metassay.llm.prompts import Decoding
+from metassay.units import DECOMPOSITIONS
 
 REMOTE_BATCH = 2**17  # pairs: what a client holds at once
 Provide = Callable[[Chosen], Resources]
@@ -85,3 +89,37 @@ def paid(judgments: Iterable[Judgment]) -> int | None:
 def own_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
     """What members have to say, by name."""
     return [f"{name}: {note}" for name, told in notes.items() for note in told]
+
+
+# What can be told of judges before anything runs: whom they ask, and what would stop them.
+
+
+def asking(judge: Chosen) -> list[Chosen]:
+    """Who of a judge and all inside it asks a language model."""
+    return [one for one in everyone(judge) if one.record.requests is not None]
+
+
+def released(own: Folder, blocks: Mapping[str, Block]) -> list[str]:
+    """The datasets whose claims judges are shown, which the units don't say themselves.
+
+    `blocks` are those of params.yaml > decompositions.
+    """
+    names = own.released_claims if isinstance(own, Benchmark) else ()
+    where = f"{PARAMS} > decompositions"
+    return all_datasets(
+        choose(DECOMPOSITIONS, blocks.get(name, {}), where=f"{where} > {name}") for name in names
+    )
+
+
+def example_problems(judge: Chosen, models: Models, where: str) -> list[str]:
+    """What is wrong with the examples that a judge or segmentation shows: lines led by `where`.
+
+    Its own models and prompts must be sound.
+    """
+    problems: list[str] = []
+    for one in asking(judge):
+        use = one.record.model(one.options)
+        decoding = Decoding.of(find_model(models, use.model), use.max_tokens)
+        with collect_problems(problems):
+            one.record.requests([], one.options, decoding)  # about nothing, with all that is shown
+    return [f"{where}: {problem}" for problem in problems]

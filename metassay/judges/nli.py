@@ -14,16 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from metassay.core.errors import BadInput
+from metassay.judges import protocol
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.protocol import (
-    TWO_WAY,
-    Band,
-    JudgeKind,
-    Judgment,
-    Pair,
-    Probability,
-    by_threshold,
-)
 from metassay.models import extra
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, identify
@@ -53,7 +45,7 @@ from metassay.text.spans import Span
 
 
 def hangs(
-    windows: Sequence[Shares], off: float, decide: Callable[[Sequence[Shares]], Judgment]
+    windows: Sequence[Shares], off: float, decide: Callable[[Sequence[Shares]], protocol.Judgment]
 ) -> bool:
     """Whether another status or label is decided if a label's probabilities are so much off."""
     shifted = (
@@ -67,16 +59,16 @@ def hangs(
 
 def two_way(
     windows: Sequence[Shares], threshold: float, abstain: Sequence[float] | None
-) -> Judgment:
+) -> protocol.Judgment:
     """Entailed if some window's probability reaches the threshold.
 
     Abstained where the highest one lies inside of the band `abstain`.
     """
     best = max(range(len(windows)), key=lambda n: windows[n][ENTAILED])
-    return by_threshold(windows[best][ENTAILED], threshold, abstain, _said(windows, best))
+    return protocol.by_threshold(windows[best][ENTAILED], threshold, abstain, _said(windows, best))
 
 
-def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> Judgment:
+def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> protocol.Judgment:
     """The likeliest label: entailed if it is that of some window, else contradicted if that is.
 
     What one passage says holds for the premise, even if the others say nothing of it. So the label
@@ -90,21 +82,23 @@ def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> Jud
     best = max(saying, key=lambda n: windows[n][label])
     explanation = _said(windows, best)
     if abstain is not None and windows[best][label] < abstain[1]:
-        return Judgment("abstained", probability=probability, explanation=explanation)
-    return Judgment("ok", label, probability, explanation=explanation)
+        return protocol.Judgment("abstained", probability=probability, explanation=explanation)
+    return protocol.Judgment("ok", label, probability, explanation=explanation)
 
 
-def written(windows: Sequence[str | None], negative: Sequence[str]) -> Judgment:
+def written(windows: Sequence[str | None], negative: Sequence[str]) -> protocol.Judgment:
     """The label of windows whose answers were written: entailed if one is, else as follows.
 
     It is unparsed if some window's answer was no label (None), and else the first of `negative`
     that is among them.
     """
     if ENTAILED in windows:
-        return Judgment("ok", ENTAILED)
+        return protocol.Judgment("ok", ENTAILED)
     if None in windows:
-        return Judgment("unparsed", explanation="the model wrote none of the words")
-    return Judgment("ok", next((label for label in negative if label in windows), negative[-1]))
+        return protocol.Judgment("unparsed", explanation="the model wrote none of the words")
+    return protocol.Judgment(
+        "ok", next((label for label in negative if label in windows), negative[-1])
+    )
 
 
 def _said(windows: Sequence[Shares], best: int) -> str:
@@ -185,8 +179,8 @@ class NliOptions(NetworkOptions):
     max_tokens: int | None = Field(default=None, ge=1)
     window: int | None = Field(default=None, ge=1)
     stride: int | None = Field(default=None, ge=1)
-    threshold: Probability = 0.5
-    abstain: Band | None = None
+    threshold: protocol.Probability = 0.5
+    abstain: protocol.Band | None = None
     batch_tokens: int = Field(default=512, ge=1)
 
     @model_validator(mode="after")
@@ -289,7 +283,7 @@ class NliJudge:
             )
         return found
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
+    def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """One judgment per pair, in the order of the pairs; None for what is not needed.
 
         Raises BadInput if the model cannot be loaded, if its classes are not known, or if it has no
@@ -297,9 +291,9 @@ class NliJudge:
         """
         return as_needed(pairs, self._decided)
 
-    def _decided(self, pairs: Sequence[Pair]) -> list[Judgment]:
+    def _decided(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
         said = [pair for pair in pairs if pair.hypothesis.strip()]
-        blank = Judgment("error", explanation="the hypothesis is blank")
+        blank = protocol.Judgment("error", explanation="the hypothesis is blank")
         if not said:
             return [blank for _ in pairs]
         labels = self._labels()
@@ -311,7 +305,7 @@ class NliJudge:
         read = self._windows([pair.premise for pair in said])
         asked = [(window, pair.hypothesis) for pair in said for window in read[pair.premise]]
         found = iter(self._outputs(asked))
-        answers: dict[str, Judgment] = {}
+        answers: dict[str, protocol.Judgment] = {}
         for pair in said:
             here = [next(found) for _ in read[pair.premise]]
             self.counts["judged"] += 1
@@ -320,11 +314,13 @@ class NliJudge:
             answers[pair.pair_id] = self._answer(pair.instrument, here, labels)
         return [answers.get(pair.pair_id, blank) for pair in pairs]
 
-    def _answer(self, instrument: str, found: Sequence[Output], labels: Sequence[str]) -> Judgment:
+    def _answer(
+        self, instrument: str, found: Sequence[Output], labels: Sequence[str]
+    ) -> protocol.Judgment:
         numbers = [output.numbers for output in found]
         finite = [row for row in numbers if row is not None]
         if len(finite) < len(numbers):
-            return Judgment("error", explanation="the model's numbers are not finite")
+            return protocol.Judgment("error", explanation="the model's numbers are not finite")
         if self._options.read == "generated":
             said = [labels[int(row[0])] if row else None for row in finite]
             if instrument == THREE_WAY.name:
@@ -333,7 +329,7 @@ class NliJudge:
             return written(others, (NOT_ENTAILED,))
         parts = [shares(row, labels, self._digits.kept) for row in finite]
 
-        def decide(parts: Sequence[Shares]) -> Judgment:
+        def decide(parts: Sequence[Shares]) -> protocol.Judgment:
             if instrument == THREE_WAY.name:
                 return three_way(parts, self._options.abstain)
             return two_way(parts, self._options.threshold, self._options.abstain)
@@ -419,9 +415,9 @@ def _load(options: NliOptions) -> Scorer:
     return load_causal(options, wording, options.max_tokens, words)
 
 
-_ANSWERED = (*TWO_WAY, THREE_WAY.name)
+_ANSWERED = (*protocol.TWO_WAY, THREE_WAY.name)
 
-KIND = JudgeKind(
+KIND = protocol.JudgeKind(
     options=NliOptions,
     make=lambda options, _resources, _members: NliJudge(options),
     instruments=_ANSWERED,

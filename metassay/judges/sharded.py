@@ -40,8 +40,7 @@ class ShardedJudge:
     @property
     def notes(self) -> Sequence[str]:
         """What the judge says of all that was counted anywhere."""
-        notes: Sequence[str] = self._here.notes
-        return notes
+        return list(self._here.notes)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair; RuntimeError if a worker's judge is not the same as ours."""
@@ -83,23 +82,18 @@ def judge_groups(
     return Answers(judgments, counts, judge.signature)
 
 
-_LAST: dict[tuple[Any, str], tuple[Any, str]] = {}
+_LAST: dict[tuple[Any, ...], Any] = {}
 _HELD = 2  # judges: as many as stages that run at a time
 _ONE = threading.Lock()  # of a worker with several threads one judges
 
 
 def _made(make: Any, options: Any, resources: Resources) -> Any:
-    """The judge of an earlier shard, which has its model loaded, if it is one of the last.
-
-    One whose files are others by now has another signature, and is made anew.
-    """
-    key = type(options), options.model_dump_json()
-    judge, signature = _LAST.pop(key, (None, ""))
-    if judge is None or judge.signature != signature:
-        judge = make(options, resources, ())
+    """The judge of an earlier shard, which has its model loaded, if it is one of the last."""
+    key = type(options), options.model_dump_json(), getattr(make, "__code__", make)
+    judge = _LAST.pop(key) if key in _LAST else make(options, resources, ())
     while len(_LAST) >= _HELD:
         del _LAST[next(iter(_LAST))]
-    _LAST[key] = judge, judge.signature
+    _LAST[key] = judge
     return judge
 
 

@@ -1,7 +1,6 @@
 """Judges beside right answers: their verdicts on items, and a card for each subset and kind."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -59,26 +58,17 @@ def _of_judge(asked: pd.DataFrame, judgments: pd.DataFrame, judge: str) -> pd.Da
         certain=rows["probability"].notna(),
         failed=rows["status"].where(~rows["status"].isin([OK, ABSTAINED])),
     )
-    items = rows.groupby("doc_id", sort=True).agg(
-        entailed=("entailed", "any"),
-        contradicted=("contradicted", "any"),
-        known=("known", "all"),
-        three=("three", "any"),
-        certain=("certain", "all"),
-        failed=("failed", "first"),
-        probability=("probability", "max"),
-        n_premises=("known", "size"),
-        n_judged=("known", "sum"),
-        recipe=("recipe", "first"),
-    )
-    made = pd.Series(
-        np.select(
-            [items["entailed"], ~items["known"], items["contradicted"], items["three"]],
-            [records.ENTAILED, "", records.CONTRADICTED, records.NEUTRAL],
-            records.NOT_ENTAILED,
-        ),
-        index=items.index,
-    )
+    premises = rows.groupby("doc_id", sort=True)
+    items = premises.agg(
+        {
+            **dict.fromkeys(("entailed", "contradicted", "three"), "any"),
+            **dict.fromkeys(("known", "certain"), "all"),
+            **{"failed": "first", "probability": "max", "recipe": "first"},
+        }
+    ).assign(n_premises=premises.size(), n_judged=premises["known"].sum())
+    which = [items["entailed"], ~items["known"], items["contradicted"], items["three"]]
+    names = [records.ENTAILED, "", records.CONTRADICTED, records.NEUTRAL]
+    made = pd.Series(np.select(which, names, records.NOT_ENTAILED), index=items.index)
     unknown = made == ""
     label = made.where(~unknown, None)
     found = items.assign(
@@ -176,17 +166,6 @@ def slices(one: Beside, common: Sequence[tuple[str, frozenset[str]]]) -> list[Sl
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
-    """The tables of a test: its questions, answers, right answers, people's and given verdicts."""
-
-    pairs: pd.DataFrame
-    judgments: pd.DataFrame
-    gold: pd.DataFrame
-    ratings: pd.DataFrame
-    given: pd.DataFrame
-
-
 class Results(NamedTuple):
     """Tables `verdicts`, `judge_cards` and `calibration`, and what their owner should know."""
 
@@ -196,25 +175,28 @@ class Results(NamedTuple):
     notes: list[str]
 
 
-def examine(evidence: Evidence, options: MetaOptions) -> Results:
+def examine(
+    pairs: pd.DataFrame,
+    judgments: pd.DataFrame,
+    gold: pd.DataFrame,
+    ratings: pd.DataFrame,
+    given: pd.DataFrame,
+    options: MetaOptions,
+) -> Results:
     """Reduce judgments to verdicts, and give every judge and rater its cards.
+
+    `gold` are the right answers, `ratings` people's, `given` the verdicts that came with the data.
 
     A card's study is a subset; `all subsets` and `mean of subsets` where there are several; or
     `items of X`, where a given judge X has verdicts on some items only, so that all can be held
     against X. Its part is a kind, or `full` for all of them. Items without a right answer are in no
     card. A rater is held against what most of the others say.
     """
-    given = evidence.given
-    said = pd.concat(
-        [verdicts(evidence.pairs, evidence.judgments), _labelled(given, options.threshold)],
-        ignore_index=True,
-    )
+    ours, theirs = verdicts(pairs, judgments), _labelled(given, options.threshold)
+    said = pd.concat([ours, theirs], ignore_index=True)
     by_threshold = given.loc[given["label"].isna() & given["probability"].notna(), "judge"]
-    everyone = [
-        *beside(evidence.gold, said, thresholded=set(by_threshold)),
-        *raters_beside(evidence.gold, evidence.ratings),
-    ]
-    every = set(evidence.gold["item"])
+    everyone = [*beside(gold, said, thresholded=set(by_threshold)), *raters_beside(gold, ratings)]
+    every = set(gold["item"])
     common = [
         (records.items_of(str(judge)), frozenset(rows["item"]))
         for judge, rows in given.groupby("judge", sort=True)
@@ -223,7 +205,7 @@ def examine(evidence: Evidence, options: MetaOptions) -> Results:
     cards: list[Row] = []
     bins: list[Row] = []
     for one in everyone:
-        made, reliability = _of_one(one, common, evidence.gold["subset"].nunique(), options)
+        made, reliability = _of_one(one, common, gold["subset"].nunique(), options)
         cards += made
         bins += reliability
     notes = [note for one in everyone for note in one.notes()]
@@ -288,10 +270,8 @@ def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Numb
         "agreement_at_least": hits,
         "agreement_at_most": hits | unknown,
     }
-    made = {
-        name: share(values, cluster, confidence=options.confidence)
-        for name, values in counted.items()
-    }
+    sure = options.confidence
+    made = {name: share(of, cluster, confidence=sure) for name, of in counted.items()}
     judge, gold = in_three(asked["label_said"]), in_three(asked["label"])
     if judge is not None and gold is not None and np.isfinite(judge).any():
         rng = generator(options.seed, "three_way", *seed)
@@ -327,17 +307,11 @@ def _mean(rows: Sequence[Row]) -> Row:
     numbers = [[row[name] for name in ("value", "low", "high")] for row in rows]
     value, low, high = np.array(numbers, dtype=np.float64).T
     mean = float(np.mean(value))
-    below, above = (
-        float(np.sqrt(np.sum(ends * ends))) / len(rows) for ends in (value - low, high - value)
-    )
+    ends = np.stack([value - low, high - value])
+    below, above = np.sqrt(np.sum(ends * ends, axis=1)) / len(rows)
     summed = {name: sum(row[name] for row in rows) for name in _SUMMED}  # type: ignore[misc]
-    return {
-        **rows[0],
-        **summed,
-        "value": mean,
-        "low": max(mean - below, 0.0) if not np.isnan(below) else np.nan,
-        "high": min(mean + above, 1.0) if not np.isnan(above) else np.nan,
-    }
+    low, high = (float(np.clip(end, 0.0, 1.0)) for end in (mean - below, mean + above))
+    return {**rows[0], **summed, "value": mean, "low": low, "high": high}
 
 
 RECIPE = "rater|against the majority of the other raters"

@@ -55,7 +55,10 @@ def examine(sentences: pd.DataFrame, segmented: pd.DataFrame, options: MetaOptio
     by_name = segmented.groupby("segmentation", sort=True)
     everyone = [_beside(str(name), sentences, theirs) for name, theirs in by_name]
     for one in everyone:
-        notes += _notes(one)
+        failed = int(np.count_nonzero(one.given < 0))
+        many = f"{failed:,} of {len(one.given):,} sentences have no label, because it failed"
+        said = "scores are given without them, and accuracy in bounds with them"
+        notes += [f"{one.segmentation}: {many}: {said}"] if failed else []
         for (of, group), rows in groups.items():
             scores += _scores(one, of, group, rows, options)
         for other in everyone:
@@ -198,10 +201,3 @@ def _cells(one: _Beside) -> Iterator[Row]:
         for y in used:
             names = {"label": one.labels[x], "given": one.labels[y]}
             yield {"segmentation": one.segmentation, **names, "n": int(table[x, y])}
-
-
-def _notes(one: _Beside) -> list[str]:
-    failed = int(np.count_nonzero(one.given < 0))
-    many = f"{failed:,} of {len(one.given):,} sentences have no label, because it failed"
-    said = "scores are given without them, and accuracy in bounds with them"
-    return [f"{one.segmentation}: {many}: {said}"] if failed else []

@@ -164,13 +164,6 @@ def _with_coverage(found: records.Documents) -> records.Documents:
     return found
 
 
-class Predicted(NamedTuple):
-    """Rows of SEGMENTED, and what their owner should know: lines without any text."""
-
-    labels: pd.DataFrame
-    notes: tuple[str, ...]
-
-
 def texts_of(texts: pd.DataFrame, sentences: pd.DataFrame) -> list[Text]:
     """The texts as segmentations read them, with their sentences; sorted by document and author.
 
@@ -182,23 +175,19 @@ def texts_of(texts: pd.DataFrame, sentences: pd.DataFrame) -> list[Text]:
     for doc_id, author, start, end in zip(*(ordered[name] for name in columns), strict=True):
         spans.setdefault((doc_id, author), []).append(Span(start, end))
     written = zip(*(texts[name] for name in ("doc_id", "author", "text")), strict=True)
-    return [
-        Text(
-            TASK,
-            Part(FULL, text, [Span(0, len(text))], OK),
-            [],
-            *(doc_id, author),
-            sentences=spans[doc_id, author],
-        )
-        for doc_id, author, text in sorted(written)
-    ]
+    found = []
+    for doc_id, author, text in sorted(written):
+        whole = Part(FULL, text, [Span(0, len(text))], OK)
+        found.append(Text(TASK, whole, [], doc_id, author, sentences=spans[doc_id, author]))
+    return found
 
 
 def predict(
     texts: Sequence[Text], name: str, segmentation: Chosen, resources: Resources
-) -> Predicted:
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Divide the texts, and label each sentence by the part that covers more than half of it.
 
+    Returns rows of SEGMENTED, and what their owner should know: lines without any text.
     A sentence that no part covers is `none`. Where the segmentation failed on a text, its sentences
     that no part covers have the failure's status and no label: unknown is not wrong.
     """
@@ -210,7 +199,7 @@ def predict(
         for text, parts in zip(texts, divided.parts, strict=True)
         for place, said in enumerate(_labels(text, parts))
     ]
-    return Predicted(pd.DataFrame(rows, columns=list(SEGMENTED.columns)), divided.notes)
+    return pd.DataFrame(rows, columns=list(SEGMENTED.columns)), divided.notes
 
 
 def _labels(text: Text, parts: Sequence[Part]) -> list[tuple[str, str | None]]:

@@ -25,6 +25,7 @@ from metassay.core.database import locked
 from metassay.core.errors import BadInput
 from metassay.llm import http
 from metassay.llm.budget import Budget
+from metassay.llm.client import answers_bar
 from metassay.llm.endpoints import Cleared, EndpointOptions, ModelOptions, Secrets
 from metassay.llm.http import Outcome, dead_end
 from metassay.llm.ledger import ABANDONED, Batch, Failure, Ledger
@@ -53,13 +54,15 @@ class Trouble(Exception):  # noqa: N818 - it may pass
 class State(NamedTuple):
     """A batch as its endpoint tells of it, by its id there.
 
-    `lacking` is what came of a request of which no line of the `files` tells.
+    `lacking` is what came of a request of which no line of the `files` tells; `done`: how many are
+    answered so far.
     """
 
     number: str
     status: str
     files: tuple[str, ...]
     lacking: Outcome
+    done: int
 
     @property
     def ended(self) -> bool:
@@ -202,7 +205,8 @@ def _state(batch: Any) -> State:
         lacking = Outcome(error=f"batch_{codes[0] if codes else status}", again=True)
     elif status in ("expired", "cancelled"):
         lacking = Outcome(error=f"batch_{status}", again=status == "expired")
-    return State(_id(batch), status, files, lacking)
+    counts = batch.request_counts
+    return State(_id(batch), status, files, lacking, int(counts.completed) if counts else 0)
 
 
 def _word(code: object) -> str | None:
@@ -251,7 +255,8 @@ class BatchRun:
         code, options = str(_NEVER_SENT.error), self.endpoint.options
         async with http.clients(options, secrets, largest=LARGEST_FILE) as clients:
             try:
-                await self._go_on(clients[0])
+                with answers_bar(self.model.model, len(self.requests)) as self._tell:
+                    await self._go_on(clients[0])
             except Trouble as trouble:
                 code = trouble.outcome.code
                 if not trouble.outcome.again:
@@ -360,15 +365,17 @@ class BatchRun:
 
     async def _look(self, client: openai.AsyncOpenAI) -> bool:
         """Collect the batches that have ended; whether any had."""
-        ended = False
+        ended, done = False, 0
         for batch in self.ledger.batches_of(self._open()):
             old = time.time() - batch.started > ABANDONED
             if batch.endpoint == self._url and batch.number is not None:
                 try:
                     state = await self._patiently(partial(retrieve, client, batch.number))
-                    if state.ended:
-                        await self._collect(client, batch.name, state)
-                        ended = True
+                    if not state.ended:
+                        done += state.done
+                        continue
+                    await self._collect(client, batch.name, state)
+                    ended = True
                     continue
                 except Trouble as trouble:
                     if trouble.outcome.code != "http_404":
@@ -378,6 +385,8 @@ class BatchRun:
             if old:
                 self._book(batch.name, {}, _UNKNOWN, self.policy.attempts)
                 ended = True
+        total = len(self.requests)
+        self._tell(min(total - len(self._open()) + done, total))
         return ended
 
     async def _collect(self, client: openai.AsyncOpenAI, name: str, state: State) -> None:

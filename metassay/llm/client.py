@@ -12,10 +12,11 @@ import concurrent.futures
 import contextlib
 import json
 import logging
+import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,6 +42,22 @@ FIRST_ONES = 3  # with a block that never had an answer: given up on, all of it 
 DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
 
 _NOT_THE_BLOCKS = ("context_length", "over_budget")  # errors that say nothing of the parameters
+
+
+@contextlib.contextmanager
+def answers_bar(model: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr, where that is a terminal; what it gives is called with how many are done."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    name = TextColumn("answers of {task.description}", markup=False)
+    columns = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(model, total=total)
+        yield lambda done: bars.update(task, completed=done)
 
 
 def _block(endpoint: Cleared, limit: str, request: ChatRequest) -> str:
@@ -92,6 +109,21 @@ class Asking:
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Ask everything; BadInput if the endpoint can answer nobody."""
+        with answers_bar(self.model.model, len(self.requests)) as self._tell:
+            await self._ask_all(secrets)
+        if self._uncounted and self.model.prices is not None:
+            log.warning(
+                "%d answers came without a count of tokens that can be true: each is booked at the"
+                " most that it can have cost",
+                self._uncounted,
+            )
+        if self._dead_end:
+            answered = sum(reply.status != "error" for reply in self._replies.values())
+            missing = f"{len(self.requests) - answered} of {self.total} answers are missing"
+            raise type(self._dead_end)(f"{self._dead_end} ({missing})")
+        return self._replies
+
+    async def _ask_all(self, secrets: Secrets) -> None:
         from metassay.llm import http  # the openai package takes a second to import
 
         async with http.clients(self.endpoint.options, secrets) as every:
@@ -107,17 +139,6 @@ class Asking:
                     await beat
                 self.ledger.release(self._owner)
                 self.ledger.database.checkpoint()
-        if self._uncounted and self.model.prices is not None:
-            log.warning(
-                "%d answers came without a count of tokens that can be true: each is booked at the"
-                " most that it can have cost",
-                self._uncounted,
-            )
-        if self._dead_end:
-            answered = sum(reply.status != "error" for reply in self._replies.values())
-            missing = f"{len(self.requests) - answered} of {self.total} answers are missing"
-            raise type(self._dead_end)(f"{self._dead_end} ({missing})")
-        return self._replies
 
     async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
         """Ask one question of each block that never had an answer, and more until one has."""
@@ -159,6 +180,7 @@ class Asking:
             self._with_others.append(key)
             return None
         self._replies[key] = await self._answer(client, key)
+        self._tell(len(self._replies))
         return self._replies[key]
 
     async def _look_at_others(self) -> None:

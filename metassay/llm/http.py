@@ -432,7 +432,14 @@ def failed(
         return Outcome(error=code, stop="it has no such model", retired=True)
     if status in STOPPING or error.code in NO_QUOTA:
         return Outcome(error=code, stop=STOPPING.get(status, "the account has no quota left"))
-    if _declined(error):
+    # Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it.
+    body = error.body if isinstance(error.body, Mapping) else {}
+    about = body.get("metadata")
+    if (
+        error.code in ("content_filter", "content_policy_violation")
+        or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
+        or (isinstance(about, Mapping) and "flagged_input" in about)
+    ):
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
@@ -477,17 +484,6 @@ def _meant(error: openai.APIStatusError) -> int:
     said = _message(error.body)
     by_words = [meant for words, meant in _SAID.items() if words.match(said)]
     return by_words[0] if error.status_code == 400 and by_words else error.status_code
-
-
-def _declined(error: openai.APIStatusError) -> bool:
-    """Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it."""
-    body = error.body if isinstance(error.body, Mapping) else {}
-    about = body.get("metadata")
-    return (
-        error.code in ("content_filter", "content_policy_violation")
-        or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
-        or (isinstance(about, Mapping) and "flagged_input" in about)
-    )
 
 
 def _message(body: object) -> str:

@@ -30,36 +30,34 @@ _SQL = Path(__file__).with_name("ledger.sql").read_text("utf-8")
 _FORMS = tuple(form.partition("\n")[2] for form in _SQL.split("-- form ")[1:])
 _ANSWERS = "answers LEFT JOIN logprobs USING (key)"
 
-_COUNT = "(typeof({0}) IN ('integer', 'null') AND coalesce({0} >= 0, 1))"
+_AMOUNTS = ("spent", "uncertain", "reserved", "saved", "calls", "hits")
+
+
+def _typed(columns: str) -> str:
+    """The condition that columns have values of these types: `key:text finish_reason:text|null`."""
+    each = (column.split(":") for column in columns.split())
+    return " AND ".join(f"instr('{types}', typeof({name}))" for name, types in each)
+
+
+_COUNTS = "prompt_tokens:integer|null completion_tokens:integer|null"
 _SOUND = {
     "answers": (
-        "typeof(key) = 'text' AND typeof(model) = 'text' AND typeof(request) = 'text'"
-        " AND typeof(status) = 'text' AND status IN ('ok', 'refused', 'truncated')"
-        " AND typeof(finish_reason) IN ('text', 'null') AND typeof(text) IN ('text', 'null')"
-        f" AND {_COUNT.format('prompt_tokens')} AND {_COUNT.format('completion_tokens')}"
+        _typed("key:text model:text request:text status:text finish_reason:text|null")
+        + f" AND {_typed(f'text:text|null {_COUNTS}')} AND coalesce(prompt_tokens >= 0, 1)"
+        " AND coalesce(completion_tokens >= 0, 1) AND status IN ('ok', 'refused', 'truncated')"
     ),
-    "claims": "typeof(key) = 'text' AND typeof(owner) = 'text' AND typeof(expires) = 'real'",
-    "attempts": (
-        "typeof(key) = 'text' AND typeof(account) = 'text' AND typeof(owner) = 'text'"
-        " AND typeof(outcome) IN ('text', 'null') AND typeof(cost) = 'integer' AND cost >= 0"
-    ),
-    "accounts": (
-        "typeof(account) = 'text' AND coalesce(currency, 'USD') GLOB '[A-Z][A-Z][A-Z]' AND "
-        + " AND ".join(
-            f"typeof({name}) = 'integer' AND {name} >= 0"
-            for name in ("spent", "uncertain", "reserved", "saved", "calls", "hits")
-        )
-    ),
-    "failures": "typeof(key) = 'text' AND typeof(code) = 'text' AND typeof(request) = 'text'",
-    "logprobs": "typeof(key) = 'text' AND typeof(logprobs) = 'text'",
-    "tried": "typeof(block) = 'text'",
-    "batches": (
-        "typeof(name) = 'text' AND typeof(endpoint) = 'text' AND typeof(started) = 'real'"
-        " AND typeof(sent) IN ('real', 'null') AND typeof(number) IN ('text', 'null')"
-    ),
-    "batch_lines": (
-        "typeof(key) = 'text' AND typeof(batch) IN ('text', 'null') AND typeof(request) = 'text'"
-        " AND typeof(attempt) IN ('integer', 'null') AND typeof(tries) = 'integer'"
+    "claims": _typed("key:text owner:text expires:real"),
+    "attempts": f"{_typed('key:text account:text owner:text outcome:text|null cost:integer')}"
+    " AND cost >= 0",
+    "accounts": _typed(f"account:text {' '.join(f'{name}:integer' for name in _AMOUNTS)}")
+    + f" AND min({', '.join(_AMOUNTS)}) >= 0"
+    " AND coalesce(currency, 'USD') GLOB '[A-Z][A-Z][A-Z]'",
+    "failures": _typed("key:text code:text request:text"),
+    "logprobs": _typed("key:text logprobs:text"),
+    "tried": _typed("block:text"),
+    "batches": _typed("name:text endpoint:text started:real sent:real|null number:text|null"),
+    "batch_lines": _typed(
+        "key:text batch:text|null request:text attempt:integer|null tries:integer"
     ),
 }
 FORM = Form(

@@ -3,6 +3,7 @@
 Records say it (`Needs`), so that whoever clears, watches, validates or estimates asks the record.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -93,8 +94,13 @@ def executor_for(chosen: Chosen, executor: Executor) -> Executor:
 
 
 def files_of(chosen: Chosen) -> list[Path]:
-    """The files of the project that a kind reads; of a user's kind its modules there, too."""
+    """The files of the project that a kind reads, and folders of models that its options name.
+
+    Of a user's kind its modules there, too.
+    """
     files = [file.path for file in chosen.record.files(chosen.options)]
+    named = re.findall(r'"model":"([^"]*)"', chosen.options.model_dump_json())  # at any depth
+    files += [Path(model) for model in named if Path(model).is_dir()]
     if is_path(chosen.kind):
         here, known = Path.cwd(), [getattr(one, "__file__", None) for one in sys.modules.values()]
         loaded = sorted({Path(file) for file in known if file})

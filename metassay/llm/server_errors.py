@@ -48,7 +48,11 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
     for name, said in dict.fromkeys(strings(body)):
         if not said.strip() or said == str(status):
             continue
-        if _quotes(said, quotable, own):
+        if bool(_ESCAPED.search(said)) or any(
+            word not in own and word in quotable
+            for word in _WORD.findall(_plain(said))
+            if len(word) > 1 and not (word.isdigit() and len(word) <= _SHORT_NUMBER)
+        ):
             hidden = True
         else:
             cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
@@ -56,14 +60,6 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
     if hidden:
         shown.append("words that quote what was sent, which are not shown here")
     return ", ".join(shown) or "nothing"
-
-
-def _quotes(said: str, quotable: str, own: frozenset[str]) -> bool:
-    return bool(_ESCAPED.search(said)) or any(
-        word not in own and word in quotable
-        for word in _WORD.findall(_plain(said))
-        if len(word) > 1 and not (word.isdigit() and len(word) <= _SHORT_NUMBER)
-    )
 
 
 def _plain(text: str) -> str:

@@ -21,8 +21,7 @@ from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.lazy_citations import question_of
-from metassay.judges.make import instruments_of
-from metassay.judges.problems import asking, released
+from metassay.judges.make import asking, instruments_of, released
 from metassay.judges.run import batches, check_instruments
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
@@ -37,8 +36,7 @@ from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.rubrics import rubric_pairs
 from metassay.scoring.rubrics.ask import expanded
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.scoring.rubrics.record import Rubric
+from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tables.parquet import read
@@ -112,9 +110,7 @@ def run_of(
         systems={name: _chosen(params, SYSTEMS, "systems", name) for name in own.writers},
         segmentation=segmentation,
         decomposition=_chosen(params, DECOMPOSITIONS, "decompositions", own.decomposition),
-        alignments={
-            name: _chosen(params, ALIGNMENTS, "alignments", name) for name in own.alignments
-        },
+        alignments={n: _chosen(params, ALIGNMENTS, "alignments", n) for n in own.alignments},
         questions={
             name: parse(Questions, params.questions[name], where=f"{PARAMS} > questions > {name}")
             for name in own.questions
@@ -144,7 +140,15 @@ def plan(run: Run) -> Plan:
     if listed or judged or run.segmentation.record.requests is not None:
         parts = _parts(run, pd.concat(texts, ignore_index=True), invented, found)
         if listed:
-            _plan_claims(run, parts, invented, found)
+            record, options = run.decomposition.record, run.decomposition.options
+            decoding = run.session.decoding(record.model(options))
+            asked = _of_each_author(
+                lambda theirs: record.requests(theirs, run.given.sources, options, decoding),
+                parts.groupby("author"),
+                invented,
+            )
+            leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
+            _add(found, "decompose", run.session, run.decomposition, asked, leaves["text"])
         if judged:
             _plan_judges(run.judges, _pairs(run, parts, invented, found), run.session, found)
     return found
@@ -247,7 +251,7 @@ def _parts(run: Run, texts: pd.DataFrame, invented: Sequence[str], found: Plan) 
         )
         about = [text.full.text for text in every if text.full.text]
         _add(found, "segment", run.session, chosen, asked, about)
-    parts = segment(texts, given.sources, given.segments, chosen, resources).parts
+    parts = segment(texts, given.sources, given.segments, chosen, resources)[0]
     if resources.model is not None:
         parts, lost = _shared_out(parts)
         if lost:
@@ -256,18 +260,6 @@ def _parts(run: Run, texts: pd.DataFrame, invented: Sequence[str], found: Plan) 
                 " estimated with the sentences of each shared out evenly"
             )
     return parts
-
-
-def _plan_claims(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) -> None:
-    record, options = run.decomposition.record, run.decomposition.options
-    decoding = run.session.decoding(record.model(options))
-    asked = _of_each_author(
-        lambda theirs: record.requests(theirs, run.given.sources, options, decoding),
-        parts.groupby("author"),
-        invented,
-    )
-    leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
-    _add(found, "decompose", run.session, run.decomposition, asked, leaves["text"])
 
 
 def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) -> pd.DataFrame:
@@ -284,14 +276,10 @@ def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) 
                 f"the claims of {lost} part(s) are not listed yet; what judges are asked about"
                 " them is estimated with clauses by rule in their place"
             )
-        aligned = {
-            name: align_units(sources, units, name, chosen)[0]
-            for name, chosen in run.alignments.items()
-        }
-        asked = [
-            build_pairs(sources, parts, units, aligned, questions)
-            for questions in run.questions.values()
-        ]
+        kinds = run.alignments.items()
+        aligned = {name: align_units(sources, units, name, kind)[0] for name, kind in kinds}
+        tables = (sources, parts, units, aligned)
+        asked = [build_pairs(*tables, questions) for questions in run.questions.values()]
     facets = run.segmentation.record.facets(run.segmentation.options)
     asked += [rubric_pairs(sources, parts, rubric, facets) for rubric in run.rubrics]
     as_texts = [pairs.astype(dict.fromkeys(_TEXTS, object)) for pairs in asked]
@@ -342,9 +330,8 @@ def _plan_judges(
                     " counted there"
                 )
             known.update(request.key for request, _ in own)
-            asked = requests._replace(
-                requests=[request for request, _ in own], most=[most for _, most in own]
-            )
+            first, each = [request for request, _ in own], [most for _, most in own]
+            asked = requests._replace(requests=first, most=each)
             costs = session.estimate(use, asked, [questions])
             found.planned.append(Planned(f"judge-{name}", use.model, costs))
 

@@ -54,7 +54,16 @@ def upgrade(root: Path) -> Changes:
         if name not in done.removed:
             hashes[name] = kit.hash_of(new)
     for name in kit.LINES:
-        _add_lines(root, name, done)
+        # Lines that a file must have, at its end; those that are there stay in their order.
+        path = root / name
+        there = path.read_text(encoding="utf-8") if path.exists() else ""
+        held = {line.strip() for line in there.splitlines()}
+        lines = kit.file(name).decode("utf-8").splitlines()
+        lacking = [line for line in lines if line.strip() not in held and not line.startswith("#")]
+        if lacking:
+            start = there if there.endswith("\n") or not there else there + "\n"
+            _put(path, (start + "\n".join(lacking) + "\n").encode("utf-8"))
+            done.changed[name] = f"{len(lacking)} lines added"
     load(root)
     content = kit.record({**known, **hashes})
     if not (root / kit.RECORD).exists() or (root / kit.RECORD).read_bytes() != content:
@@ -104,19 +113,6 @@ def _replace(root: Path, name: str, new: bytes, known: Mapping[str, str], done: 
         return  # edited, and ours is as it was then, or lies there already
     _put(beside, new)
     done.beside.append(name)
-
-
-def _add_lines(root: Path, name: str, done: Changes) -> None:
-    """Lines that a file must have, at its end; those that are there stay in their order."""
-    path = root / name
-    there = path.read_text(encoding="utf-8") if path.exists() else ""
-    held = {line.strip() for line in there.splitlines()}
-    lines = kit.file(name).decode("utf-8").splitlines()
-    lacking = [line for line in lines if line.strip() not in held and not line.startswith("#")]
-    if lacking:
-        start = there if there.endswith("\n") or not there else there + "\n"
-        _put(path, (start + "\n".join(lacking) + "\n").encode("utf-8"))
-        done.changed[name] = f"{len(lacking)} lines added"
 
 
 def _put(path: Path, content: bytes) -> None:

@@ -1,15 +1,16 @@
-"""Printed tables as they were transcribed, and what DocLens's tables call what is here."""
+"""Printed tables as they were transcribed, what stands beside them, and what DocLens's call it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from metassay.core.errors import BadInput
+from metassay.reporting.section import TableWords, texts
 from metassay.tables.names import FULL
 
-K = TypeVar("K")
 USED = ["split_or_section", "system_or_metric", "setting", "quantity", "value", "note"]
 
 
@@ -23,15 +24,63 @@ class Ours(NamedTuple):
     facet_weights: pd.DataFrame
 
 
-def named(names: Iterable[str], known: Mapping[str, K], of: str) -> Iterator[tuple[str, K]]:
-    """The comparisons that a params.yaml names, `of` a benchmark or a test; BadInput if unknown."""
+@dataclass(frozen=True)
+class Comparison:
+    """A printed table in words, as published.yaml has it, and its files in `reports/published/`.
+
+    `reason` is why our numbers differ, where they do, and `decimals` are printed. Of judges:
+    `statistic` is theirs that is like the print, and `sets` says which subsets of ours a printed
+    data set is; without, what is printed stands beside all items of the test, which are others.
+    """
+
+    title: str
+    files: Sequence[str]
+    says: str
+    reason: str = ""
+    decimals: int = 2
+    statistic: str = ""
+    sets: Mapping[str, Sequence[str]] | None = None
+
+
+class Compared(NamedTuple):
+    """A comparison that was made: what lies beside the page, and how it is shown, both by name.
+
+    `blocks` are as in words.yaml. `n_not_run` printed numbers have no counterpart here.
+    """
+
+    tables: dict[str, pd.DataFrame]
+    blocks: Mapping[str, TableWords]
+    n_not_run: int = 0
+
+
+# What ends the name of a table, the block of words.yaml that shows it, the table, its own words.
+Part = tuple[str, str, pd.DataFrame, dict[str, Any]]
+Make = Callable[[str, Comparison, pd.DataFrame], tuple[int, Sequence[Part]]]
+
+
+def compare(
+    names: Iterable[str], known: Mapping[str, Comparison], of: str, folder: Path, make: Make
+) -> Iterator[Compared]:
+    """Make the comparisons that the params.yaml `of` a benchmark or a test names.
+
+    Raises BadInput for an unknown name or an unreadable file.
+    """
+    words = texts("words.yaml")["published"]
     for name in names:
         if name not in known:
             raise BadInput(
                 f"published: {name!r} is not known; choose from {sorted(known)} in the {of}'s"
                 " params.yaml"
             )
-        yield name, known[name]
+        printed = pd.concat([read_printed(folder / file) for file in known[name].files])
+        n_not_run, parts = make(name, known[name], printed)
+        tables, blocks = {}, {}
+        for end, kind, frame, fields in parts:
+            table = f"published_{name}{end}"
+            tables[table] = frame
+            says = [*fields.pop("says"), *words[kind]["says"]]
+            blocks[table] = {**words[kind], **fields, "says": says}
+        yield Compared(tables, blocks, n_not_run)
 
 
 def read_printed(file: Path) -> pd.DataFrame:

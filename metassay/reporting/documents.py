@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -106,16 +106,14 @@ class _Shown:
     several: bool
 
 
-def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> list[c.CriterionInfo]:
-    """What people rated whole texts by."""
+def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> dict[str, str]:
+    """What people rated whole texts by, and which way is better."""
     whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     several = ratings["study"].nunique() > 1
-    made: list[c.CriterionInfo] = []
-    for study, criterion in sorted(set(rows(whole, "study", "criterion")), key=_rank):
-        of, title = scales[criterion], _titled(study, criterion, FULL, several=several)
-        column = f"criterion_{len(made)}"
-        made.append(c.CriterionInfo(title, title, column, of.better, of.low, of.high))
-    return made
+    return {
+        _titled(study, criterion, FULL, several=several): scales[criterion].better
+        for study, criterion in sorted(set(rows(whole, "study", "criterion")), key=_rank)
+    }
 
 
 def _rank(row: Sequence[Any]) -> tuple[str, tuple[int, str]]:
@@ -241,7 +239,7 @@ def _of_no_line(rated: Rated, found: Sequence[c.Block]) -> Iterator[c.Rating]:
     for (block, number), ratings in rated.items():
         if block != "text" and number >= there.get(block, 0):
             for one in ratings:
-                yield replace(one, criterion=f"{one.criterion} ({block}, {number})")
+                yield one._replace(criterion=f"{one.criterion} ({block}, {number})")
 
 
 def _place(text: str, part: Facet | None, start: int | None, end: int | None) -> tuple[int, int]:

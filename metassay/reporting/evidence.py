@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from metassay import __version__
 from metassay.format import glossary
 from metassay.format.frames import rows
-from metassay.format.terms import COEFFICIENTS, LEVELS
+from metassay.format.terms import COEFFICIENTS, COMPONENTS, LEVELS
 from metassay.meta_evaluation.evaluate import ANALYSES
 from metassay.meta_evaluation.options import ANY_SHAPE
 from metassay.meta_evaluation.verdicts import CANNOT_TELL, PROMISING, TRUSTED, VERDICTS
 from metassay.reporting import contract as c
 from metassay.reporting.contract_page import TABLES
 from metassay.reporting.names import criterion_rank, sorted_authors, sorted_metrics, sorted_parts
-from metassay.reporting.page import LISTS, Report
 from metassay.reporting.section import TableWords, texts
 from metassay.reporting.shell import PageFolder
 from metassay.tables.columns import SHARED
@@ -35,49 +35,92 @@ _DEFAULTS = {
     "cell": "value low high n n_missing",
     "hide": "recipe",
 }
+LISTS = "all_ratings"  # a column for figures alone: long lists that no file has
+Figures = Mapping[str, Sequence[c.FigureInfo]]
 _FIELDS = ("value", "low", "high", "n", "missing")
 
 
-def put_tables(
+def finish(
     page: PageFolder,
+    kind: str,
     tables: Mapping[str, pd.DataFrame],
     command: str,
     *,
-    figures: Mapping[str, Sequence[c.FigureInfo]] | None = None,
-    says: Mapping[str, Sequence[str]] | None = None,
+    figures: Figures | None = None,
     blocks: Mapping[str, TableWords] | None = None,
-) -> list[c.TableInfo]:
-    """Write the tables that have a row, in the order of `words.yaml`, then those of `blocks`.
+    systems: Mapping[str, Any] | None = None,
+    **head: Any,
+) -> None:
+    """Write the tables that have a row, then the head of a page of this `kind`.
 
-    `command` makes them again. `figures` draw a table, by its name. `says` is said of a table
-    before what its block says. `blocks` are of tables that no file knows, each with its `group`. A
-    table without a block is a KeyError.
+    Tables stand in the order of the kind in `words_of_tests.yaml`, of `words.yaml`, then of
+    `blocks`, whose tables no file knows; one without a block is a KeyError. `command` makes them
+    again. `figures` draw a table, by its name. `systems` are fields of SystemsInfo, and `head` of
+    Head, that no file knows.
     """
-    known = {**_blocks(), **(blocks or {})}
-    order = list(known)
-    made = []
-    for name in sorted(tables, key=order.index):
-        frame, block = tables[name].drop(columns=LISTS, errors="ignore"), known[name]
-        if frame.empty:
-            continue
-        info = page.put_evidence(
-            name,
-            ordered(name, frame) if block.get("ordered", True) else frame,
-            means=meanings(name, block),
-            hide=_names(frame, block, "hide"),
-            title=block["title"],
-            group=block["group"],
-            says=[*(says or {}).get(name, ()), *block.get("says", ())],
-            csv=f"{name}.csv",
-            command=command,
-            across=block.get("across", ""),
-            cell=_cell(frame, block),
-            figures=[one.name for one in (figures or {}).get(name, ())],
-            lead=_names(frame, block, "lead"),
-            pick=_names(frame, block, "pick"),
-        )
-        made.append(info)
-    return made
+    words, drawn = words_of(kind), figures or {}
+    of_kind, more = (
+        {name: {"group": words.get("group"), **block} for name, block in of.items()}
+        for of in (words.get("tables", {}), blocks or {})
+    )
+    known = {**of_kind, **_blocks(), **of_kind, **more}
+    shown = {name: frame.drop(columns=LISTS, errors="ignore") for name, frame in tables.items()}
+    evidence = [
+        _put_table(page, name, shown[name], known[name], command, drawn.get(name, ()))
+        for name in sorted(tables, key=list(known).index)
+        if not shown[name].empty
+    ]
+    fields = {
+        "about": words.get("about"),
+        "terms": [c.Term(*term) for term in words.get("terms", {}).items()],
+        "systems": _systems(words.get("systems"), evidence, systems or {}),
+        "figures": [info for infos in drawn.values() for info in infos],
+    }
+    made = f"Metassay {__version__}"
+    page.finish(c.Head(kind=kind, made=made, tables=evidence, **{**fields, **head}))
+
+
+def _put_table(
+    page: PageFolder,
+    name: str,
+    frame: pd.DataFrame,
+    block: TableWords,
+    command: str,
+    figures: Sequence[c.FigureInfo],
+) -> c.TableInfo:
+    return page.put_evidence(
+        name,
+        ordered(name, frame) if block.get("ordered", True) else frame,
+        means=meanings(name, block),
+        hide=_names(frame, block, "hide"),
+        title=block["title"],
+        group=block["group"],
+        says=block.get("says", ()),
+        csv=f"{name}.csv",
+        command=command,
+        across=block.get("across", ""),
+        cell=_cell(frame, block),
+        figures=[one.name for one in figures],
+        lead=_names(frame, block, "lead"),
+        pick=_names(frame, block, "pick"),
+        picture=block.get("picture", ""),
+    )
+
+
+def _systems(
+    words: TableWords | None, evidence: Sequence[c.TableInfo], more: Mapping[str, Any]
+) -> c.SystemsInfo | None:
+    """What the view Systems shows, if its table is there; `groups` only if that is there."""
+    there = {info.name for info in evidence}
+    if words is None or words["table"] not in there:
+        return None
+    groups = words.get("groups", "")
+    fields = {
+        "metric": words["metric"].split(),
+        "cell": c.CellInfo(*words["cell"].split()),
+        "groups": groups if groups in there else "",
+    }
+    return c.SystemsInfo(**{**words, **fields, **more})
 
 
 def terms(*groups: str) -> list[c.Term]:
@@ -160,6 +203,7 @@ _ORDERS: tuple[_Order, ...] = (
     (("metric", "judge"), sorted_metrics),
     (("author",), sorted_authors),
     (("coefficient",), _first(*COEFFICIENTS)),
+    (("component",), _first(*COMPONENTS)),
     (("statistic",), _first(ANY_SHAPE, *CARD_STATISTICS)),
 )
 
@@ -181,60 +225,6 @@ def ordered(name: str, frame: pd.DataFrame) -> pd.DataFrame:
             places.append([place[value] for value in values])
     at = np.lexsort(places[::-1])
     return frame.take(at)
-
-
-# What pages of tests and of changes share: tables as `words_of_tests.yaml` has them, and words.
-
-
-Figures = Mapping[str, Sequence[c.FigureInfo]]
-
-
-def put_evidence(
-    page: PageFolder,
-    tables: Mapping[str, pd.DataFrame],
-    kind: str,
-    command: str,
-    *,
-    figures: Figures | None = None,
-    blocks: Mapping[str, TableWords] | None = None,
-) -> list[c.TableInfo]:
-    """Write the tables of a kind of page that have a row, in the order of `words_of_tests.yaml`.
-
-    `blocks` are of tables that no file knows; they come next, then those of `words.yaml`.
-    """
-    known = {**words_of(kind)["tables"], **(blocks or {})}
-    grouped = {name: {"group": words_of(kind)["group"], **block} for name, block in known.items()}
-    infos = put_tables(page, tables, command, figures=figures, blocks=grouped)
-    order = {name: place for place, name in enumerate(known)}
-    return sorted(infos, key=lambda info: order.get(info.name, len(order)))
-
-
-def finish_test(
-    page: PageFolder,
-    report: Report,
-    tables: Mapping[str, pd.DataFrame],
-    kind: str,
-    figures: Figures,
-    blocks: Mapping[str, TableWords] | None = None,
-    **head: Any,
-) -> None:
-    """Write evidence and the head of a test's page; `head` are counts, the statistics that are its
-    `headline`, and fields of Head."""
-    command = f"metassay run {report.benchmark}"
-    evidence = put_evidence(page, tables, kind, command, figures=figures, blocks=blocks)
-    tested, headline = words_of(kind)["tested"], head.pop("headline")
-    noun, table, cell = tested["noun"], tested["table"], c.CellInfo(*tested["cell"].split())
-    shown = table in {info.name for info in evidence}
-    systems = c.SystemsInfo(noun, table, noun, ["statistic"], cell, "better", "", headline)
-    fields = {
-        "systems": systems if shown else None,
-        "terms": [c.Term(*term) for term in words_of(kind)["terms"].items()],
-        "tables": evidence,
-        "figures": [info for infos in figures.values() for info in infos],
-    }
-    notes = tables.get("notes", pd.DataFrame(columns=["stage", "note"]))
-    about, counts = words_of(kind)["about"], head.pop("counts")
-    page.finish(report.head(kind, about, counts, notes, **fields, **head))
 
 
 def words_of(kind: str) -> TableWords:

@@ -10,10 +10,9 @@ import pandas as pd
 from metassay.core.atomic import whole_folder
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, short
-from metassay.labelled.records import ALL_KINDS
+from metassay.labelled.records import ALL_KINDS, ENTAILED
 from metassay.labelled.results import (
     DETECTED,
-    ENTAILED,
     FALSE_ALARMS,
     Cards,
     cards_of,
@@ -23,23 +22,17 @@ from metassay.labelled.results import (
 )
 from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
-from metassay.reporting.evidence import finish_test, in_order
-from metassay.reporting.figures.tests import draw_judge_kinds, draw_reliability
+from metassay.reporting.evidence import finish, in_order
+from metassay.reporting.figures.pictures import draw_reliability
 from metassay.reporting.names import sorted_parts
 from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
-from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
+from metassay.reporting.published_judges import compare_judges
 from metassay.reporting.section import TableWords, short_estimate
-from metassay.reporting.section import texts as words
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 
 JUDGE_FIGURES = {
-    "kinds": Drawing(
-        draw_judge_kinds,
-        "kinds",
-        "Share that each judge detects of each kind of item, and its share of false alarms",
-    ),
     "reliability": Drawing(
         draw_reliability,
         "calibration",
@@ -60,15 +53,12 @@ class JudgeTestReport(Report):
     """What the report is made from.
 
     `tables`: pairs, judgments, gold, ratings, verdicts, judge_cards and calibration. `test` is the
-    test's type and `options` what params.yaml says of it. `published` names tables in
-    `published_folder` to compare with. `confidence` is that of the intervals.
+    test's type. `published` names tables in `published_folder` to compare with.
     """
 
     test: str
-    options: Mapping[str, Any]
     published: Sequence[str]
     published_folder: Path
-    confidence: float
 
 
 def write_judge_test(report: JudgeTestReport, out: Path) -> None:
@@ -87,16 +77,11 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         **filled(kinds=kinds),
         "calibration": tables["calibration"],
         "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
-        **{f"published_{name}": frame for name, frame in compared.items()},
+        **{name: frame for one in compared for name, frame in one.tables.items()},
         **filled(answers=answers),
         **report.said(),
     }
-    published = words("words_of_tests.yaml")["published"]
-    blocks = {
-        f"published_{name}": {**published, "says": [*published["says"], f"{of.title}. {of.says}"]}
-        for name, of in JUDGE_COMPARISONS.items()
-        if name in compared
-    }
+    blocks = {name: block for one in compared for name, block in one.blocks.items()}
     with whole_folder(out, "report") as folder:
         write_tables(files, folder)
         _write_page(report, files, blocks, folder)
@@ -111,7 +96,7 @@ def _write_page(
     """The page and its figures; judges are called as they are shown."""
     tables, shown = report.shown_as.frames(report.tables), report.shown_as.frames(files)
     cards = cards_of(shown["judge_cards"], set(tables["ratings"]["rater"]))
-    kinds, bins = shown.get("kinds", kinds_table(cards)), shown["calibration"]
+    kinds, bins = kinds_table(cards), shown["calibration"]
     first = FIRST.get(report.test, BALANCED)
     better = dict.fromkeys(_LOWER, "lower") | dict.fromkeys(_NEITHER, "neither")
     rows = shown["judge_cards"]
@@ -125,22 +110,19 @@ def _write_page(
     for name in ("judge_cards", "kinds", "calibration"):
         if name in shown:
             shown[name] = in_order(shown[name], order)
-    drawn = {
-        "kinds": kinds[kinds["study"] == cards.pooled],
-        "calibration": bins[(bins["study"] == cards.pooled) & (bins["part"] == FULL)],
-    }
+    drawn = {"calibration": bins[(bins["study"] == cards.pooled) & (bins["part"] == FULL)]}
     page = PageFolder(folder)
-    finish_test(
+    answer = [*kinds_verdict(cards, kinds), *verdict(cards, first)]
+    texts = put_items(page, shown["verdicts"], tables)
+    finish(
         page,
-        report,
-        shown,
         "judge test",
-        put_figures(JUDGE_FIGURES, drawn, folder),
-        blocks,
-        counts=_counts(tables),
-        answer=[*kinds_verdict(cards, kinds), *verdict(cards, first)],
-        headline=headline,
-        texts=put_items(page, shown["verdicts"], tables),
+        shown,
+        report.command,
+        figures=put_figures(JUDGE_FIGURES, drawn, folder),
+        blocks=blocks,
+        systems={"headline": headline},
+        **report.head(shown, _counts(tables), answer=answer, texts=texts),
     )
 
 
@@ -313,19 +295,13 @@ def put_items(
     )
     has_one = set(judged.loc[judged["probability"].notna(), "judge"])
     probable = [judge for judge in judges if judge in has_one]
-    scale = ("higher", 0.0, 1.0)
-    criteria = [c.CriterionInfo(RIGHT, RIGHT, "right", *scale)]
-    criteria += [
-        c.CriterionInfo(name, name.replace("_", " "), f"people_{place}", *scale)
-        for place, name in enumerate(sorted(set(ratings["criterion"])))
-    ]
     return put_texts(
         page,
         ((_document(row, known, probable), [row["n_wrong"]]) for row in records(gold)),
         noun="item",
         judges=judges,
         metrics={SUREST: "lower", **{_probability(judge): "neither" for judge in probable}},
-        criteria=criteria,
+        criteria=dict.fromkeys([RIGHT, *sorted(set(ratings["criterion"]))], "higher"),
         parts=sorted(set(gold["kind"]) - {"full"}),
         rated=lambda text: text.blocks[0].lines[0].people,
     )

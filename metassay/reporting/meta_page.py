@@ -6,46 +6,34 @@ from typing import Any
 
 import pandas as pd
 
-from metassay import __version__
 from metassay.format.frames import records
 from metassay.format.numbers import short, short_interval
 from metassay.meta_evaluation.options import BELOW_OTHERS, CertificationOptions
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS
 from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
-from metassay.reporting.contract import Head, Link, Problem
-from metassay.reporting.evidence import put_tables, terms, verdict_words
-from metassay.reporting.figures import correlations, systems
-from metassay.reporting.figures.drawing import Draw
+from metassay.reporting.contract import Link, Problem
+from metassay.reporting.evidence import finish, terms, verdict_words
+from metassay.reporting.figures import pictures
 from metassay.reporting.page import Drawing, put_figures
 from metassay.reporting.shell import PageFolder
-from metassay.tables.columns import entries
 
-# Name of the figure: the table that it draws | its title to read out.
-_TITLES = entries("""
-    leaderboard: leaderboard | Each author's mean on the main metrics, with bootstrap intervals
-    forest: certificates | Each metric's correlation with people per criterion, with intervals and
-      one rater's own
-    components: components | Which shares of the variance of people's ratings and of each metric lie
-      between systems, between documents, text by text
-    correlation_heatmap: certificates | Correlation of every metric with every human criterion, by
-      level
-    violins: rating_violins | What people gave each system by criterion, and the mean with its
-      interval
-    metric_matrix: metric_correlations | Pearson correlation of every metric and human criterion
-      with every other
-    rubric_levels: rubric_levels | How often each grade of each criterion was given, by author
-    profile: profile | Words, numbers and popularity of words of each author's texts
-    facet_lengths: facets | Share of each author's words that belongs to each of their parts
-""")
-_DRAW: tuple[Draw, ...] = (
-    *(systems.draw_leaderboard, correlations.draw_forest, correlations.draw_components),
-    *(correlations.draw_correlation_heatmap, systems.draw_violins, correlations.draw_metric_matrix),
-    *(systems.draw_rubric_levels, systems.draw_profile, systems.draw_facet_lengths),
-)
 FIGURES = {
-    name: Drawing(draw, table, title, ("useful",) if name == "forest" else ())
-    for draw, (name, words) in zip(_DRAW, _TITLES, strict=True)
-    for table, title in [words.split(" | ")]
+    "leaderboard": Drawing(
+        pictures.draw_leaderboard,
+        "leaderboard",
+        "Each author's mean on the main metrics, with bootstrap intervals",
+    ),
+    "forest": Drawing(
+        pictures.draw_forest,
+        "certificates",
+        "Each metric's correlation with people per criterion, with intervals and one rater's own",
+        ("useful",),
+    ),
+    "violins": Drawing(
+        pictures.draw_violins,
+        "rating_violins",
+        "What people gave each system by criterion, and the mean with its interval",
+    ),
 }
 
 
@@ -111,16 +99,15 @@ def write_meta_page(
         about = "Metrics tested against people: which to trust, for which decision, and how sure."
     figures = put_figures(FIGURES, tables, folder, options)
     problems = [*(Problem("warning", line) for line in notes), *fields.pop("problems")]
-    page.finish(
-        Head(
-            kind="meta-eval",
-            name=title,
-            about=about,
-            made=f"Metassay {__version__}",
-            tables=put_tables(page, tables, command, figures=figures),
-            figures=[one for drawn in figures.values() for one in drawn],
-            problems=problems,
-            links=[Link("choices.json", "Directions, scales and options")],
-            **fields,
-        )
+    finish(
+        page,
+        "meta-eval",
+        tables,
+        command,
+        figures=figures,
+        name=title,
+        about=about,
+        problems=problems,
+        links=[Link("choices.json", "Directions, scales and options")],
+        **fields,
     )

@@ -16,7 +16,7 @@ import pandas as pd
 from metassay.core.errors import raise_problems
 from metassay.metrics.describe import FAMILIES, Description
 from metassay.scoring.catalogue import descriptions
-from metassay.scoring.rubrics.metrics import rubric_descriptions
+from metassay.scoring.rubrics.ask import rubric_descriptions
 from metassay.tables.names import EACH_PART, FULL, REFERENCE, STATEMENT, base_metric
 
 OTHER_FAMILY = "Other metrics"

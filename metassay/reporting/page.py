@@ -7,19 +7,20 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay import __version__
 from metassay.format.frames import rows, to_csv, to_markdown
 from metassay.llm.endpoints import ModelOptions
-from metassay.reporting.contract import Dataset, FigureInfo, Head, Problem
+from metassay.reporting.contract import Dataset, FigureInfo, Problem
+from metassay.reporting.evidence import LISTS
 from metassay.reporting.figures import drawing
 from metassay.reporting.names import NONE, ShownAs
 from metassay.reporting.responses import asked_table, missing_lines, notes_table
+from metassay.tables.notes import NOTES
+from metassay.tables.parquet import empty
 
 INVENTED = (
     "Invented data: every text, system and rating was made up to show how Metassay works. The"
     " numbers say nothing about any real system, metric or patient."
 )
-LISTS = "all_ratings"  # a column for figures alone: long lists that no file has
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -46,25 +47,30 @@ class Report:
     shown_as: ShownAs = NONE
 
     def head(
-        self, kind: str, about: str, counts: Sequence[str], notes: pd.DataFrame, **more: Any
-    ) -> Head:
-        """The head of its page; `notes` is the table of those, called as they are shown.
+        self, tables: Mapping[str, pd.DataFrame], counts: Sequence[str], **more: Any
+    ) -> dict[str, Any]:
+        """Fields of Head: those here, and `more`, whose problems and banners stand beside these.
 
-        `more` are other fields of Head; problems and banners there stand beside the report's own.
+        `tables` may have `notes`, called as they are shown.
         """
+        notes = tables.get("notes", empty(NOTES))
         asked = missing_lines(asked_table(self.responses, self.models))
         problems = [Problem("missing", line) for line in asked]
         problems += [
             Problem("warning", f"{one}: {note}") for one, note in rows(notes, "stage", "note")
         ]
-        dataset = Dataset(self.title, self.licence, self.citation, counts, self.seen)
-        fields = {
+        return {
             **more,
+            "name": self.benchmark,
+            "dataset": Dataset(self.title, self.licence, self.citation, counts, self.seen),
             "problems": [*problems, *more.get("problems", ())],
             "banners": [*([INVENTED] if self.invented else []), *more.get("banners", ())],
         }
-        made = f"Metassay {__version__}"
-        return Head(kind, self.benchmark, about, made, dataset=dataset, **fields)
+
+    @property
+    def command(self) -> str:
+        """What makes it again."""
+        return f"metassay run {self.benchmark}"
 
     def said(self) -> dict[str, pd.DataFrame]:
         """The tables of what language models were asked, and of the notes, if they have a row."""

@@ -4,19 +4,18 @@ A comparison picks, from a transcribed table in `reports/published/`, the cells 
 too. What a paper printed for metrics or systems that were not run here is counted, not shown.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pandas as pd
 
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted
-from metassay.reporting.cells import AUTHORS, SECTIONS, Ours, named, read_printed
-from metassay.reporting.published_judges import ClaimScores, compare_claims
-from metassay.reporting.section import Row, TableWords, texts
+from metassay.reporting.cells import AUTHORS, SECTIONS, Compared, Comparison, Ours, Part, compare
+from metassay.reporting.published_judges import claim_tables
+from metassay.reporting.section import Row, texts
 from metassay.tables.names import FULL, NO_JUDGE
 
 SCHOLARSUM_STUDY = "scholarsum_arxiv"
@@ -26,104 +25,67 @@ Numbers = Mapping[Hashable, float | None]  # ours, by what a printed row is; Non
 Place = tuple[str, str, Hashable]  # row and column of a printed number, and which of ours it is
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A printed table: its title, its files in `reports/published/`, how its cells are matched.
+class _How(NamedTuple):
+    """How cells are matched: our `numbers`, and where a printed row stands and beside which.
 
-    `numbers` finds ours, and `place` says where a printed row stands and which of ours is beside
-    it. `reason` is why they differ, where they do. `every` are our numbers of all documents, where
-    `numbers`, as the print, are of some. Without `numbers` these are claim scores of several
-    evaluators, which stand beside those of our judges.
+    `every` are our numbers of all documents, where `numbers`, as the print, are of some.
     """
 
-    title: str
-    files: tuple[str, ...]
-    says: str
-    numbers: Callable[[Ours], Numbers] | None = None
-    place: Callable[[Row], Place] | None = None
-    reason: str = ""
-    decimals: int = 2  # that are printed
+    numbers: Callable[[Ours], Numbers]
+    place: Callable[[Row], Place]
     every: Callable[[Ours], Numbers] | None = None
 
 
-@dataclass(frozen=True)
-class Compared:
-    """A comparison that was made; `n_not_run` printed cells have no counterpart here.
+def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> list[Compared]:
+    """Make the named comparisons; BadInput for an unknown name or an unreadable file.
 
-    `cells`: row, column, ours, published, difference (ours less published), note (why they differ,
-    where they do) and, where `ours` is of a part of the documents alone, `ours_all`.
+    Columns of their tables: row, column, ours, published, difference (ours less published), note
+    (why they differ, where they do) and, where `ours` is of a part of the documents alone,
+    `ours_all`; claim scores are those of `claim_tables`.
     """
 
-    name: str
-    title: str
-    says: str
-    cells: pd.DataFrame
-    n_not_run: int
-    decimals: int = 2
+    def make(name: str, one: Comparison, printed: pd.DataFrame) -> tuple[int, Sequence[Part]]:
+        if name not in _HOW:
+            return claim_tables(one, printed, tables.leaderboard)
+        cells = _cells(one, _HOW[name], tables, records(printed))
+        n_not_run = int((printed["value"] != "").sum()) - len(cells)
+        says = [one.says, _summary(cells, n_not_run, one.decimals)]
+        return n_not_run, [("", "cells", cells, {"title": one.title, "says": says})]
 
-    @property
-    def summary(self) -> str:
-        """How many cells agree, the largest difference, and what has no counterpart."""
-        if self.cells.empty:
-            return f"None of its {counted(self.n_not_run, 'cell')} was computed here."
-        known = self.cells.dropna(subset=["difference"])
-        same = sum(agrees(one, 0.5 * 10.0**-self.decimals) for one in known["difference"])
-        said = f"{same} of {counted(len(self.cells), 'cell')} equal the printed digits"
-        if len(known):
-            row, column, most = max(
-                rows(known, "row", "column", "difference"), key=lambda line: abs(line[2])
-            )
-            said += f"; the largest difference is {most:+.{self.decimals + 1}f} ({row}, {column})"
-        others = f" {counted(self.n_not_run, 'published cell')} of metrics or systems not run here"
-        return f"{said}.{others} are left out." if self.n_not_run else f"{said}."
-
-    @property
-    def blocks(self) -> dict[str, TableWords]:
-        """How the table is shown: blocks as in words.yaml."""
-        block = texts("words.yaml")["published"]["cells"]
-        said = {"title": self.title, "says": [self.says, self.summary, *block["says"]]}
-        return {f"published_{self.name}": {**block, **said}}
-
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """What lies beside the page, by file name."""
-        return {f"published_{self.name}": self.cells}
+    return [*compare(names, COMPARISONS, "benchmark", folder, make)]
 
 
-def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> list[Compared | ClaimScores]:
-    """Make the named comparisons; BadInput for an unknown name or an unreadable file."""
-    made: list[Compared | ClaimScores] = []
-    for name, one in named(names, COMPARISONS, "benchmark"):
-        printed = pd.concat([read_printed(folder / file) for file in one.files])
-        if one.numbers is None or one.place is None:
-            found = compare_claims(printed, tables.leaderboard)
-            made.append(ClaimScores(name, one.title, one.says, *found))
-        else:
-            every = one.every(tables) if one.every else {}
-            lines = records(printed)
-            cells = _cells(
-                one, one.numbers(tables), every, zip(map(one.place, lines), lines, strict=True)
-            )
-            n_not_run = int((printed["value"] != "").sum()) - len(cells)
-            made.append(Compared(name, one.title, one.says, cells, n_not_run, one.decimals))
-    return made
+def _summary(cells: pd.DataFrame, n_not_run: int, decimals: int) -> str:
+    """How many cells agree, the largest difference, and what has no counterpart."""
+    if cells.empty:
+        return f"None of its {counted(n_not_run, 'cell')} was computed here."
+    known = cells.dropna(subset=["difference"])
+    same = sum(agrees(one, 0.5 * 10.0**-decimals) for one in known["difference"])
+    said = f"{same} of {counted(len(cells), 'cell')} equal the printed digits"
+    if len(known):
+        row, column, most = max(
+            rows(known, "row", "column", "difference"), key=lambda line: abs(line[2])
+        )
+        said += f"; the largest difference is {most:+.{decimals + 1}f} ({row}, {column})"
+    others = f" {counted(n_not_run, 'published cell')} of metrics or systems not run here"
+    return f"{said}.{others} are left out." if n_not_run else f"{said}."
 
 
-def _cells(
-    one: Comparison, ours: Numbers, every: Numbers, printed: Iterable[tuple[Place, Row]]
-) -> pd.DataFrame:
+def _cells(one: Comparison, how: _How, tables: Ours, printed: Sequence[Row]) -> pd.DataFrame:
+    ours, every = how.numbers(tables), how.every(tables) if how.every else {}
     made = []
-    for (row, column, key), line in printed:
+    for line in printed:
+        row, column, key = how.place(line)
         if key in ours:
             number, published = ours[key], float(line["value"])
             difference = None if number is None else round(number - published, 12)
-            transcription = "" if one.every else line["note"]  # those of ScholarSum are labels
+            transcription = "" if how.every else line["note"]  # those of ScholarSum are labels
             note = _note(difference, transcription, one)
             made.append([row, column, number, published, difference, note, every.get(key)])
     numbers = ["ours", "published", "difference", "ours_all"]
     frame = pd.DataFrame(made, columns=["row", "column", *numbers[:3], "note", "ours_all"])
     frame = frame.astype({name: "float64" for name in numbers})
-    return frame if one.every else frame.drop(columns="ours_all")
+    return frame if how.every else frame.drop(columns="ours_all")
 
 
 def _note(difference: float | None, transcription: str, one: Comparison) -> str:
@@ -253,25 +215,23 @@ def _of_doclens(rouge_l: str) -> Callable[[Row], Place]:
     return partial(_doclens, metrics=rouge)
 
 
-_HOW: dict[str, tuple[Callable[[Ours], Numbers], Callable[[Row], Place]]] = {
-    "benabacha_table2": (_with_aggregate, _of_metrics(ROUGE_VARIANTS, "mts_dialog_criteria")),
-    "doclens_table20": (_per_cent, _of_doclens("rougeLsum_fmeasure")),
-    "doclens_table24": (_per_cent, _of_doclens("rougeL_fmeasure")),
-    "maynez_spearman": (
+_HOW = {
+    "benabacha_table2": _How(_with_aggregate, _of_metrics(ROUGE_VARIANTS, "mts_dialog_criteria")),
+    "doclens_table20": _How(_per_cent, _of_doclens("rougeLsum_fmeasure")),
+    "doclens_table24": _How(_per_cent, _of_doclens("rougeL_fmeasure")),
+    "maynez_spearman": _How(
         partial(_correlations, study="xsum_hallucination", coefficient="spearman"),
         _of_metrics(_CALLED["xsum_metrics"], "xsum_criteria"),
     ),
-    "unieval_topical_chat": (partial(_each_coefficient, study="topical_chat"), _unieval),
-    "unieval_sfres": (partial(_each_coefficient, study="sfres"), _unieval),
-    "fm_table4": (partial(_scholarsum_means, n_papers=PRINTED_PAPERS), _scholarsum),
-    "fm_weights": (_fitted_weights, _weights),
+    "unieval_topical_chat": _How(partial(_each_coefficient, study="topical_chat"), _unieval),
+    "unieval_sfres": _How(partial(_each_coefficient, study="sfres"), _unieval),
+    "fm_table4": _How(
+        partial(_scholarsum_means, n_papers=PRINTED_PAPERS),
+        _scholarsum,
+        partial(_scholarsum_means, n_papers=None),
+    ),
+    "fm_weights": _How(_fitted_weights, _weights),
 }
-_EVERY = {"fm_table4": partial(_scholarsum_means, n_papers=None)}
 COMPARISONS = {
-    name: Comparison(
-        **{**block, "files": tuple(block["files"])},
-        **dict[str, Any](zip(("numbers", "place"), _HOW.get(name, ()), strict=False)),
-        every=_EVERY.get(name),
-    )
-    for name, block in texts("published.yaml")["comparisons"].items()
+    name: Comparison(**block) for name, block in texts("published.yaml")["comparisons"].items()
 }

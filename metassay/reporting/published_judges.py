@@ -5,8 +5,7 @@ compared is the order of the systems: of each of our judges with each printed ev
 systems whose texts are the same here and there.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -16,8 +15,8 @@ import pandas as pd
 from metassay.format.frames import rows
 from metassay.format.numbers import counted, probability
 from metassay.labelled.results import Cards
-from metassay.reporting.cells import AUTHORS, SECTIONS, named, read_printed
-from metassay.reporting.section import TableWords, texts
+from metassay.reporting.cells import AUTHORS, SECTIONS, Compared, Comparison, Part, compare
+from metassay.reporting.section import texts
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import NO_JUDGE
 
@@ -34,47 +33,28 @@ RANKS = (
 )
 
 
-@dataclass(frozen=True)
-class ClaimScores:
-    """The comparison: `scores` by judge and as printed, and how far `ranks` agree.
+def claim_tables(
+    one: Comparison, printed: pd.DataFrame, leaderboard: pd.DataFrame
+) -> tuple[int, Sequence[Part]]:
+    """Scores by judge and as printed, and how far ranks agree; and how many printed have no row.
 
-    `scores` (SCORES and a column `EVALUATOR (printed)` per evaluator; all 0 to 1) has a row per
-    metric, section, system and judge; printed values are repeated for each judge. `ranks` (RANKS):
+    Scores (SCORES and a column `EVALUATOR (printed)` per evaluator; all 0 to 1) have a row per
+    metric, section, system and judge; printed values are repeated for each judge. In ranks (RANKS)
     `judge` is one of ours, by its `macro` or `micro` values, or a printed evaluator, for the
-    yardstick. `n_not_run`: printed values of other texts or measures.
+    yardstick.
     """
-
-    name: str
-    title: str
-    says: str
-    scores: pd.DataFrame
-    ranks: pd.DataFrame
-    n_not_run: int
-
-    @property
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """What lies beside the page, by file name."""
-        name = f"published_{self.name}"
-        return {name: self.scores, f"{name}_ranks": self.ranks}
-
-    @property
-    def blocks(self) -> dict[str, TableWords]:
-        """How these are shown: blocks as in words.yaml."""
-        of = texts("words.yaml")["published"]
-        lacks = (
-            f"{counted(self.n_not_run, 'printed value')} of other texts or measures are left out."
-        )
-        said = [[f"{self.title}. {self.says}", lacks], _too_few(self.ranks)]
-        return {
-            name: {**of[kind], "says": [*first, *of[kind]["says"]]}
-            for name, kind, first in zip(self.tables, ("claims", "claim_ranks"), said, strict=True)
-        }
+    scores, ranks, n_not_run = compare_claims(printed, leaderboard)
+    lacks = f"{counted(n_not_run, 'printed value')} of other texts or measures are left out."
+    return n_not_run, [
+        ("", "claims", scores, {"says": [f"{one.title}. {one.says}", lacks]}),
+        ("_ranks", "claim_ranks", ranks, {"says": _too_few(ranks)}),
+    ]
 
 
 def compare_claims(
     printed: pd.DataFrame, leaderboard: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, int]:
-    """The frames `scores` and `ranks` of ClaimScores, and how many printed values have no row."""
+    """The frames of `claim_tables`, and how many printed values have no row."""
     known, n_not_run = _printed_claims(printed)
     evaluators = list(dict.fromkeys(evaluator for *_, evaluator in known))
     columns = ("metric", "part", "author", "judge", *SCORES[5:])
@@ -167,45 +147,27 @@ def _too_few(ranks: pd.DataFrame) -> list[str]:
 
 PRINTED_SOURCE = "printed"
 JUDGE_COLUMNS = ("judge", "source", "column", "value", "low", "high", "n")
-Sets = Mapping[str, Sequence[str]]  # a printed data set -> our subsets, averaged
-
-
-@dataclass(frozen=True)
-class JudgeComparison:
-    """Printed accuracies: their files, what is said of them, which number of ours is like them.
-
-    `sets` says which subsets of ours a printed data set is; without, what is printed stands beside
-    all items of the test, which are other items.
-    """
-
-    title: str
-    file: str
-    says: str
-    statistic: str
-    sets: Sets | None = None
-
-
 JUDGE_COMPARISONS = {
-    name: JudgeComparison(**block) for name, block in texts("published.yaml")["judges"].items()
+    name: Comparison(**block) for name, block in texts("published.yaml")["judges"].items()
 }
 
 
-def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> dict[str, pd.DataFrame]:
+def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> list[Compared]:
     """The named comparisons: columns JUDGE_COLUMNS, values from 0 to 1.
 
     Raises BadInput for an unknown name or an unreadable file.
     """
-    tables = {}
-    for name, comparison in named(names, JUDGE_COMPARISONS, "test"):
-        printed = _printed_accuracies(read_printed(folder / comparison.file))
-        cells = [*_accuracies(test, comparison), *printed]
-        reals = dict.fromkeys(("value", "low", "high"), "float64")
+
+    def make(_: str, one: Comparison, printed: pd.DataFrame) -> tuple[int, Sequence[Part]]:
+        cells = [*_accuracies(test, one), *_printed_accuracies(printed)]
         frame = pd.DataFrame(cells, columns=list(JUDGE_COLUMNS))
-        tables[name] = frame.astype({**reals, "n": "Int64"})
-    return tables
+        frame = frame.astype({**dict.fromkeys(("value", "low", "high"), "float64"), "n": "Int64"})
+        return 0, [("", "judges", frame, {"says": [f"{one.title}. {one.says}"]})]
+
+    return [*compare(names, JUDGE_COMPARISONS, "test", folder, make)]
 
 
-def _accuracies(test: Cards, one: JudgeComparison) -> list[list[object]]:
+def _accuracies(test: Cards, one: Comparison) -> list[list[object]]:
     sets = one.sets or {"accuracy": () if test.pooled is None else (test.pooled,)}
     made: list[list[object]] = []
     for column, studies in sets.items():

@@ -14,18 +14,18 @@ from metassay.meta_evaluation.evaluate import MADE
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.rubric_agreement import rubric_agreement
 from metassay.reporting.answers import answers_table, unanswered
-from metassay.reporting.cells import Ours
-from metassay.reporting.contract import CellInfo, GridRow, Problem, SystemsInfo
+from metassay.reporting.cells import Compared, Ours
+from metassay.reporting.contract import GridRow, Problem
 from metassay.reporting.documents import put_documents
-from metassay.reporting.evidence import put_tables
+from metassay.reporting.evidence import finish
 from metassay.reporting.facets import facets_table
 from metassay.reporting.meta_page import FIGURES, answer_of
 from metassay.reporting.names import Metric, described, headline_metrics, sorted_metrics
 from metassay.reporting.page import Report, filled, put_figures, write_tables
-from metassay.reporting.published import Compared, compare_all
-from metassay.reporting.published_judges import ClaimScores
+from metassay.reporting.published import compare_all
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.summaries import (
+    clusters_found,
     conflict_shares,
     profile_table,
     ranks_table,
@@ -36,8 +36,6 @@ from metassay.reporting.summaries import (
 from metassay.statistics.document_means import Resampling
 from metassay.tables.criteria import of_rubrics
 from metassay.tables.names import metric_label
-from metassay.tables.notes import NOTES
-from metassay.tables.parquet import empty
 
 # The tables that lie beside the page, as they are.
 TABLES = ("leaderboard", "certificates", *(name for name in MADE if name != "evidence"))
@@ -117,51 +115,52 @@ def _write_page(
     report: ReportInput,
     every: Mapping[str, pd.DataFrame],
     files: Mapping[str, pd.DataFrame],
-    compared: Sequence[Compared | ClaimScores],
+    compared: Sequence[Compared],
     folder: Path,
 ) -> None:
     """Names are called as they are shown: in `every` table of the benchmark, and those beside."""
     shown, page = report.shown_as, PageFolder(folder)
     read, tables = shown.frames(every), shown.frames(files)
-    command = f"metassay run {report.benchmark}"
     lexical = _lexical_judges(read["judgments"])
     figures = put_figures(FIGURES, tables, folder, report.certification)
     answer = answer_of(tables, report.certification, report.resampling.confidence)
     if "answers" in tables:
         lacking = unanswered(tables["answers"])
         answer["problems"][:0] = [Problem("missing", line) for line in lacking]
-    board, notes = tables["leaderboard"], tables.get("notes", empty(NOTES))
-    better = _shown_metrics(board, answer["grid"])
+    board = tables["leaderboard"]
+    headline = [metric_label(*metric) for metric in headline_metrics(_directions(board))]
+    clumped = clusters_found(tables["designs"], report.resampling)
     texts = put_documents(
         page,
         read,
         facets=report.facets,
         scales=report.scales,
-        better=better,
+        better=_shown_metrics(board, answer["grid"]),
         names=shown.authors,
     )
-    evidence = put_tables(
+    finish(
         page,
+        "benchmark",
         tables,
-        command,
+        report.command,
         figures=figures,
         blocks={name: block for one in compared for name, block in one.blocks.items()},
+        systems={"headline": headline, "no_groups": _NO_GROUPS if clumped else ""},
+        **report.head(
+            tables,
+            _counts(read),
+            **answer,
+            banners=[_LEXICAL.format(judges=" and ".join(lexical))] if lexical else [],
+            texts=texts,
+        ),
     )
-    head = report.head(
-        "benchmark",
-        "How systems score on every metric, and how well every metric agrees with people.",
-        _counts(read),
-        notes,
-        **answer,
-        banners=[_LEXICAL.format(judges=" and ".join(lexical))] if lexical else [],
-        tables=evidence,
-        figures=[one for drawn in figures.values() for one in drawn],
-        systems=None if board.empty else _systems(board, "system_groups" in tables),
-        texts=texts,
-    )
-    page.finish(head)
 
 
+_NO_GROUPS = (
+    "Which systems can be told apart is not said here: scores and ratings show that documents"
+    " belong together, and nobody said which, so that equal systems would be told apart. Name the"
+    " clusters (docs/own-data.md, design) and run again."
+)
 _LEXICAL = (
     "{judges}: a lexical baseline, not a semantic judge. It looks for a claim’s words and for"
     " conflicting numbers, units, sides and negations; it doesn’t understand paraphrase. Read its"
@@ -180,19 +179,6 @@ def _shown_metrics(board: pd.DataFrame, grid: Sequence[GridRow]) -> dict[Metric,
     named = {cell.metric for row in grid for cell in row.cells if cell is not None}
     chosen = {*headline_metrics(better), *(m for m in better if metric_label(*m) in named)}
     return {metric: better[metric] for metric in sorted_metrics(chosen)}
-
-
-def _systems(board: pd.DataFrame, groups: bool) -> SystemsInfo:
-    return SystemsInfo(
-        noun="system",
-        table="leaderboard",
-        system="author",
-        metric=["metric", "judge"],
-        cell=CellInfo("macro", "low", "high", "n_documents", "n_failed"),
-        better="better",
-        groups="system_groups" if groups else "",
-        headline=[metric_label(*metric) for metric in headline_metrics(_directions(board))],
-    )
 
 
 def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:

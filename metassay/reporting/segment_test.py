@@ -12,20 +12,12 @@ from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, short, shown, shown_interval
 from metassay.labelled.records import NONE
 from metassay.reporting import contract as c
-from metassay.reporting.evidence import finish_test, in_order
-from metassay.reporting.figures.tests import draw_confusions
-from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
+from metassay.reporting.evidence import finish, in_order
+from metassay.reporting.page import Report, filled, write_tables
 from metassay.reporting.section import short_estimate
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 
-SEGMENT_FIGURES = {
-    "confusions": Drawing(
-        draw_confusions,
-        "confusions",
-        "How many sentences of each label every segmentation gives which label",
-    )
-}
 WRONG = "share of wrong labels"
 _TEXT = ["doc_id", "author"]
 _SENTENCE = [*_TEXT, "position"]
@@ -107,24 +99,21 @@ def _write_page(
     if "segment_scores" in files:
         better = shown_files["segment_scores"]["statistic"].map(_BETTER).fillna("higher")
         shown_files["segment_scores"] = shown_files["segment_scores"].assign(better=better)
-    drawn = {"confusions": in_order(tables["confusions"], order)}
     page = PageFolder(folder)
-    finish_test(
-        page,
-        report,
+    counts = [
+        counted(len(tables["texts"]), "text"),
+        counted(len(sentences), "labelled sentence"),
+        counted(sentences["label"].nunique(), "label"),
+        counted(len(report.segmentations), "segmentation"),
+    ]
+    head = report.head(
         shown_files,
-        "segmentation test",
-        put_figures(SEGMENT_FIGURES, drawn, folder),
-        counts=[
-            counted(len(tables["texts"]), "text"),
-            counted(len(sentences), "labelled sentence"),
-            counted(sentences["label"].nunique(), "label"),
-            counted(len(report.segmentations), "segmentation"),
-        ],
+        counts,
         answer=verdict(tables["segment_scores"], str(sentences["label"].value_counts().index[0])),
-        headline=_HEADLINE,
         texts=put_sentences(page, tables, wide, report.segmentations, labels),
     )
+    systems = {"headline": _HEADLINE}
+    finish(page, "segmentation test", shown_files, report.command, systems=systems, **head)
 
 
 def ranked(scores: pd.DataFrame) -> list[str]:

@@ -236,7 +236,7 @@ def system_groups(
     No rows where ratings and scores of a study in `designs` show that documents belong together
     and nobody gave the clusters: systems would be told apart that are equal.
     """
-    if _clusters_found(designs, how):
+    if clusters_found(designs, how):
         return framed("system_groups", [])
     whole = scores[(scores["part"] == FULL) & ~scores["author"].map(is_reference).astype(bool)]
     made: list[tuple[object, ...]] = []
@@ -265,7 +265,7 @@ def system_groups(
     return framed("system_groups", made)
 
 
-def _clusters_found(designs: pd.DataFrame, how: Resampling) -> bool:
+def clusters_found(designs: pd.DataFrame, how: Resampling) -> bool:
     """Whether the data of any study show clusters that `how`, by the user or by copies, has not."""
     known = len(set(how.clusters.values())) if how.clusters else np.inf
     fewer = designs["n_clusters"] < np.minimum(known, designs["n_documents"])

@@ -1,14 +1,14 @@
 """The view Texts of a page: shards of documents, their index, and what a search reads."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from metassay.core.visible import visible
 from metassay.reporting import contract as c
 from metassay.reporting.names import sorted_authors
-from metassay.reporting.shell import LARGEST, PageFolder
+from metassay.reporting.shell import PageFolder, Shards
 from metassay.tables.names import is_reference
 
 FIXED = {
@@ -33,30 +33,25 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     noun: str,
     judges: Sequence[str] = (),
     metrics: Mapping[str, str],
-    criteria: Sequence[c.CriterionInfo] = (),
+    criteria: Mapping[str, str] | None = None,
     parts: Sequence[str] = (),
     rated: Rated = lambda text: text.ratings,
 ) -> c.TextsInfo:
     """Write documents, index and search in the order of `documents`, one at a time.
 
     With each document stands, per text, on how many lines a judge is wrong or differs from people:
-    column `split`. `metrics`: better direction by the label that Text.scores have. `parts`: those
-    of lines and marks that can be filtered by. `rated`: the ratings of a text that are counted, and
-    whose means its criteria are, by name.
+    column `split`. `metrics`: better direction by the label that Text.scores have, `criteria` by
+    the name that ratings have. `parts`: those of lines and marks that can be filtered by. `rated`:
+    the ratings of a text that are counted, and whose means its criteria are.
     """
     columns = {label: f"metric_{place}" for place, label in enumerate(metrics)}
+    people = {name: f"people_{place}" for place, name in enumerate(criteria or ())}
     place_of = {part: str(place) for place, part in enumerate(parts)}
-    splits: list[Sequence[int]] = []
     index: list[dict[str, object]] = []
-    search = _Search(page)
-
-    def each() -> Iterator[c.Document]:
-        for document, split in documents:
-            splits.append(split)
-            yield document
-
-    for document, home in page.put_documents(each()):
-        for text, split in zip(document.texts, splits[-1], strict=True):
+    shards, search = Shards(page, "documents", "documents"), Shards(page, "search", "texts")
+    for document, splits in documents:
+        home = shards.add(document)
+        for text, split in zip(document.texts, splits, strict=True):
             scores, ratings = dict(text.scores), [*rated(text)]
             index.append(
                 {
@@ -68,67 +63,38 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
                     "split": split,
                     "parts": " ".join(place_of[p] for p in sorted(_parts(text) & set(place_of))),
                     **{column: scores.get(label) for label, column in columns.items()},
-                    **{of.column: _mean(ratings, of.name) for of in criteria},
+                    **{column: _mean(ratings, name) for name, column in people.items()},
                 }
             )
-            search.add(text)
-    known = [*FIXED, *_side_names(len(judges)), "split", "parts", *columns.values()]
-    frame = pd.DataFrame(index, columns=[*known, *(of.column for of in criteria)])
-    reals = [*columns.values(), *(of.column for of in criteria)]
+            lines = [line.text for block in text.blocks for line in block.lines]
+            search.add("\n".join([text.text, *(line for line in lines if line not in text.text)]))
+    reals = [*columns.values(), *people.values()]
+    known = [*FIXED, *_side_names(len(judges)), "split", "parts", *reals]
+    frame = pd.DataFrame(index, columns=known)
     frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
     return c.TextsInfo(
-        documents=len(splits),
+        documents=shards.n,
         texts=len(frame),
         noun=noun,
         authors=[
             c.AuthorInfo(name, "reference" if is_reference(name) else "system")
             for name in sorted_authors(frame["author"])
         ],
-        metrics=[c.MetricInfo(label, column, metrics[label]) for label, column in columns.items()],
-        criteria=criteria,
+        measures=[
+            *(c.Measure(label, column, metrics[label]) for label, column in columns.items()),
+            *(c.Measure(f"people: {n}", at, (criteria or {})[n]) for n, at in people.items()),
+        ],
         judges=judges,
         parts=parts,
-        index=page.put_evidence("index", frame, means=FIXED, **dict.fromkeys(_UNUSED, ""), says=[]),
+        table=page.put_evidence("index", frame, means=FIXED, **dict.fromkeys(_UNUSED, ""), says=[]),
         search=search.finish(),
-        documents_in=[
-            f"documents/{n}" for n in range(int(frame["home"].max()) + 1 if index else 0)
-        ],
+        documents_in=shards.finish(),
     )
 
 
 def utf16(text: str, end: int) -> int:
     """How many UTF-16 code units the first `end` characters are, as pages show them."""
     return len(visible(text[:end]).encode("utf-16-le", "surrogatepass")) // 2
-
-
-class _Search:
-    """What a search reads, written as texts pass by."""
-
-    def __init__(self, page: PageFolder) -> None:
-        self._page, self._first, self._size = page, 0, 0
-        self._read: list[str] = []
-        self._shards: list[c.SearchShard] = []
-
-    def add(self, text: c.Text) -> None:
-        """The text of the next row, and what is in its lines and not in it."""
-        lines = [line.text for block in text.blocks for line in block.lines]
-        read = "\n".join([text.text, *(line for line in lines if line not in text.text)])
-        size = len(read.encode("utf-8", "surrogatepass"))
-        if self._read and self._size + size > LARGEST:
-            self._put()
-        self._read.append(read)
-        self._size += size
-
-    def finish(self) -> list[c.SearchShard]:
-        """The shards, in order."""
-        if self._read:
-            self._put()
-        return self._shards
-
-    def _put(self) -> None:
-        name = self._page.put(f"search/{len(self._shards)}", {"texts": self._read})
-        self._shards.append(c.SearchShard(name, self._first, len(self._read)))
-        self._first, self._size, self._read = self._first + len(self._read), 0, []
 
 
 def _side_names(judges: int) -> list[str]:

@@ -16,7 +16,6 @@ from metassay.statistics.shares import Clusters, design_effect, own_clusters
 
 EPSILON = 0.2  # for experts; its authors advise .15 for skilled raters, .1 for crowds
 LEVEL = 0.05
-FEW = 10  # documents below which the design effect costs one more degree of freedom
 FEWEST = 30  # items of a rater below which the published test leaves a rater out
 
 
@@ -34,12 +33,12 @@ class Contest(NamedTuple):
 
 
 class AnnotatorTest(NamedTuple):
-    """What the contests add up to; NaN without any."""
+    """What the contests add up to; NaN and None without any."""
 
     winning_rate_published: float  # share of raters that the judge beats
-    passes_published: bool  # whether these are half of them or more
+    passes_published: bool | None  # whether these are half of them or more
     winning_rate: float
-    passes: bool
+    passes: bool | None
     advantage: float  # the mean of the contests': compare judges by it
     contests: list[Contest]  # by rater
 
@@ -62,9 +61,10 @@ def annotator_test(
     As published: a one-sided t-test of rater less judge (1, 0, -1), items being independent, and a
     rater with fewer than 30 items is left out. `p` is Tango's score test, whose variance is that
     under the null hypothesis and so does not vanish where few labels differ; the score is divided
-    by the root of the design effect of `cluster` (items,) and held against t, whose degrees of
-    freedom are those of as many equal documents as tell as much (Satterthwaite's). A document's
-    items are alike, and the published test then passes far too many (docs/calibration.md).
+    by the root of the design effect of `cluster` (items,), told as if most of one more document had
+    been lost, and held against t, whose degrees of freedom are those of as many equal documents as
+    tell as much (Satterthwaite's). A document's items are alike, and the published test then passes
+    far too many (docs/calibration.md).
 
     Sources: Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge,
     and its released code; Tango 1998, Equivalence test and confidence interval for the difference
@@ -74,9 +74,7 @@ def annotator_test(
     """
     labels, table = np.asarray(judge, np.float64), np.asarray(ratings, np.float64)
     if table.ndim != 2 or labels.shape != table.shape[1:]:
-        raise ValueError(
-            f"want raters x items and a judge's labels, got {table.shape}, {labels.shape}"
-        )
+        raise ValueError(f"want raters x items and a judge's, got {table.shape}, {labels.shape}")
     if not 0 <= epsilon < 1:
         raise ValueError(f"want an epsilon of 0 or more and below 1, got {epsilon}")
     of = own_clusters(cluster, labels.size)
@@ -84,12 +82,11 @@ def annotator_test(
     by = [benjamini_yekutieli(np.array([row[k] for row in rows]), level) for k in (4, 5)]
     contests = [Contest(*row, bool(by[0][n]), bool(by[1][n])) for n, row in enumerate(rows)]
     published = [one.wins_published for one in contests if np.isfinite(one.p_published)]
-    held = [one for one in contests if np.isfinite(one.p)]
-    old, new, advantage = (
-        float(np.mean(each)) if each else np.nan
-        for each in (published, [one.wins for one in held], [one.advantage for one in held])
-    )
-    return AnnotatorTest(old, old >= 0.5, new, new >= 0.5, advantage, contests)
+    held = [one.wins for one in contests if np.isfinite(one.p)]
+    every = published, held, [one.advantage for one in contests if np.isfinite(one.p)]
+    old, new, advantage = (float(np.mean(each)) if each else np.nan for each in every)
+    passes = (rate >= 0.5 if np.isfinite(rate) else None for rate in (old, new))
+    return AnnotatorTest(old, next(passes), new, next(passes), advantage, contests)
 
 
 def benjamini_yekutieli(p: Array, level: float) -> Mask:
@@ -139,12 +136,18 @@ def _score_test(better: Array, cluster: Clusters, k: int, epsilon: float) -> flo
     variance = n * (2 * nearer + epsilon * (1 - epsilon))
     if variance <= 0:
         return np.nan
-    effect, _ = design_effect(better, cluster)
+    _, of, sizes = np.unique(cluster, return_inverse=True, return_counts=True)
+    effect, _ = design_effect(better, of)
+    if k < n:
+        # Losses that come by whole documents are in few of them, by luck in none: how alike items
+        # are is told as if one more document had been lost, as far as those that were and two
+        # thirds of one are on average.
+        also = int(np.ceil((more + n / k * 2 / 3) / (np.unique(of[better > 0]).size + 1)))
+        lost = np.append(better, np.ones(also)), np.append(of, np.full(also, k))
+        effect = max(effect, design_effect(*lost)[0])
     # A large document weighs more the more alike its items are: as so many equal ones know.
-    sizes = np.unique(cluster, return_counts=True)[1]
     alike = min((effect - 1) / max(float(np.sum(sizes**2)) / n - 1, 1e-9), 1.0)
     spread = sizes * (1 + (sizes - 1) * alike)
-    equal = round(float(np.sum(spread) ** 2 / np.sum(spread**2)), 9)
-    freedom = max(min(k - 1 if k >= FEW else k - 2, equal - 1), 1)
+    equal = float(np.sum(spread) ** 2 / np.sum(spread**2))
     score = (more - less - n * epsilon) / np.sqrt(variance * effect)
-    return float(scipy.special.stdtr(freedom, score))
+    return float(scipy.special.stdtr(max(equal - 1, 1), score))

@@ -21,23 +21,16 @@ TOGETHER = 10  # items with three verdicts (two, in each population) that identi
 APART = 0.1  # shares of passes of two populations that differ by less tell too little
 
 
-class WithRaters(NamedTuple):
-    """A judge and each rater, held against the other raters of the same items."""
-
-    judge: Estimate  # share of the others who say what the judge says: soft labels
-    rater: Estimate  # share of the others who say what the rater left out says
-    difference: Estimate  # judge less rater; positive: the judge is nearer to people than people
-
-
 def by_agreement(
     judge: ArrayLike, ratings: ArrayLike, *, confidence: float, cluster: ArrayLike | None = None
-) -> dict[str, WithRaters]:
+) -> dict[tuple[str, str], Estimate]:
     """The judge's accuracy on `all` items with two ratings or more, `unanimous` and `split` ones.
 
     Where people disagree, no verdict agrees with all: a rater's accuracy on the same items says
-    what can be had. Each rater is left out in turn, and judge and rater are held against the share
-    of the others who pass the item. An item is unanimous or split by these others, not by all: on
-    items that are split by a rater's own label, that rater would look worse than anybody is. Two
+    what can be had. Each rater is left out in turn: by items, `judge` and `rater` are the shares of
+    the others who say what they say (soft labels), and a `difference` above 0 says that the judge
+    is nearer to people than people are. An item is unanimous or split by these others, not by all:
+    on items that are split by a rater's own label, that rater would look worse than anybody is. Two
     ratings of an item are never split. Intervals: Jeffreys' for the shares, which are wide for
     fractions of an item; t for the difference; items of one `cluster` (items,), and raters of one
     item, are alike. `n` counts items.
@@ -51,14 +44,15 @@ def by_agreement(
     as_judge = np.where(verdict[item] == 1, soft, 1 - soft)
     as_rater = np.where(own == 1, soft, 1 - soft)
     unanimous = (soft == 0) | (soft == 1)
-    found, every = {}, unanimous | ~unanimous
+    found, every = dict[tuple[str, str], Estimate](), unanimous | ~unanimous
     for name, rows in {"all": every, "unanimous": unanimous, "split": ~unanimous}.items():
         alike, n = of[item[rows]], int(np.unique(item[rows]).size)
         each = [shares.share(v[rows], alike, confidence=confidence) for v in (as_judge, as_rater)]
         apart = Estimate(*UNDEFINED, 0, 0.0)
         if n:
             apart = mean_of((as_judge - as_rater)[rows], alike, confidence=confidence)
-        found[name] = WithRaters(*(one._replace(n=n) for one in (*each, apart)))
+        whose = zip(("judge", "rater", "difference"), (*each, apart), strict=True)
+        found |= {(name, of_whom): one._replace(n=n) for of_whom, one in whose}
     return found
 
 
@@ -67,9 +61,7 @@ class Latent(NamedTuple):
 
     sensitivity: list[Estimate]  # by observer, the judge first
     specificity: list[Estimate]
-    passing: list[float]  # share of items that pass in truth, by population
-    identified: bool
-    why: str  # what identifies it, or what lacks
+    why: str  # "by" what it is identified, or "not identified:" and what lacks
 
 
 def latent_classes(
@@ -106,12 +98,11 @@ def latent_classes(
     table, place, of = table[:, here], place[here], of[here]
     many = int(place.max(initial=0)) + 1
     three = int(np.count_nonzero(np.isfinite(table).sum(axis=0) >= 3))
-    nothing = [Estimate(*UNDEFINED, table.shape[1], np.nan)] * len(table)
-    unknown = Latent(nothing, nothing, [np.nan] * many, False, "not identified: ")
+    nothing, no = [Estimate(*UNDEFINED, table.shape[1], np.nan)] * len(table), "not identified: "
     sizes = np.bincount(place, minlength=many)
     if three < TOGETHER and (many < 2 or np.sort(sizes)[-2] < TOGETHER):
-        why = "it takes three verdicts an item, or two in two populations"
-        return unknown._replace(why=unknown.why + why)
+        why = f"{no}it takes three verdicts an item, or two in two populations"
+        return Latent(nothing, nothing, why)
     whole = np.vstack((np.nan_to_num(table, nan=-1.0), place))
     kinds, kind = np.unique(whole, axis=1, return_inverse=True)
     patterns, where = np.where(kinds[:-1] < 0, np.nan, kinds[:-1]), kinds[-1].astype(np.intp)
@@ -122,8 +113,8 @@ def latent_classes(
     weights = np.vstack((np.ones(len(counts)), drawn)) @ counts
     rates, passing, worth = _em(patterns, where, np.asarray(weights, np.float64), many)
     if three < TOGETHER and np.ptp(passing[0]) < APART:
-        why = "two verdicts an item, and populations that pass about as often"
-        return unknown._replace(why=unknown.why + why)
+        why = f"{no}two verdicts an item, and populations that pass about as often"
+        return Latent(nothing, nothing, why)
     by = "three verdicts an item" if three >= TOGETHER else "two populations that differ"
 
     def estimate(values: Array, items: float) -> Estimate:
@@ -138,7 +129,7 @@ def latent_classes(
         [estimate(row, float(n)) for row, n in zip(np.round(one, 6).T, of_truth, strict=True)]
         for one, of_truth in ((rates[1], worth[1]), (1.0 - rates[0], worth[0]))
     )
-    return Latent(passed, failed, np.round(passing[0], 6).tolist(), True, f"by {by}")
+    return Latent(passed, failed, f"by {by}")
 
 
 def _em(patterns: Array, where: Clusters, weights: Array, many: int) -> tuple[Array, Array, Array]:

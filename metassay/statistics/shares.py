@@ -302,8 +302,9 @@ def rogan_gladen(judge: ArrayLike, human: ArrayLike, *, confidence: float) -> Ro
     value = min(max((share + specificity - 1.0) / better, 0.0), 1.0)
     z = float(scipy.special.ndtri((1.0 + confidence) / 2.0))
     rates = (sensitivity, n_ones), (specificity, n_zeros)
-    low, high = _adjusted((share, total), *rates, z, n / total)
-    return RoganGladen(value, low, high, sensitivity, specificity, *counts)
+    low, high = _adjusted((share, total), *rates, z, n / total)  # may lie beside the value
+    ends = min(low, value), max(high, value)
+    return RoganGladen(value, *ends, sensitivity, specificity, *counts)
 
 
 def _rows(judge: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
@@ -441,9 +442,10 @@ def _rogan_gladen(f: Array, y: Array, cluster: Clusters, confidence: float) -> E
         moved[group] += of_all * error[group] * weight / better
     worth = effective_size(moved, cluster, confidence=confidence) / f.size
     worth = min(worth, worth_at_most(y, cluster) / np.count_nonzero(np.isfinite(y)))
-    stretch = float(np.sqrt(1.0 / worth))
-    low = max(found.value - stretch * (found.value - found.low), 0.0)
-    high = min(found.value + stretch * (found.high - found.value), 1.0)
+    # About its own middle, which is not the value: an end beside that would hardly move.
+    more = float(np.sqrt(1.0 / worth) - 1.0) * (found.high - found.low) / 2.0
+    low = max(min(found.low - more, found.value), 0.0)
+    high = min(max(found.high + more, found.value), 1.0)
     return Estimate(found.value, low, high, found.n, found.n * worth)
 
 

@@ -22,8 +22,7 @@ from metassay.scoring.rubrics.ask import (
     items_of,
     not_applicable,
 )
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.scoring.rubrics.record import SOURCE, Rubric
+from metassay.scoring.rubrics.record import RUBRICS, SOURCE, Rubric, load_rubric
 from metassay.scoring.rubrics.record import Criterion as Asks
 from metassay.statistics.facts import STATUSES, count_facts
 from metassay.statistics.pairs import disagreements

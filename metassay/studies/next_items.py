@@ -17,6 +17,7 @@ from metassay.format.frames import rows
 from metassay.statistics import next_labels
 from metassay.studies.drawing import lot
 from metassay.studies.record import Draft, Made, Reads
+from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, metric_label
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -24,7 +25,6 @@ from metassay.tables.scores import SCORES
 Text = tuple[str, str]  # document, author
 Rating = tuple[str, str, float]  # the same, and a value
 _VALUE = ("doc_id", "author", "value")
-CONFIDENCE = 0.95
 _NUMBERS, _LEVELS = next_labels.WeightedCard._fields, get_args(next_labels.Level)
 _WORDS = re.compile(r"(certificate|judge-card) (\S+(?: \([^)]*\))?) (\S+)(?: (\S+))?")
 _FORMS = (
@@ -74,7 +74,10 @@ def next_items(
     if any(len(draft.systems) != 1 for draft in made.drafts):
         raise BadInput("--next: draws texts, and an item of this form shows two; give --items")
     by_text = {draft.rows[0].asked[0].of[:2]: draft for draft in made.drafts}
-    scores, rated = _scores(reads(SCORES), decision.metric), _means(_earlier(reads, decision))
+    (metric, scores), rated = (
+        _scores(reads(SCORES), decision.metric),
+        _means(_earlier(reads, decision)),
+    )
     texts = sorted(text for text in scores if text in by_text or text in rated)
     free = np.array([text in by_text and text not in rated for text in texts], dtype=np.bool_)
     if not free.any():
@@ -82,16 +85,17 @@ def next_items(
             f"--for {words!r}: no text with a score is left to rate; name another metric"
         )
     x, y = (np.array([of.get(text, np.nan) for text in texts]) for of in (scores, rated))
-    systems = [author for _, author in texts]
     if decision.kind == "judge-card":
         if x.min() < 0 or x.max() > 1:
             raise BadInput(f"--for {words!r}: scores of {decision.metric} are not within 0 to 1")
+        if (metric, "lower") in rows(reads(LEADERBOARD), "metric", "better"):
+            x = 1 - x  # of passing
         passed = _passed(y, made.criteria[decision.criterion])
         worth, group = next_labels.card_worth(x, passed, decision.number), next_labels.strata(x)
     else:
+        _, group = np.unique([author for _, author in texts], return_inverse=True)
         level: Any = decision.number
-        worth = next_labels.correlation_worth(x, y, systems, level)
-        group = np.unique(systems, return_inverse=True)[1]
+        worth = next_labels.correlation_worth(x, y, group, level)
     chance = next_labels.chances(worth[free], n)
     left = [text for text, one in zip(texts, free, strict=True) if one]
     order = sorted(range(len(left)), key=lambda i: (group[free][i], lot(seed, "next", *left[i])))
@@ -110,7 +114,7 @@ def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion
     documents, authors, scores, chances = zip(*frame.texts, strict=True)
     x, chance = np.array(scores, dtype=np.float64), np.array(chances, dtype=np.float64)
     y = np.array([rated.get(text, np.nan) for text in zip(documents, authors, strict=True)])
-    sure: dict[str, Any] = {"confidence": CONFIDENCE}
+    sure: dict[str, Any] = {"confidence": 0.95}
     if decision.kind == "judge-card":
         sure |= {"rng": np.random.default_rng(0), "cluster": documents}
         card = next_labels.weighted_card(x, _passed(y, criterion), chance, **sure)
@@ -128,7 +132,7 @@ def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion
     ]
 
 
-def _scores(table: pd.DataFrame, metric: str) -> dict[Text, float]:
+def _scores(table: pd.DataFrame, metric: str) -> tuple[str, dict[Text, float]]:
     whole = table[(table["part"] == FULL) & table["value"].notna()]
     names = whole[["metric", "judge"]].astype(str)
     label = pd.Series([metric_label(*one) for one in names.to_numpy()], whole.index, dtype="str")
@@ -137,7 +141,8 @@ def _scores(table: pd.DataFrame, metric: str) -> dict[Text, float]:
     if len(every) != 1:
         what = f"is of several judges: {', '.join(every)}" if every else "has no score"
         raise BadInput(f"--for: {metric} {what}; name a metric as `metassay show` has it")
-    return {(doc, author): value for doc, author, value in rows(whole[mine], *_VALUE)}
+    of_texts = {(doc, author): value for doc, author, value in rows(whole[mine], *_VALUE)}
+    return str(names["metric"][mine].iloc[0]), of_texts
 
 
 def _earlier(reads: Reads, decision: Decision) -> Iterable[Rating]:
@@ -150,10 +155,9 @@ def _earlier(reads: Reads, decision: Decision) -> Iterable[Rating]:
 
 
 def _means(ratings: Iterable[Rating]) -> dict[Text, float]:
-    found: dict[Text, list[float]] = {}
-    for document, author, value in ratings:
-        found.setdefault((document, author), []).append(value)
-    return {text: float(np.mean(values)) for text, values in found.items()}
+    means: Any = pd.DataFrame(ratings, columns=_VALUE).groupby(["doc_id", "author"]).mean()
+    found: dict[Text, float] = means["value"].to_dict()
+    return found
 
 
 def _passed(means: Any, criterion: Criterion) -> Any:

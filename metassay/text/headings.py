@@ -125,16 +125,11 @@ def divide(note: str, *, compat: Compat) -> dict[str, list[Span]]:
     heading, even if it is blank, counts as the occurrence of subjective; white space around a piece
     is kept. A note without any heading is all subjective.
     """
-    lines = _lines(note)
-    return _first_occurrences(note, lines) if compat == "doclens-table24" else _pieces(note, lines)
-
-
-def _lines(note: str) -> list[Span]:
     lines, start = [], 0
     for line in note.split("\n"):
         lines.append(Span(start, start + len(line)))
         start += len(line) + 1
-    return lines
+    return _first_occurrences(note, lines) if compat == "doclens-table24" else _pieces(note, lines)
 
 
 def _pieces(note: str, lines: list[Span]) -> dict[str, list[Span]]:

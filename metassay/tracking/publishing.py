@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import requests
 
@@ -26,16 +26,15 @@ _TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the ans
 _ODD = re.compile(r"[^\w\-. :/]", re.ASCII)  # what MLflow has in no name
 
 
-class Headline(NamedTuple):
-    """A benchmark's headline: numbers, and names of metrics, by what they are of."""
-
-    benchmark: str
-    numbers: Mapping[str, float]
-    names: Mapping[str, str]
+Numbers = Mapping[str, float]  # by what they are of
+Names = Mapping[str, str]
 
 
-def headline(name: str, project: Path) -> Headline:
-    """The numbers of `headline.json`; null ones are left out. Raises BadInput if it isn't there."""
+def headline(name: str, project: Path) -> tuple[Numbers, Names]:
+    """Of a benchmark's `headline.json` the numbers, but for null ones, and the names of metrics.
+
+    Raises BadInput if it isn't there.
+    """
     file = project / BENCHMARKS / name / "headline.json"
     try:
         leaves = dict(_leaves(json.loads(file.read_text("utf-8"))))
@@ -43,7 +42,7 @@ def headline(name: str, project: Path) -> Headline:
         raise BadInput(f"{file}: cannot be read; run: metassay run {name}") from None
     numbers = {at: float(v) for at, v in leaves.items() if isinstance(v, int | float)}
     names = {at: v for at, v in leaves.items() if at.endswith("/metric") and isinstance(v, str)}
-    return Headline(name, {at: v for at, v in numbers.items() if math.isfinite(v)}, names)
+    return {at: v for at, v in numbers.items() if math.isfinite(v)}, names
 
 
 def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
@@ -54,14 +53,14 @@ def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[str, o
         yield _ODD.sub("_", "/".join(steps)), value
 
 
-def to_mlflow(one: Headline, address: str) -> str:
-    """Make a run in the experiment `metassay` of MLflow's server; the run's id.
+def to_mlflow(name: str, numbers: Numbers, metrics: Names, address: str) -> str:
+    """Make a run of a headline in the experiment `metassay` of MLflow's server; its id.
 
     MLFLOW_TRACKING_TOKEN, or _USERNAME and _PASSWORD of that name, are sent if they are set. Raises
     BadInput for what the server refuses, Unfinished where it does not answer.
     """
     token, user, word = (
-        os.environ.get(f"MLFLOW_TRACKING_{name}", "") for name in ("TOKEN", "USERNAME", "PASSWORD")
+        os.environ.get(f"MLFLOW_TRACKING_{one}", "") for one in ("TOKEN", "USERNAME", "PASSWORD")
     )
     with requests.session() as session:
         session.auth = (user, word) if user and not token else None
@@ -74,11 +73,11 @@ def to_mlflow(one: Headline, address: str) -> str:
         found = asked("experiments/search", max_results=1, filter=wanted).get("experiments")
         experiment = (found or [asked("experiments/create", name=_EXPERIMENT)])[0]["experiment_id"]
         now = time.time_ns() // 1_000_000
-        tags = _pairs({"mlflow.runName": one.benchmark, "metassay.version": __version__})
-        begun: dict[str, Any] = {"start_time": now, "run_name": one.benchmark, "tags": tags}
+        tags = _pairs({"mlflow.runName": name, "metassay.version": __version__})
+        begun: dict[str, Any] = {"start_time": now, "run_name": name, "tags": tags}
         run = asked("runs/create", experiment_id=experiment, **begun)["run"]["info"]["run_id"]
-        metrics = [pair | {"timestamp": now, "step": 0} for pair in _pairs(one.numbers)]
-        for kind, each in (("metrics", metrics), ("params", _pairs(one.names))):
+        values = [pair | {"timestamp": now, "step": 0} for pair in _pairs(numbers)]
+        for kind, each in (("metrics", values), ("params", _pairs(metrics))):
             for start in range(0, len(each), _BATCHES[kind]):
                 asked("runs/log-batch", run_id=run, **{kind: each[start : start + _BATCHES[kind]]})
         asked("runs/update", run_id=run, status="FINISHED", end_time=now)
@@ -102,8 +101,8 @@ def _answer(session: requests.Session, url: str, body: object) -> dict[str, Any]
     return found
 
 
-def to_wandb(one: Headline, project: str) -> str:
-    """Make a run in a project of W&B, ENTITY/PROJECT or PROJECT, by its package; the run's id.
+def to_wandb(name: str, numbers: Numbers, metrics: Names, project: str) -> str:
+    """Make a run of a headline in W&B's ENTITY/PROJECT or PROJECT, by its package; its id.
 
     What the package sends unasked is turned off: code, git, console, host, load and the list of
     packages. Raises BadInput if it is not installed.
@@ -111,14 +110,14 @@ def to_wandb(one: Headline, project: str) -> str:
     if importlib.util.find_spec(_WANDB) is None:
         raise BadInput("wandb is not installed; run: pip install wandb")
     wandb = importlib.import_module(_WANDB)
-    entity, _, name = project.rpartition("/")
+    entity, _, called = project.rpartition("/")
     off = ("disable_code", "disable_git", "disable_job_creation", "x_disable_meta")
     quiet: dict[str, Any] = dict.fromkeys((*off, "x_disable_stats"), True)
     settings = wandb.Settings(console="off", save_code=False, x_save_requirements=False, **quiet)
-    config = {"metassay": __version__, **one.names}
-    where = {"entity": entity or None, "project": name, "name": one.benchmark}
+    config = {"metassay": __version__, **metrics}
+    where = {"entity": entity or None, "project": called, "name": name}
     run = wandb.init(**where, settings=settings, config=config)
-    run.log(dict(one.numbers))
+    run.log(dict(numbers))
     run.finish()
     return str(run.id)
 

@@ -13,7 +13,7 @@ SEGMENTATIONS = {
 }
 
 DECOMPOSITIONS = {
-    "clauses": "metassay.units.clauses",
+    "clauses": "metassay.units.statements:CLAUSES",
     "llm": "metassay.units.llm:CLAIMS",
     "doclens_claims": "metassay.units.released_claims",
 }

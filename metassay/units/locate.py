@@ -206,7 +206,15 @@ def _alike(said: Sequence[_Token], text: _Text) -> Span | None:
     there, allowed = text.tokens, int(FUZZY * len(said))
     if not allowed or not there:
         return None
-    costs = _costs(said, there)
+    # Changes that turn the first i tokens of what is said into a stretch that ends before j. Shape
+    # (said + 1, there + 1). The stretch may begin anywhere (Sellers 1980).
+    steps = np.arange(len(there) + 1)
+    theirs = np.array([token.said for token in there])
+    costs = np.zeros((len(said) + 1, len(there) + 1), dtype=np.int64)
+    for row, token in enumerate(said, start=1):
+        costs[row] = costs[row - 1] + 1
+        np.minimum(costs[row, 1:], costs[row - 1, :-1] + (theirs != token.said), costs[row, 1:])
+        costs[row] = np.minimum.accumulate(costs[row] - steps) + steps
     last = int(costs[-1].argmin())
     if costs[-1, last] > allowed:
         return None
@@ -221,21 +229,6 @@ def _alike(said: Sequence[_Token], text: _Text) -> Span | None:
     start = max(there[first].start, begins.start if begins else 0)
     end = there[last - 1].end
     return Span(start, min(end, closes.end) if closes else end)
-
-
-def _costs(said: Sequence[_Token], there: Sequence[_Token]) -> npt.NDArray[np.int64]:
-    """Changes that turn the first i tokens of what is said into a stretch that ends before j.
-
-    Shape (said + 1, there + 1). The stretch may begin anywhere (Sellers 1980).
-    """
-    steps = np.arange(len(there) + 1)
-    theirs = np.array([token.said for token in there])
-    costs = np.zeros((len(said) + 1, len(there) + 1), dtype=np.int64)
-    for row, token in enumerate(said, start=1):
-        costs[row] = costs[row - 1] + 1
-        np.minimum(costs[row, 1:], costs[row - 1, :-1] + (theirs != token.said), costs[row, 1:])
-        costs[row] = np.minimum.accumulate(costs[row] - steps) + steps
-    return costs
 
 
 def _path(

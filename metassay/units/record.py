@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from metassay.core.kinds import Chosen
-from metassay.core.options import Options
+from metassay.core.options import Options, printed
 from metassay.executor.documents import by_document, on_frames
 from metassay.executor.record import LOCAL, Executor
+from metassay.llm.endpoints import Models, find_model
 from metassay.llm.needs import Needs, Requests, Resources, executor_for, files_of
+from metassay.llm.prompts import Decoding
 from metassay.tables.checks import check_sources
 from metassay.text.spans import Span
 
@@ -192,3 +194,21 @@ class Alignment(Needs):
     options: type[Options]
     align: Callable[[Sequence[Statements], Any], Aligned]
     recipe: Callable[[Any, None], str] | None = None
+
+
+# How recipes print a segmentation, a decomposition or an alignment.
+
+
+def recipe_of(chosen: Chosen, models: Models) -> str:
+    """One of these as recipes print it; if a language model makes it, with how it is asked.
+
+    Raises BadInput if its model is not in `models`, or what it reads (a prompt, a trained file) is
+    not usable.
+    """
+    record, options = chosen.record, chosen.options
+    if record.recipe is None:
+        return printed({"kind": chosen.kind} | options.model_dump(exclude_unset=True))
+    use = record.model(options)
+    asked = Decoding.of(find_model(models, use.model), use.max_tokens) if use is not None else None
+    recipe: str = record.recipe(options, asked)
+    return recipe

@@ -19,9 +19,8 @@ from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_list
 from metassay.tabular.rows import AGAIN, Findings, Place
 from metassay.text.headings import SECTIONS
-from metassay.units.clauses import clauses
 from metassay.units.record import Decomposed, Decomposition
-from metassay.units.statements import unit_rows, units_of
+from metassay.units.statements import clauses, unit_rows, units_of
 
 DATASET = "doclens_aci_claims"
 FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"
@@ -114,13 +113,7 @@ def _take_apart(
     whole = parts[(parts["author"] == REFERENCE) & (parts["part"] == FULL)]
     texts = dict(zip(whole["doc_id"], whole["text"].fillna(""), strict=True))
     claims, warnings = read_claims(resources.raw / DATASET / FILE, texts)
-    _check_parts(claims, parts)
-    theirs = (units["kind"] == "claim") & (units["author"] == REFERENCE)
-    return Decomposed(pd.concat([units[~theirs], claims], ignore_index=True), warnings)
-
-
-def _check_parts(claims: pd.DataFrame, parts: pd.DataFrame) -> None:
-    """Released claims are of sections, so the references must have been cut into them."""
+    # Released claims are of sections, so the references must have been cut into them.
     place = ["doc_id", "author", "part"]
     leaves = pd.MultiIndex.from_frame(parts.loc[parts["leaf"] == "yes", place])
     wanted = sorted(set(pd.MultiIndex.from_frame(claims[place])) - set(leaves))
@@ -130,6 +123,8 @@ def _check_parts(claims: pd.DataFrame, parts: pd.DataFrame) -> None:
             f"{len(wanted)} section(s) with released claims are no parts of the references, the"
             f" first is doc_id {shown(doc_id)}, {shown(part)}; choose a segmentation of kind soap"
         )
+    theirs = (units["kind"] == "claim") & (units["author"] == REFERENCE)
+    return Decomposed(pd.concat([units[~theirs], claims], ignore_index=True), warnings)
 
 
 KIND = Decomposition(options=Options, take_apart=_take_apart, datasets=lambda _: (DATASET,))

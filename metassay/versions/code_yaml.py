@@ -26,8 +26,7 @@ from metassay.core.params import Benchmark, Folder, load
 from metassay.core.stages import CODE, DAG, dag, names_of, stages_of
 from metassay.datasets.registry import REGISTRY
 from metassay.llm.needs import everyone
-from metassay.versions.closure import Code
-from metassay.versions.reading import hash_of
+from metassay.versions.closure import Code, hash_of
 
 FILE = CODE
 STAGES = "stages"
@@ -183,11 +182,11 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
         return _hash_of(code, f"stages.{name}")
     if block in JOINT:
         file = BENCHMARKS / name / PARAMS.name
-        own = code.kept.of_file(root / file, "names", lambda: _names(root / file))
+        own = code.kept.of_file(root / file, "names", lambda: _names(root / file, code))
         return _joined({one: _version(root, code, JOINT[block][0], one) for one in own[block]})
     file, key = (REGISTRY, "reader") if block == DATASETS else (PARAMS, "kind")
     where = f"{file} > {block} > {name}"
-    kinds = code.kept.of_file(root / file, "all kinds", lambda: _kinds(root / file, key))
+    kinds = code.kept.of_file(root / file, "all kinds", lambda: _kinds(root / file, key, code))
     if name not in kinds.get(block, {}):
         raise BadInput(f"{where}: is not there; add it, or take it out of benchmarks/")
     package, *names = BLOCKS[block]
@@ -208,7 +207,7 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
     learnt: set[Path] = set()
     modules = [entry.partition(":")[0] for entry in entries]
     if block != DATASETS and any(map(code.names_files, modules)):
-        options: Any = strict_yaml.load(root / file)
+        options: Any = code.values(root / file)
         every = everyone(choose(known, options[block][name], where=where))
         for read in (read for one in every for read in one.record.files(one.options)):
             (learnt if read.filled is None else prompts).add(read.path)
@@ -240,18 +239,18 @@ def _joined(versions: Mapping[str, str]) -> str:
     return _whole(hashes or [hash_of([])])
 
 
-def _names(file: Path) -> dict[str, list[str]]:
+def _names(file: Path, code: Code) -> dict[str, list[str]]:
     """What a benchmark's params.yaml names, by joint block."""
-    benchmark = parse(Benchmark, strict_yaml.load(file), where=str(file))
+    benchmark = parse(Benchmark, code.values(file), where=str(file))
     return {
         joint: sorted(name for key in lists for name in getattr(benchmark, key))
         for joint, lists in JOINT.items()
     }
 
 
-def _kinds(file: Path, key: str) -> dict[str, dict[str, dict[str, str]]]:
+def _kinds(file: Path, key: str, code: Code) -> dict[str, dict[str, dict[str, str]]]:
     """The kinds of every named block of a file, by block, name and place in the block."""
-    whole: Any = strict_yaml.load(file)
+    whole: Any = code.values(file)
     blocks = whole.items() if isinstance(whole, dict) else ()
     return {
         block: {name: _inside(one, key) for name, one in names.items() if isinstance(one, dict)}

@@ -1,11 +1,11 @@
 /** The first view: what to use for which decision, and a picture of all metrics. */
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { GridCell, GridRow, Problem } from "./contract";
 import { Certificate } from "./certificate";
 import { load, type Since, type Table, tableOf } from "./data";
 import { counted, interval, label, short } from "./format";
 import { certificates, fixedOrder, kindOf, ofRow, selected, SIGNS } from "./grid";
-import { Axis, Dot, type Scale, scaleOf } from "./plot";
+import { Dots } from "./plot";
 import { Facts, Paragraphs, Select, t, useLoaded, usePage, Wait } from "./ui";
 
 export function Answer() {
@@ -117,6 +117,8 @@ function DataLine() {
   );
 }
 
+const CELL = { value: "value", low: "low", high: "high", n: "", missing: "" };
+
 /** All metrics for one criterion and decision, in one order whatever is selected. */
 function Picture({ table }: { table: Table }) {
   const { head, at, to, go } = usePage();
@@ -127,11 +129,27 @@ function Picture({ table }: { table: Table }) {
   const ranked = fixedOrder(table).filter((metric) => rows.has(metric));
   const known = ranked.filter((metric) => table.number("value", rows.get(metric)!) !== null);
   const unknown = ranked.filter((metric) => !known.includes(metric));
-  const scale = scaleOf(["low", "high", "value"].flatMap((name) => there.map((row) => table.number(name, row))));
   const criteria = head.grid.map((row, i) => [String(i), row.title] as const);
   const levels = head.decisions.map((d) => [d.level, d.title] as const);
   const pick = (i: string) => go(ofRow(head.grid[Number(i)]!));
   const verdicts = head.verdicts.map((of) => ({ term: `${SIGNS[of.state]} ${of.kind}`, says: t(of.means) }));
+  const line = (metric: string) => {
+    const row = rows.get(metric)!;
+    const [value, low, high] = ["value", "low", "high"].map((name) => table.number(name, row));
+    const verdict = table.text("verdict", row);
+    const state = kindOf(verdict, head.verdicts)?.state ?? "no";
+    const says = (
+      <>
+        <span class="numbers">
+          {short(value)} <small>{interval(low, high, short)}</small>
+        </span>
+        <span class={`state ${state}`}>{`${SIGNS[state]} ${verdict}`}</span>
+      </>
+    );
+    const open = metric === at.metric;
+    const href = to({ metric: open ? null : metric });
+    return { row, name: metric, state, says, href, opened: open && <Certificate table={table} row={row} /> };
+  };
   return (
     <section class="picture">
       <h2>All metrics</h2>
@@ -144,12 +162,7 @@ function Picture({ table }: { table: Table }) {
         stand by their mean over all criteria and decisions, so that each keeps its place. Select one to see what its
         verdict rests on.
       </p>
-      <Axis scale={scale} />
-      <ol class="metrics">
-        {known.map((metric) => (
-          <Metric key={metric} metric={metric} table={table} row={rows.get(metric)!} scale={scale} />
-        ))}
-      </ol>
+      <Dots table={table} cell={CELL} lines={known.map(line)} inner={["low_these_systems", "high_these_systems"]} />
       {unknown.length > 0 && (
         <details open={unknown.includes(at.metric ?? "")}>
           <summary>{counted(unknown.length, "metric")} undefined here</summary>
@@ -168,32 +181,5 @@ function Picture({ table }: { table: Table }) {
         <Facts facts={verdicts} />
       </details>
     </section>
-  );
-}
-
-function Metric({ metric, table, row, scale }: { metric: string; table: Table; row: number; scale: Scale }) {
-  const { head, at, to } = usePage();
-  const item = useRef<HTMLLIElement>(null);
-  const open = metric === at.metric;
-  useEffect(() => {
-    if (open) item.current?.scrollIntoView({ block: "nearest" });
-  }, [open]);
-  const verdict = table.text("verdict", row);
-  const state = kindOf(verdict, head.verdicts)?.state ?? "no";
-  const numbers = (...names: string[]) => names.map((name) => table.number(name, row));
-  const [value, low, high] = numbers("value", "low", "high");
-  const inner = numbers("low_these_systems", "high_these_systems");
-  return (
-    <li ref={item} class={open ? "open" : ""}>
-      <a class="row" href={to({ metric: open ? null : metric })} aria-expanded={open}>
-        <span class="name">{t(metric)}</span>
-        <Dot scale={scale} value={value!} ends={[low!, high!]} inner={inner} state={state} />
-        <span class="numbers">
-          {short(value)} <small>{interval(low, high, short)}</small>
-        </span>
-        <span class={`state ${state}`}>{`${SIGNS[state]} ${verdict}`}</span>
-      </a>
-      {open && <Certificate table={table} row={row} />}
-    </li>
   );
 }

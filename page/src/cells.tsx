@@ -4,7 +4,7 @@ import { type At, type Changes, key } from "./address";
 import type { Table } from "./data";
 import { cellText, grouped, interval, label, shown, words } from "./format";
 import type { Column } from "./table";
-import { measures, PEOPLE } from "./texts";
+import { PEOPLE } from "./texts";
 import { Select, t, usePage } from "./ui";
 
 /** Which texts a row of a table is about; null where that cannot be told. Measures are those of whole texts. */
@@ -12,7 +12,7 @@ export function textsOf(info: TextsInfo | null, table: Table, row: number): Chan
   if (!info) return null;
   const part = info.parts.find((name) => name === table.text("part", row));
   const whole = ["", "full"].includes(table.text("part", row));
-  const known = whole ? measures(info).map((m) => m.key) : [];
+  const known = whole ? info.measures.map((m) => m.key) : [];
   const among = (name: string): string | null => (known.includes(name) ? name : null);
   const names = ["author", "system"].map((column) => table.text(column, row));
   const author = info.authors.find(({ name }) => names.includes(name));
@@ -84,8 +84,12 @@ interface Matrix {
   across: (row: number) => string; // a column for each value
   cell: CellInfo;
   title?: (value: string) => string;
+  picture?: string; // of TableInfo: the larger a number, the darker its cell
 }
-export function matrix({ table, rows, lead, across, cell, title }: Matrix): { columns: Column[]; rows: number[] } {
+export function matrix({ table, rows, lead, across, cell, title, picture }: Matrix): {
+  columns: Column[];
+  rows: number[];
+} {
   const name = (row: number) => JSON.stringify(lead.map((c) => table.at(c, row)));
   const places = new Map<string, Map<string, number>>();
   for (const row of rows) {
@@ -98,11 +102,16 @@ export function matrix({ table, rows, lead, across, cell, title }: Matrix): { co
     value: (row) => table.at(id, row),
     show: (row) => t(table.text(id, row)),
   }));
+  const most = rows.reduce((most, row) => Math.max(most, Math.abs(table.number(cell.value, row) ?? 0)), 1);
   const values = [...new Set(rows.map(across))].map((of, i): Column => {
-    const at = (row: number) => places.get(name(row))?.get(of);
+    const at = (row: number) => {
+      const mirrored = () => places.get(JSON.stringify([of]))?.get(table.text(lead[0]!, row));
+      return places.get(name(row))?.get(of) ?? (picture === "pairs" ? mirrored() : undefined);
+    };
     return {
-      ...{ id: `at.${of}`, title: title?.(of) ?? of, type: "number" },
+      ...{ id: `at.${of}`, title: title?.(of) ?? (picture ? of.replaceAll("_", "_\u200b") : of), type: "number" },
       value: (row) => table.at(cell.value, at(row) ?? -1),
+      ...(picture && { tint: (row) => (table.number(cell.value, at(row) ?? -1) ?? 0) / most }),
       show(row) {
         const place = at(row);
         return place !== undefined && <Estimate table={table} row={place} cell={cell} first={i === 0} />;

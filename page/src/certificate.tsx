@@ -3,7 +3,7 @@ import { key } from "./address";
 import type { Table } from "./data";
 import { cellText, interval, label, words } from "./format";
 import { kindOf } from "./grid";
-import { measures, PEOPLE } from "./texts";
+import { PEOPLE } from "./texts";
 import { Facts, t, usePage } from "./ui";
 
 const GROUPS: Readonly<Record<string, string>> = {
@@ -69,7 +69,7 @@ function fact(table: Table, row: number, name: string) {
 function TextLinks({ metric, criterion, part }: { metric: string; criterion: string; part: string }) {
   const { head, to } = usePage();
   if (!head.texts) return null;
-  const known = ["", "full"].includes(part) ? measures(head.texts).map((m) => m.key) : [];
+  const known = ["", "full"].includes(part) ? head.texts.measures.map((m) => m.key) : [];
   const [x, y] = [metric, PEOPLE + criterion].map((name) => (known.includes(name) ? name : null));
   if (!x && !head.texts.judges.length) return null;
   const judge = head.texts.judges.find((name) => metric.endsWith(` (${name})`));

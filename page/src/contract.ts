@@ -1,5 +1,5 @@
 /** Written by tests/reporting/test_contract.py from metassay/reporting/contract.py. */
-export const CONTRACT = 1;
+export const CONTRACT = 2;
 
 /** What the data are, for the footer. */
 export interface Dataset {
@@ -100,6 +100,7 @@ export interface TableInfo {
   cell: CellInfo | null; // what stands in a cell of the matrix, or an estimate in a plain table
   hide: string[]; // columns not shown until asked for ("recipe")
   figures: string[]; // names of figures that draw it
+  picture: string; // "tiles": the larger a number, the darker its cell; "pairs": such tiles with a mirrored half; "dots": values and intervals on one scale
 }
 
 /** Which table the view Systems shows. */
@@ -109,9 +110,10 @@ export interface SystemsInfo {
   system: string; // its column of names: author
   metric: string[]; // its columns that name a metric: metric, judge
   cell: CellInfo;
+  headline: string[]; // labels of metrics shown first
   better: string; // its column with higher, lower, neither; "" where higher is better
   groups: string; // table with a row per metric and system: `group`, letters; who shares a letter cannot be told apart
-  headline: string[]; // labels of metrics shown first
+  no_groups: string; // why there are no letters, where somebody would look for them
 }
 
 /** Who wrote texts. */
@@ -120,42 +122,24 @@ export interface AuthorInfo {
   kind: "system" | "reference" | "people"; // "system" | "reference" | "people"
 }
 
-/** A metric's column in the index. */
-export interface MetricInfo {
-  label: string;
+/** A column of the index by which texts are compared: a metric, or the mean of raters. */
+export interface Measure {
+  key: string; // in addresses, and as shown: a metric's label, or "people: " and a criterion
   column: string; // in the index
   better: "higher" | "lower" | "neither"; // "higher" | "lower" | "neither"
 }
 
-/** A criterion's column in the index: the mean of raters. */
-export interface CriterionInfo {
-  name: string;
-  title: string;
-  column: string; // in the index: the mean of raters
-  better: "higher" | "lower"; // "higher" | "lower"
-  low: number | null;
-  high: number | null;
-}
-
-/** The rows of the index whose texts a shard has. */
-export interface SearchShard {
-  id: string;
-  first: number; // row of the index
-  rows: number;
-}
-
-/** What the view Texts lists, filters, searches and opens. Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document), `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each judge i `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split` (claims on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by a space), then the columns of metrics and criteria. */
+/** What the view Texts lists, filters, searches and opens. Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document), `status` ("ok" or why there is no text), `words`, `rated` (number of ratings), then for each judge i `for_i`, `against_i`, `unknown_i` (judgments in favour, against, and not known), `split` (claims on which a judge and most people differ), `parts` (places in TextsInfo.parts, joined by a space), then the columns of measures. */
 export interface TextsInfo {
   documents: number;
   texts: number;
   noun: string; // "document"; "item" in a test of judges
   authors: AuthorInfo[];
-  metrics: MetricInfo[]; // columns of the index after the fixed ones
-  criteria: CriterionInfo[];
+  measures: Measure[]; // columns of the index after the fixed ones: metrics, then people
   judges: string[];
   parts: string[]; // facets or sections that texts may have
-  index: TableInfo; // a row per text; see INDEX
-  search: SearchShard[]; // what a search reads
+  table: TableInfo; // the index: a row per text
+  search: string[]; // ids of what a search reads: shards of rows of the index, in order
   documents_in: string[]; // ids of shards of documents: value of column `home` is a place in it
 }
 

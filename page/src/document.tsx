@@ -1,14 +1,14 @@
 /** A document: its source, and texts side by side with what judges and people said of them. */
 import { type RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Document, Passage, TextsInfo } from "./contract";
+import type { Document, TextsInfo } from "./contract";
 import { key } from "./address";
 import { type Documents, load, type Table } from "./data";
 import { counted } from "./format";
 import { lineKey, linesAbout, place, seekLine, type Spot } from "./lines";
 import { TextPane } from "./textpane";
 import { terms } from "./texts";
-import { Failed, Long, t, useLoaded, usePage } from "./ui";
+import { Failed, PassageText, t, useLoaded, usePage } from "./ui";
 
 interface Props {
   index: Table;
@@ -50,7 +50,8 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
   const open = at.show?.split(",").map(Number) ?? [now, beside];
   const texts = document.texts.flatMap((_, i) => (open.includes(i) || i === now ? [i] : []));
   useEffect(() => {
-    if (at.seek) go({ seek: null, line: seekLine(document.texts[now]!, at.seek, at.judge), text: authors[now]! }, true);
+    if (at.seek)
+      go({ seek: null, line: seekLine(document.texts[now]!, at.seek, at.judge, at.x), text: authors[now]! }, true);
   }, [at.seek]);
   useFound(article, at.q);
   const line = at.line ? place(document, authors[now]!, at.line) : null;
@@ -178,11 +179,3 @@ function Source({ document, lit, first, texts }: SourceProps) {
     </section>
   );
 }
-
-export const PassageText = ({ passage, n }: { passage: Passage; n: number }) => (
-  <>
-    <b class="n">[{n}]</b> {passage.group && <small>{t(passage.group)} </small>}
-    {passage.speaker && <em>{t(passage.speaker)}: </em>}
-    <span dir="auto" children={<Long text={passage.text} />} />
-  </>
-);

@@ -1,10 +1,11 @@
 /** All other tables, one at a time: what each says, its CSV, and the command that makes it again. */
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { FigureInfo, TableInfo } from "./contract";
 import type { At } from "./address";
-import { matrix, picked, Picks, plainColumns } from "./cells";
+import { Estimate, matrix, picked, Picks, plainColumns } from "./cells";
 import { type Table, tableOf } from "./data";
 import { counted, visible, words } from "./format";
+import { Dots } from "./plot";
 import { DataTable } from "./table";
 import { Check, Facts, Paragraphs, t, usePage, Wait } from "./ui";
 
@@ -13,13 +14,18 @@ export function Evidence() {
   const now = head.tables.find((table) => table.name === at.table) ?? head.tables[0];
   const groups = [...new Set(head.tables.map((table) => table.group))];
   const loose = head.figures.filter(({ name }) => !head.tables.some((table) => table.figures.includes(name)));
+  const nav = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const link = nav.current?.querySelector<HTMLElement>("[aria-current=page]");
+    if (link) nav.current!.scrollTop = link.offsetTop - nav.current!.clientHeight / 2;
+  }, []);
   const item = (table: TableInfo) => {
     const href = to({ view: "evidence", table: table.name, ...kept(table, at) });
     return <a key={table.name} href={href} aria-current={table === now && "page"} children={t(table.title)} />;
   };
   return (
     <div class="evidence">
-      <nav aria-label="Tables">
+      <nav aria-label="Tables" ref={nav}>
         {groups.map((group) => (
           <section key={group}>
             {group && <h2>{t(group)}</h2>}
@@ -94,14 +100,21 @@ const Figures = ({ figures }: { figures: readonly FigureInfo[] }) => (
 
 function Shown({ info, table }: { info: TableInfo; table: Table }) {
   const { at, to } = usePage();
+  const { cell } = info;
   const [all, setAll] = useState(false);
   const { picks, rows } = useMemo(() => picked(info, table, at), [info, table, at]);
   const others = info.columns.filter(({ name }) => at[`is.${name}`] && !info.pick.includes(name));
   const shape = useMemo(() => {
-    const { lead, across, cell } = info;
-    if (across && cell && !all) return matrix({ table, rows, lead, across: (row) => table.text(across, row), cell });
+    const { lead, across, picture } = info;
+    if (across && cell && !all) {
+      return matrix({ table, rows, lead, across: (row) => table.text(across, row), cell, picture });
+    }
     return { columns: plainColumns(info, table, all ? [] : [...info.hide, ...info.pick]), rows };
   }, [info, table, rows, all]);
+  const line = (row: number) => ({
+    ...{ row, name: info.lead.map((name) => table.text(name, row)).join(", ") },
+    says: cell && <Estimate table={table} row={row} cell={cell} />,
+  });
   return (
     <>
       <div class="fields">
@@ -113,6 +126,11 @@ function Shown({ info, table }: { info: TableInfo; table: Table }) {
         ))}
         {(info.hide.length > 0 || info.across) && <Check label="all columns" on={all} change={setAll} />}
       </div>
+      {info.picture === "dots" && cell && (
+        <section class="dots">
+          <Dots table={table} cell={cell} lines={rows.map(line)} />
+        </section>
+      )}
       <DataTable label={info.title} columns={shape.columns} rows={shape.rows} />
     </>
   );

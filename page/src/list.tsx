@@ -7,11 +7,11 @@ import { range, type Table, tableOf } from "./data";
 import { counted, grouped, shown } from "./format";
 import { mean } from "./order";
 import { type Column, DataTable } from "./table";
-import { chosen, type Listed, listed, measures, type Search, searcher } from "./texts";
+import { chosen, type Listed, listed, type Search, searcher } from "./texts";
 import { Check, Failed, type Options, Select, t, useLoaded, usePage, Wait } from "./ui";
 
 export function Texts({ info }: { info: TextsInfo }) {
-  return <Wait promise={tableOf(info.index)}>{(index) => <Chosen index={index} info={info} />}</Wait>;
+  return <Wait promise={tableOf(info.table)}>{(index) => <Chosen index={index} info={info} />}</Wait>;
 }
 
 interface Props {
@@ -52,13 +52,14 @@ const SIDES: Options = [
 function Filters({ info, index }: Props) {
   const { at, go } = usePage();
   const names = (all: readonly string[]) => all.map((name) => [key(name), name] as const);
-  const all = measures(info).map((m) => [m.key, m.title] as const);
+  const all = info.measures.map((m) => [m.key, m.key] as const);
   const kinds = useMemo(() => ["status", "task"].map((name) => names(index.different(name))), [index]);
   const field = (name: string, label: string, options: Options, any: string, least = 1) =>
     options.length >= least && (
       <Select label={label} value={at[name] ?? ""} any={any} options={options} change={(v) => go({ [name]: v })} />
     );
   const judged = info.judges.length > 0;
+  const differ = (on: boolean) => go({ split: on ? 1 : "", sort: on ? "-split" : "" });
   return (
     <form class="fields" role="search" onSubmit={(event) => event.preventDefault()}>
       <Typed name="q" label="Search" />
@@ -68,7 +69,7 @@ function Filters({ info, index }: Props) {
       {field("part", "Has part", names(info.parts), "any")}
       {judged && field("side", "With judgments", SIDES, "any")}
       {judged && at.side && field("judge", "of judge", names(info.judges), "any judge")}
-      {judged && <Check label="judge and people differ" on={!!at.split} change={(on) => go({ split: on ? 1 : "" })} />}
+      {judged && <Check label="judge and people differ" on={!!at.split} change={differ} />}
       {field("x", "Measure", all, "none")}
       {at.x && <Typed name="min" label="from" />}
       {at.x && <Typed name="max" label="to" />}
@@ -131,8 +132,8 @@ function List({ rows, index, info, columns, search }: ListProps) {
       ...{ id, title: id, type: "text", value: columns[id] ?? (() => null) },
       show: show ?? ((row) => t(index.text(id, row))),
     });
-    const number = (id: string, means = "", title = id): Column => ({
-      ...{ id, title, means, type: "number", value: columns[id]! },
+    const number = (id: string, means = ""): Column => ({
+      ...{ id, title: id, means, type: "number", value: columns[id]! },
       show: (row) => shown(columns[id]!(row) as number | null),
     });
     const count = (id: string, title: string): Column => ({
@@ -162,10 +163,11 @@ function List({ rows, index, info, columns, search }: ListProps) {
       }),
       ...(search ? [text("found", (row) => t(search.around(row, at.q ?? "")))] : []),
       ...sides,
+      ...(at.split ? [count("split", "differ")] : []),
       ...(columns.apart ? [number("apart", "difference between the shares of texts that it is better than")] : []),
-      ...measures(info)
+      ...info.measures
         .filter((m, i) => noted.includes(m.key) || i < 3)
-        .map((m) => number(m.key, m.lower ? "lower is better" : "", m.title)),
+        .map((m) => number(m.key, m.better === "lower" ? "lower is better" : "")),
       count("words", "words"),
       count("rated", "ratings"),
     ];

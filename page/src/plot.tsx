@@ -1,49 +1,87 @@
 /** Values with their intervals on one scale; places are per cent, so that pictures fit any width. */
 import { scaleLinear } from "d3-scale";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { CellInfo, GridCell } from "./contract";
+import type { Table } from "./data";
 import { shown } from "./format";
+import { classes, t } from "./ui";
 
 /** A scale over all values and 0 with rounded ends, and a few ticks. */
-export function scaleOf(values: readonly (number | null)[]) {
+function scaleOf(values: readonly (number | null)[]) {
   const known = values.filter((value) => value !== null);
   const ends = known.length ? known.reduce(([a, b], v) => [Math.min(a!, v), Math.max(b!, v)], [0, 0]) : [0, 1];
   const scale = scaleLinear().domain(ends).nice(5).range([1, 99]);
-  const place = (value: number) => `${scale(value)}%`;
-  return { place, ticks: scale.ticks(5).map((value) => ({ value, text: scale.tickFormat(5)(value) })) };
+  return { place: (value: number) => `${scale(value)}%`, ticks: scale.ticks(5), text: scale.tickFormat(5) };
 }
-export type Scale = ReturnType<typeof scaleOf>;
 
-export const Axis = ({ scale }: { scale: Scale }) => (
-  <div class="row head" aria-hidden="true">
-    <span />
-    <svg class="axis">
-      {scale.ticks.map(({ value, text }) => (
-        <text key={value} x={scale.place(value)} y="12" text-anchor="middle" children={text} />
-      ))}
-    </svg>
-  </div>
-);
-
-interface DotProps {
-  scale: Scale;
-  value: number | null;
-  ends: readonly (number | null)[];
-  inner?: readonly (number | null)[]; // a narrower claim: these systems only
-  state?: string;
+interface Line {
+  row: number; // of the table
+  name: string;
+  state?: GridCell["state"];
+  says: ComponentChildren;
+  href?: string; // opens what `opened` has
+  opened?: ComponentChildren;
 }
-export function Dot({ scale, value, ends, inner = [], state = "" }: DotProps) {
-  const line = ([low, high]: readonly (number | null)[], kind: string) =>
-    low == null || high == null ? null : (
-      <line class={kind} x1={scale.place(low)} x2={scale.place(high)} y1="50%" y2="50%" />
+interface DotsProps {
+  table: Table;
+  cell: CellInfo;
+  lines: readonly Line[];
+  inner?: readonly [low: string, high: string]; // columns: a narrower interval
+}
+/** A line per row of a table: its name, its value and intervals on one scale, and what is said of it. */
+export function Dots({ table, cell, lines, inner = ["p25", "p75"] }: DotsProps) {
+  const all = [cell.value, cell.low, cell.high, ...inner];
+  const { place, ticks, text } = scaleOf(lines.flatMap(({ row }) => all.map((column) => table.number(column, row))));
+  const dot = (row: number, state: string) => {
+    const [value, low, high, ...within] = all.map((column) => table.number(column, row));
+    const line = (a: number | null | undefined, b: number | null | undefined, kind: string) =>
+      a != null && b != null && <line class={kind} x1={place(a)} x2={place(b)} y1="50%" y2="50%" />;
+    const said = `${shown(value)}${low == null ? "" : `, from ${shown(low)} to ${shown(high)}`}`;
+    return (
+      <svg class={`dot ${state}`} role="img" aria-label={said}>
+        {ticks.map((v) => (
+          <line key={v} class={v ? "tick" : "zero"} x1={place(v)} x2={place(v)} y1="0" y2="100%" />
+        ))}
+        {line(low, high, "outer")}
+        {line(within[0], within[1], "inner")}
+        {value != null && <circle cx={place(value)} cy="50%" r="5" />}
+      </svg>
     );
-  const said = `${shown(value)}${ends[0] == null ? "" : `, from ${ends.map(shown).join(" to ")}`}`;
+  };
   return (
-    <svg class={`dot ${state}`} role="img" aria-label={said}>
-      {scale.ticks.map(({ value: v }) => (
-        <line key={v} class={v ? "tick" : "zero"} x1={scale.place(v)} x2={scale.place(v)} y1="0" y2="100%" />
-      ))}
-      {line(ends, "outer")}
-      {line(inner, "inner")}
-      {value !== null && <circle cx={scale.place(value)} cy="50%" r="5" />}
-    </svg>
+    <>
+      <div class="row head" aria-hidden="true">
+        <span />
+        <svg class="axis">
+          {ticks.map((value) => (
+            <text key={value} x={place(value)} y="12" text-anchor="middle" children={text(value)} />
+          ))}
+        </svg>
+      </div>
+      <ol class="metrics">
+        {lines.map(({ row, name, state = "plain", says, ...rest }) => (
+          <Item key={name} {...rest}>
+            <span class="name">{t(name)}</span>
+            {dot(row, state)}
+            {says}
+          </Item>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Item({ href, opened, children }: Pick<Line, "href" | "opened"> & { children: ComponentChildren }) {
+  const item = useRef<HTMLLIElement>(null);
+  const open = Boolean(opened);
+  useEffect(() => {
+    if (open) item.current?.scrollIntoView({ block: "nearest" });
+  }, [open]);
+  return (
+    <li ref={item} class={classes(!href && "row", open && "open")}>
+      {href ? <a class="row" href={href} aria-expanded={open} children={children} /> : children}
+      {opened}
+    </li>
   );
 }

@@ -1,14 +1,14 @@
 /** Systems: the leaderboard, one metric as a picture, and two systems document by document. */
 import { useMemo } from "preact/hooks";
-import type { SystemsInfo, TableInfo, TextsInfo } from "./contract";
+import type { Measure, SystemsInfo, TableInfo, TextsInfo } from "./contract";
 import { key } from "./address";
 import { Estimate, matrix, picked, Picks } from "./cells";
 import { range, type Table, tableOf } from "./data";
 import { capital, counted, label, shown } from "./format";
 import { sorted } from "./order";
-import { Axis, Dot, scaleOf } from "./plot";
+import { Dots } from "./plot";
 import { type Column, DataTable } from "./table";
-import { difference, type Measure, measures, versus } from "./texts";
+import { difference, versus } from "./texts";
 import { Failed, Select, t, usePage, Wait } from "./ui";
 
 export function Systems({ info }: { info: SystemsInfo }) {
@@ -52,6 +52,13 @@ function Board({ info, board, table, letters }: BoardProps) {
   }, [rows, metric]);
   const best = `${better(metric) === "lower" ? "" : "-"}at.${metric}`;
   const ofMetric = rows.filter((row) => named(row) === metric);
+  const byValue = { v: (row: number) => table.at(info.cell.value, row) };
+  const lines = sorted(ofMetric, byValue, best.startsWith("-") ? "-v" : "v").map((row) => {
+    const names = [...info.metric, info.system].map((column) => [column, table.text(column, row)] as const);
+    const letter = letters?.text("group", letters.where(Object.fromEntries(names))[0] ?? -1);
+    const says = [<Estimate table={table} row={row} cell={info.cell} />, <span class="letters">{letter}</span>];
+    return { row, name: table.text(info.system, row), says };
+  });
   const options = metrics.map((m) => [key(m), m] as const);
   return (
     <>
@@ -60,7 +67,12 @@ function Board({ info, board, table, letters }: BoardProps) {
         <Select label="Metric" value={key(metric)} options={options} change={(m) => go({ metric: m, sort: null })} />
       </div>
       <DataTable label="Leaderboard" columns={shape.columns} rows={shape.rows} order={best} />
-      <Ranked info={info} table={table} rows={ofMetric} letters={letters} lower={better(metric) === "lower"} />
+      <h2>{t(metric)}</h2>
+      {letters && <p class="soft">{capital(info.noun)}s that share a letter cannot be told apart.</p>}
+      {info.no_groups && <p class="soft">{t(info.no_groups)}</p>}
+      <section class="dots">
+        <Dots table={table} cell={info.cell} lines={lines} />
+      </section>
       <p class="links">
         <a href={to({ view: "evidence", table: board.name })}>The whole table</a>
         {letters && <a href={to({ view: "evidence", table: info.groups })}>All groups</a>}
@@ -74,49 +86,10 @@ function metricOf(info: SystemsInfo, table: Table, row: number): string {
   return label(table.at(metric, row), table.at(judge, row));
 }
 
-interface RankedProps {
-  info: SystemsInfo;
-  table: Table;
-  rows: readonly number[]; // of one metric
-  letters: Table | null;
-  lower: boolean;
-}
-/** One metric, best system first; systems that share a letter cannot be told apart. */
-function Ranked({ info, table, rows, letters, lower }: RankedProps) {
-  const { cell } = info;
-  if (!rows.length) return null;
-  const order = sorted(rows, { v: (row) => table.at(cell.value, row) }, lower ? "v" : "-v");
-  const scale = scaleOf([cell.value, cell.low, cell.high].flatMap((c) => rows.map((row) => table.number(c, row))));
-  const letter = (row: number) => {
-    const names = [...info.metric, info.system].map((c) => [c, table.text(c, row)] as const);
-    return letters?.text("group", letters.where(Object.fromEntries(names))[0] ?? -1);
-  };
-  return (
-    <section class="picture">
-      <h2>{t(metricOf(info, table, rows[0]!))}</h2>
-      {letters && <p class="soft">{capital(info.noun)}s that share a letter cannot be told apart.</p>}
-      <Axis scale={scale} />
-      <ol class="metrics">
-        {order.map((row) => {
-          const ends = [table.number(cell.low, row), table.number(cell.high, row)];
-          return (
-            <li key={row} class="row">
-              <span class="name">{t(table.text(info.system, row))}</span>
-              <Dot scale={scale} value={table.number(cell.value, row)} ends={ends} state="plain" />
-              <Estimate table={table} row={row} cell={cell} />
-              <span class="letters">{letter(row)}</span>
-            </li>
-          );
-        })}
-      </ol>
-    </section>
-  );
-}
-
 /** Two systems, document by document. */
 function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
   const { at, go } = usePage();
-  const all = measures(texts);
+  const all = texts.measures;
   const measure = all.find((m) => m.key === (at.x ?? at.metric)) ?? all[0];
   const names = texts.authors.map(({ name }) => [key(name), name] as const);
   const author = (side: "a" | "b") => names.find(([name]) => name === at[side])?.[1];
@@ -125,7 +98,7 @@ function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
     const change = (name: string) => go({ [side]: name });
     return <Select label={title} value={at[side] ?? ""} any="choose" options={names} change={change} />;
   };
-  const by = all.map((m) => [m.key, m.title] as const);
+  const by = all.map((m) => [m.key, m.key] as const);
   return (
     <section>
       <h2>{`Two ${info.noun}s, ${texts.noun} by ${texts.noun}`}</h2>
@@ -135,7 +108,7 @@ function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
         {measure && <Select label="by" value={measure.key} options={by} change={(x) => go({ x })} />}
       </div>
       {a !== undefined && b !== undefined && measure && (
-        <Wait promise={tableOf(texts.index)}>
+        <Wait promise={tableOf(texts.table)}>
           {(index) => <Pairs index={index} a={a} b={b} measure={measure} noun={texts.noun} />}
         </Wait>
       )}

@@ -16,6 +16,7 @@ export interface Column {
   value: ValueOf;
   show: (row: number) => ComponentChildren;
   lead?: boolean; // names the row
+  tint?: (row: number) => number; // from -1 to 1: how dark the cell is
 }
 
 interface Props {
@@ -42,7 +43,7 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
   const seen = useVirtual(box, many ? rows.length : 0);
   return (
     <div
-      class={classes("scroll", many && "many", (many || inOrder) && "dense")}
+      class={classes("scroll", many && "many", (many || inOrder) && "dense", columns.some((c) => c.tint) && "tiles")}
       ref={box}
       onScroll={() => many && places.set(location.hash, box.current!.scrollTop)}
       role="region"
@@ -60,13 +61,13 @@ export function DataTable({ label, columns, by = "sort", order = "", inOrder, ..
           {seen.before > 0 && <tr style={{ height: `${seen.before}px` }} />}
           {(many ? seen.places : range(rows.length)).map((place) => (
             <tr key={rows[place]} aria-rowindex={place + 2}>
-              {columns.map(({ id, lead, type, show }) =>
-                lead ? (
-                  <th key={id} scope="row" children={show(rows[place]!)} />
-                ) : (
-                  <td key={id} class={type} children={show(rows[place]!)} />
-                ),
-              )}
+              {columns.map(({ id, lead, type, show, tint }) => {
+                if (lead) return <th key={id} scope="row" children={show(rows[place]!)} />;
+                const share = tint?.(rows[place]!) ?? 0;
+                const look = tint && { "--tint": `${Math.round(45 * Math.abs(share))}%` };
+                const name = classes(type, tint && "tint", share < 0 && "minus");
+                return <td key={id} class={name} style={look} children={show(rows[place]!)} />;
+              })}
             </tr>
           ))}
           {seen.after > 0 && <tr style={{ height: `${seen.after}px` }} />}

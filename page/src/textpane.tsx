@@ -2,10 +2,9 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Asked, Block, Judgment, Line, Passage, Rating, Text, TextsInfo } from "./contract";
 import { key } from "./address";
-import { PassageText } from "./document";
 import { counted, probability, shown, visible, words } from "./format";
 import { lineKey, passagesOf, pieces, type Spot, spotOf } from "./lines";
-import { classes, Facts, Long, Paragraphs, t, usePage } from "./ui";
+import { classes, Facts, Long, Paragraphs, PassageText, t, usePage } from "./ui";
 
 interface Props {
   text: Text;

@@ -1,30 +1,10 @@
 /** The list of texts: measures, search, filters. All state is in the address (`at`). */
-import type { TextsInfo } from "./contract";
+import type { Measure, TextsInfo } from "./contract";
 import { key, type At } from "./address";
 import { load, range, type SearchTexts, type Table, type Value } from "./data";
 import { type Mean, mean, ranks, sorted, type ValueOf } from "./order";
 
-/** A metric, or what people gave for a criterion. */
-export interface Measure {
-  key: string; // in addresses
-  title: string;
-  column: string;
-  lower: boolean;
-}
-
-export const PEOPLE = "people: ";
-
-export function measures(info: TextsInfo): Measure[] {
-  return [
-    ...info.metrics.map((m) => ({ ...m, key: m.label, title: m.label, lower: m.better === "lower" })),
-    ...info.criteria.map((c) => ({
-      column: c.column,
-      key: PEOPLE + c.name,
-      title: PEOPLE + c.title,
-      lower: c.better === "lower",
-    })),
-  ];
-}
+export const PEOPLE = "people: "; // begins the key of a criterion
 
 export interface Search {
   hits(query: string): Uint8Array; // by row of the index: whether it has all words
@@ -33,9 +13,8 @@ export interface Search {
 
 /** Loads what a search reads. */
 export async function searcher(info: TextsInfo): Promise<Search> {
-  const shards = await Promise.all(info.search.map((s) => load<SearchTexts>(s.id)));
-  const texts: string[] = [];
-  info.search.forEach(({ first }, i) => shards[i]!.texts.forEach((text, row) => (texts[first + row] = text)));
+  const shards = await Promise.all(info.search.map((id) => load<SearchTexts>(id)));
+  const texts = shards.flatMap((shard) => shard.texts);
   const lower = texts.map((text) => text.toLowerCase());
   return {
     hits(query) {
@@ -64,11 +43,11 @@ export function listed(index: Table, info: TextsInfo, at: At): Listed {
   for (const side of ["for", "against", "unknown"] as const) {
     columns[side] = (row) => judges.reduce((n, i) => n + (index.number(`${side}_${i}`, row) ?? 0), 0);
   }
-  const all = measures(info);
+  const all = info.measures;
   for (const m of all) columns[m.key] = (row) => index.at(m.column, row);
   const [x, y] = [at.x, at.y].map((name) => all.find((m) => m.key === name));
   if (x && y) {
-    const [a, b] = [x, y].map((m) => ranks(index.rows, (row) => index.at(m.column, row), m.lower));
+    const [a, b] = [x, y].map((m) => ranks(index.rows, (row) => index.at(m.column, row), m.better === "lower"));
     columns.apart = (row) => {
       const [p, q] = [a![row], b![row]];
       return p == null || q == null ? null : Math.abs(p - q);
@@ -138,11 +117,12 @@ export function versus(index: Table, m: Measure, a: string, b: string): Versus {
   const known = differences.filter((d) => d !== null);
   const above = known.filter((d) => d > 0).length;
   const below = known.filter((d) => d < 0).length;
+  const lower = m.better === "lower";
   return {
     pairs,
-    wins: m.lower ? below : above,
+    wins: lower ? below : above,
     ties: known.length - above - below,
-    losses: m.lower ? above : below,
+    losses: lower ? above : below,
     difference: mean(range(pairs.length), (i) => differences[i]!),
   };
 }

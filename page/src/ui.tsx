@@ -1,7 +1,7 @@
 /** Small parts that every view uses. */
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
-import type { Head } from "./contract";
+import type { Head, Passage } from "./contract";
 import type { At, Changes } from "./address";
 import { counted, visible } from "./format";
 
@@ -29,6 +29,14 @@ export function Long({ text }: { text: string }) {
     </>
   );
 }
+
+export const PassageText = ({ passage, n }: { passage: Passage; n: number }) => (
+  <>
+    <b class="n">[{n}]</b> {passage.group && <small>{t(passage.group)} </small>}
+    {passage.speaker && <em>{t(passage.speaker)}: </em>}
+    <span dir="auto" children={<Long text={passage.text} />} />
+  </>
+);
 
 interface Loaded<V> {
   value?: V;

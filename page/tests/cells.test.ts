@@ -39,6 +39,32 @@ test("a matrix has a row for each lead and a column for each value, and no numbe
   ]);
 });
 
+test("of tiles the larger number is the darker one, and counts go by the largest of them", () => {
+  const tints = (value: number[]) => {
+    const of = table({ metric: value.map(() => "m"), name: value.map((_, i) => `n${i}`), value });
+    const rows = value.map((_, i) => i);
+    const cell = { value: "value", low: "", high: "", n: "", missing: "" };
+    const across = (row: number) => of.text("name", row);
+    const { columns } = matrix({ table: of, rows, lead: ["metric"], across, cell, picture: "tiles" });
+    return columns.slice(1).map((column) => column.tint?.(0));
+  };
+  expect(tints([0.5, -0.25])).toEqual([0.5, -0.25]);
+  expect(tints([10, 40])).toEqual([0.25, 1]);
+});
+
+test("a matrix of pairs has both halves", () => {
+  const of = table({ first: Array.from("aaabbc"), second: Array.from("bcdcdd"), value: [1, 2, 3, 4, 5, 6] });
+  const cell = { value: "value", low: "", high: "", n: "", missing: "" };
+  const across = (row: number) => of.text("second", row);
+  const all = { table: of, rows: [0, 1, 2, 3, 4, 5], lead: ["first"], across, cell, picture: "pairs" };
+  const { columns, rows } = matrix(all);
+  expect(rows.map((row) => columns.map((column) => column.value(row)))).toEqual([
+    ["a", 1, 2, 3],
+    ["b", null, 4, 5],
+    ["c", 4, null, 6],
+  ]);
+});
+
 test("what is picked is what the address has, where the table has it", () => {
   const of = { columns: board.columns, pick: ["part", "metric"] } as unknown as TableInfo;
   const pick = (at: Record<string, string>) => picked(of, board, at);

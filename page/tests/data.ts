@@ -30,13 +30,15 @@ export const info: TextsInfo = {
   texts: 5,
   noun: "document",
   authors: ["a", "b"].map((name) => ({ name, kind: "system" })),
-  metrics: [{ label: "m", column: "m0", better: "higher" }],
-  criteria: [{ name: "errors", title: "errors", column: "c0", better: "lower", low: 1, high: 5 }],
+  measures: [
+    { key: "m", column: "m0", better: "higher" },
+    { key: "people: errors", column: "c0", better: "lower" },
+  ],
   judges: ["j", "k"],
   parts: Array.from({ length: 11 }, (_, i) => `part ${i}`),
-  index: {
+  table: {
     ...{ name: "index", title: "", group: "", says: [], columns: [], rows: 5, shards: [], csv: "", command: "" },
-    ...{ pick: [], lead: [], across: "", cell: null, hide: [], figures: [] },
+    ...{ pick: [], lead: [], across: "", cell: null, hide: [], figures: [], picture: "" },
   },
   search: [],
   documents_in: [],

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { read } from "../src/address";
 import * as data from "../src/data";
-import { chosen, listed, measures, searcher, terms, versus } from "../src/texts";
+import { chosen, listed, searcher, terms, versus } from "../src/texts";
 import { index, info } from "./data";
 
 function rows(hash: string): readonly number[] {
@@ -45,7 +45,7 @@ test("sums over judges", () => {
 });
 
 test("two authors, document by document", () => {
-  const [m, errors] = measures(info);
+  const [m, errors] = info.measures;
   expect(versus(index, m!, "a", "b")).toEqual({
     pairs: [
       { row: 0, a: 0.5, b: 0.25 },
@@ -60,13 +60,7 @@ test("a search finds texts with all words, and quoted ones together", async () =
   expect(terms('Left "no fever" KNEE ""')).toEqual(["left", "no fever", "knee"]);
   const shards: Record<string, string[]> = { a: ["Left knee, no fever", "fever, no"], b: ["", "LEFT KNEE"] };
   vi.spyOn(data, "load").mockImplementation((id) => Promise.resolve({ texts: shards[id] }));
-  const search = await searcher({
-    ...info,
-    search: [
-      { id: "a", first: 0, rows: 2 },
-      { id: "b", first: 2, rows: 2 },
-    ],
-  });
+  const search = await searcher({ ...info, search: ["a", "b"] });
   expect([...search.hits("left knee")]).toEqual([1, 0, 0, 1]);
   expect([...search.hits('"no fever"')]).toEqual([1, 0, 0, 0]);
   expect([...search.hits("")]).toEqual([1, 1, 1, 1]);

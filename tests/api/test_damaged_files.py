@@ -19,6 +19,7 @@ from metassay.api.columns import Given, Named
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
+from tests.fuzz.mutations import spoilt
 from tests.reporting import page_data
 
 SECRET = "Zanzibar has had a cough since the week before last, and no fever"
@@ -152,45 +153,12 @@ def test_a_name_that_no_file_can_have(here: Path, capsys: pytest.CaptureFixture[
     assert "--lower" in capsys.readouterr().err
 
 
-TOKENS = [
-    *("\0", "\ufeff", "\u2028", "\u200b", '"', '""', ",", "\r", "\r\n", "inf", "nan", "-nan"),
-    *("1e309", "1" + "0" * 400, "1,5", "1\u2009000", "x" * 200_000, "=1+1", "\x1b[31m", "0x1F"),
-    *("1_000", "\u0661", "TRUE", "\x85", "part", "judge", "study", "metric", "criterion", "value"),
-]
-
-
-def spoil(data: bytes, draw: random.Random) -> bytes:
-    """Flipped, cut, put in, taken out or zeroed somewhere, or a row or column changed."""
-    at, table = draw.randrange(len(data)), [row.split(b",") for row in data.split(b"\n")[:-1]]
-    row, some, token = draw.randrange(len(table)), draw.choice([1, 1, 9]), draw.choice(TOKENS)
-    column = draw.randrange(4)
-    other = [list(cells) for cells in table]
-    other[draw.choice([0, row])][column] = token.encode()
-    empty = [table[0], *([*c[:column], b"", *c[column + 1 :]] for c in table[1:])]
-    kinds = [
-        data[:at] + draw.randbytes(some) + data[at + some :],
-        data[:at],
-        data[:at] + token.encode() + data[at:],
-        data[:at] + data[at + some :],
-        data[:at] + bytes(some) + data[at + some :],
-        *(joined(t) for t in (other, other, empty, table[1:], [table[0], *table])),
-        joined([*table[:row], table[row] + [b"1"], *table[row + 1 :]]),
-        joined([*table[:row], *table[row + 1 :]]),
-        data.replace(b"\n", draw.choice([b"\r", b"\r\n"]), draw.randrange(5)),
-    ]
-    return draw.choice(kinds)
-
-
-def joined(table: list[list[bytes]]) -> bytes:
-    return b"".join(b",".join(cells) + b"\n" for cells in table)
-
-
 @pytest.mark.parametrize("name", ["scores.csv", "ratings.csv"])
 def test_a_hundred_damages_of_a_csv_file(here: Path, name: str) -> None:
     """Each is told, or every number of the file is in the table and what is missing is counted."""
     whole, draw, refused = (here / name).read_bytes(), random.Random(name), 0
     for _ in range(100):
-        (here / name).write_bytes(spoil(whole, draw))
+        (here / name).write_bytes(spoilt(whole, draw))
         try:
             found = read(here / "scores.csv", here / "ratings.csv")
         except BadInput as error:
@@ -222,15 +190,7 @@ def test_a_hundred_damages_of_a_parquet_file(here: Path) -> None:
     whole, refused = path.read_bytes(), 0
     sound = read(path, here / "ratings.csv")[0].table
     for _ in range(100):
-        at, some = draw.randrange(len(whole)), draw.choice([1, 1, 9, 99])
-        kinds = [
-            whole[:at],
-            whole[at:],
-            whole[:at] + draw.randbytes(some) + whole[at + some :],
-            whole[:at] + bytes([whole[at] ^ 1 << draw.randrange(8)]) + whole[at + 1 :],
-            whole[:at] + whole[at + some :],
-        ]
-        path.write_bytes(draw.choice(kinds))
+        path.write_bytes(spoilt(whole, draw))
         try:
             found = read(path, here / "ratings.csv")[0].table
         except BadInput:

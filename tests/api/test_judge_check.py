@@ -98,6 +98,20 @@ def test_columns_are_guessed_where_names_leave_one_choice(judge, human):
     assert value(found, "sensitivity") == pytest.approx(44 / 48)
 
 
+def test_people_are_held_against_their_own_scorer():
+    frame = sixty().rename(columns={"judge": "facts", "human": "facts_human_ann"})
+    frame["llm-rubric"] = ["pass", "fail"] * 30
+    found = judge_check(frame)
+    assert found.notes[1] == "columns guessed: judge=facts; human=facts_human_ann; doc=doc_id"
+    two = frame.assign(tone=frame["facts"], tone_human_ann=frame["facts_human_ann"])
+    with pytest.raises(BadInput, match="no column is clearly that of people's labels; say which"):
+        judge_check(two)
+    assert "human=tone_human_ann" in judge_check(two, judge="tone").notes[1]
+    both = two.rename(columns={"tone": "tone_judge_gpt"}).assign(tone_judge_mini=frame["facts"])
+    found = judge_check(both, human="tone_human_ann")
+    assert [*found.card["judge"].unique()] == ["tone_judge_gpt", "tone_judge_mini"]
+
+
 def test_what_names_do_not_tell_is_asked_for():
     frame = sixty().rename(columns={"judge": "a", "human": "b"})
     with pytest.raises(BadInput) as caught:
@@ -183,6 +197,21 @@ def test_several_columns_and_a_column_of_raters_say_the_same():
     assert any(line.startswith("May it replace a rater? judge: yes, as good as 3 of 3")
                for line in a.answer)  # fmt: skip
     assert {*a.latent["identified"]} == {"by three verdicts an item"}
+
+
+def test_documents_are_told_from_items_where_each_rater_has_a_row():
+    wide = raters().assign(doc_id=[f"d{i // 5}" for i in range(90)])
+    people = ["ann", "ben", "cleo"]
+    long = wide.melt(["id", "doc_id", "judge"], people, var_name="rater", value_name="label")
+    long["row_id"] = range(len(long))
+    expected, found = judge_check(wide, human=people), judge_check(long)
+    assert "doc=doc_id" in found.notes[1]
+    for name in ("card", "contests"):
+        pd.testing.assert_frame_equal(found.table(name), expected.table(name))
+    # Where each item has one rater of several, its id is in one row alone.
+    single = long[long["id"].str[1:].astype(int) % 3 == long["rater"].map(people.index)]
+    found = judge_check(single.drop(columns="row_id"))
+    assert "90 rows, 90 labelled by 3 raters; 18 documents (doc_id)" in found.notes[0]
 
 
 def test_rows_of_raters_that_cannot_be_are_refused():

@@ -72,7 +72,7 @@ def raters_covered(rows, passing, per, *, studies=STUDIES, seed=0):
         truth = np.repeat(rng.random(rows // per) < passing, per)
         said = np.array([truth == (rng.random(rows) < 0.88) for _ in range(4)]).astype(float)
         latent = latent_classes(said[0], said[1:], confidence=0.95, rng=rng, cluster=of)
-        apart = by_agreement(said[0], said[1:], confidence=0.95, cluster=of)["all"].difference
+        apart = by_agreement(said[0], said[1:], confidence=0.95, cluster=of)["all", "difference"]
         hits += (
             latent.sensitivity[0].low <= 0.88 <= latent.sensitivity[0].high,
             latent.specificity[0].low <= 0.88 <= latent.specificity[0].high,

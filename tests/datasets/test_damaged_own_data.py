@@ -15,6 +15,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.datasets.ingest import Ingested, ingest
+from tests.fuzz.mutations import spoilt
 
 CRITERIA = {"usefulness": Criterion(low=1, high=5, better="higher")}
 SECRET = "Zanzibar has had a cough since the week before last, and no fever"
@@ -143,39 +144,13 @@ def test_data_that_nobody_reads_is_a_warning(folder: Path, ending: str) -> None:
     assert [w for w in read(folder).warnings if w.startswith(f"ratings{ending}: is not read; ")]
 
 
-TOKENS = [
-    *("\0", "\ufeff", "\u2028", "\u200b", '"', '""', ",", "\r", "\r\n", "\\ud800", "\\u0000", "["),
-    *("inf", "nan", "1e309", "1" + "0" * 400, "1,5", "1\u2009000", "x" * 200_000, "=1+1", "\x1b"),
-]
-
-
-def spoil(data: bytes, draw: random.Random) -> bytes:
-    """Flipped, cut, put in, taken out or zeroed somewhere, or a line twice or too few."""
-    at, rows = draw.randrange(len(data)), data.split(b"\n")
-    row, token = draw.randrange(len(rows)), draw.choice(TOKENS).encode()
-    some = draw.choice([1, 1, 10, 100])
-    return draw.choice(
-        [
-            data[:at] + draw.randbytes(some) + data[at + some :],
-            data[:at],
-            data[:at] + token + data[at:],
-            data[:at] + token + data[at + some :],
-            data[:at] + data[at + some :],
-            data[:at] + bytes(some) + data[at + some :],
-            b"\n".join([*rows[:row], *rows[row:][:1] * 2, *rows[row + 1 :]]),
-            b"\n".join([*rows[:row], *rows[row + 1 :]]),
-            data.replace(b"\n", b"\r\n", draw.randrange(5)),
-        ]
-    )
-
-
 @pytest.mark.parametrize("name", FILES)
 def test_a_hundred_damages_of_a_file(folder: Path, name: str) -> None:
     """Each is told, or every line is in the tables; never anything between."""
     whole, draw = (folder / name).read_bytes(), random.Random(name)
     refused = 0
     for _ in range(110):
-        (folder / name).write_bytes(spoil(whole, draw))
+        (folder / name).write_bytes(spoilt(whole, draw))
         try:
             found = read(folder)
         except BadInput:

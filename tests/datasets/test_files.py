@@ -11,7 +11,7 @@ from metassay.core.options import Criterion
 from metassay.datasets.ingest import Ingested, ingest
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import check_given
-from metassay.scoring.rubrics.metrics import rubric_descriptions
+from metassay.scoring.rubrics.ask import rubric_descriptions
 from metassay.tables.criteria import given_criteria, of_rubrics
 
 CRITERIA = {

@@ -10,7 +10,7 @@ import pytest
 from metassay.core.params import load
 from metassay.judges.lexical import LexicalJudge, LexicalOptions
 from metassay.judges.run import judge_pairs
-from metassay.labelled.examine import Evidence, examine
+from metassay.labelled.examine import examine
 from metassay.labelled.ingest import IngestedItems, ingest_items
 from metassay.labelled.types import chosen_test
 from metassay.meta_evaluation.options import MetaOptions
@@ -39,8 +39,8 @@ def called_wrong(made: IngestedItems) -> pd.DataFrame:
         options = {key: of for key, of in PARAMS.judges[name].items() if key != "kind"}
         judge = LexicalJudge(LexicalOptions(**options))
         judged.append(judge_pairs(made.pairs, name, judge, ["entailment"], batch=500))
-    given = Evidence(made.pairs, pd.concat(judged), made.gold, made.ratings, made.verdicts)
-    cards = examine(given, MetaOptions(resamples=20, confidence=0.95, seed=1)).cards
+    given = made.pairs, pd.concat(judged), made.gold, made.ratings, made.verdicts
+    cards = examine(*given, MetaOptions(resamples=20, confidence=0.95, seed=1)).cards
     cards = cards[cards["study"] == "invented"]
     found = cards.pivot_table(index="part", columns=["statistic", "judge"], values="value")
     return pd.concat([found["specificity"].loc[WRONG], 1 - found["sensitivity"].loc[RIGHT]])

@@ -1,4 +1,7 @@
-"""Stages on a cluster's workers: the bytes that they have here, and no text without leave."""
+"""Stages on a cluster's workers: nothing is asked twice, and no text goes without leave.
+
+That tables have the bytes that they have here, whatever befalls workers: speed/dask_cluster.py.
+"""
 
 import os
 import signal
@@ -126,17 +129,6 @@ def change(root: Path, file: str, **changes: Any) -> None:
 def tables(root: Path) -> dict[Path, bytes]:
     files = sorted((root / "data/tables").rglob("*.parquet"))
     return {file.relative_to(root): file.read_bytes() for file in files}
-
-
-def test_the_bytes_are_those_of_a_run_here(
-    project: Path, machines: Machines, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert [run_stage(monkeypatch, project, *one) for one in STAGES] == [0] * len(STAGES)
-    here = tables(project)
-    monkeypatch.setenv(DASK, machines.address)
-    assert [run_stage(monkeypatch, project, *one) for one in STAGES] == [0] * len(STAGES)
-    assert tables(project) == here
-    assert not list((project / ".work/shards").iterdir())
 
 
 def test_a_model_is_asked_once_and_within_the_budget_though_a_worker_dies(

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -28,8 +29,9 @@ _PIECES = (
     *(b"\n", b"\r", b",", b'"', b":", b"\n\n\n", b"PAR1", b"\x1f\x8b\x08", b"PK\x03\x04"),
 )
 
+_KINDS = ["flip", "cut", "end", "zero", "insert", "double", "swap"]
 _bytes = st.tuples(
-    st.sampled_from(["flip", "cut", "end", "zero", "insert", "double", "swap"]),
+    st.sampled_from(_KINDS),
     st.floats(0, 1, exclude_max=True),
     st.floats(0, 1, exclude_max=True),
     st.integers(0, len(_PIECES) - 1),
@@ -45,6 +47,12 @@ def damaged(content: bytes, accidents: list[tuple[str, float, float, int, int]])
     for accident in accidents:
         content = _accident(content, *accident)
     return content
+
+
+def spoilt(content: bytes, draw: random.Random) -> bytes:
+    """The content after one such accident, drawn by chance."""
+    places = draw.choice(_KINDS), draw.random(), draw.random()
+    return _accident(content, *places, draw.randrange(len(_PIECES)), draw.randint(1, 255))
 
 
 def _accident(content: bytes, what: str, at: float, to: float, piece: int, number: int) -> bytes:

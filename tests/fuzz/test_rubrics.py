@@ -10,9 +10,8 @@ from hypothesis import given
 
 from metassay.judges.criteria import criterion_of
 from metassay.judges.protocol import Pair
-from metassay.scoring.rubrics.ask import expanded, question
-from metassay.scoring.rubrics.metrics import criteria_table, rubric_descriptions
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
+from metassay.scoring.rubrics.ask import criteria_table, expanded, question, rubric_descriptions
+from metassay.scoring.rubrics.record import RUBRICS, load_rubric
 from metassay.tables.criteria import CRITERIA
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
 from tests.fuzz.rule import EXAMPLES, examples, handled

@@ -11,8 +11,7 @@ from metassay.core import strict_yaml
 from metassay.core.params import Benchmark, parsed
 from metassay.datasets.ingest import ingest
 from metassay.project.spreadsheets.read import Asked, read_all
-from metassay.project.spreadsheets.settings import project_of, settings_of
-from metassay.project.spreadsheets.summary import command, lines
+from metassay.project.spreadsheets.summary import command, lines, project_of, settings_of
 from tests.fuzz.mutations import ACCIDENTS, damaged
 from tests.fuzz.rule import CANARY, FEW, handled
 from tests.project.spreadsheets.sheets import LONG, RATINGS, SCORES, put

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from metassay.generation.lead import write
-from metassay.generation.record import CopyOptions
+from metassay.generation.copied import CopyOptions
+from metassay.generation.copied import first as write
 from metassay.units.statements import statements
 
 PASSAGES = [

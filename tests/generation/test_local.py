@@ -10,8 +10,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.generation import decoding
-from metassay.generation.causal import CausalOptions, write_causal
-from metassay.generation.seq2seq import Seq2SeqOptions, write_seq2seq
+from metassay.generation.decoding import CausalOptions, Seq2SeqOptions, write_causal, write_seq2seq
 from metassay.models import loading
 from metassay.tables.documents import TEXTS
 from metassay.tables.parquet import write

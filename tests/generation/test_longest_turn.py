@@ -1,7 +1,7 @@
-"""longest_turn.py: the longest passages, in the order of the source."""
+"""The longest passages, in the order of the source."""
 
-from metassay.generation.longest_turn import write
-from metassay.generation.record import CopyOptions
+from metassay.generation.copied import CopyOptions
+from metassay.generation.copied import longest as write
 
 PASSAGES = ["one two", "one", "one two three", "two one", "a b c d"]
 SPEAKERS = [""] * 5

@@ -1,10 +1,9 @@
 """shown.py: what a text's writer was shown is read from its recipe, whoever wrote the text."""
 
-import importlib
-
 import pandas as pd
 import pytest
 
+from metassay.core.kinds import record_of
 from metassay.core.options import parse
 from metassay.generation import SYSTEMS
 from metassay.generation.chat import ChatOptions, write_chat
@@ -35,7 +34,7 @@ def test_the_datasets_of_examples_are_known_by_their_names() -> None:
 
 
 def test_every_kind_that_is_shown_examples_is_tested_here() -> None:
-    records = {kind: importlib.import_module(module).KIND for kind, module in SYSTEMS.items()}
+    records = {kind: record_of(SYSTEMS, kind) for kind in SYSTEMS}
     shown = {kind for kind, record in records.items() if record.datasets != System.datasets}
     assert System.datasets is Needs.datasets
     assert shown == {"chat", "causal"}
@@ -58,7 +57,7 @@ def test_what_a_chat_model_was_shown() -> None:
 def test_what_a_model_on_this_machine_was_shown(tmp_path) -> None:
     pytest.importorskip("torch", reason="needs metassay[models]")
     pytest.importorskip("transformers", reason="needs metassay[models]")
-    from metassay.generation.causal import CausalOptions, write_causal
+    from metassay.generation.decoding import CausalOptions, write_causal
     from tests.generation.test_local import COMMON
     from tests.models.tiny import llama
 

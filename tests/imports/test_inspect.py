@@ -87,6 +87,19 @@ def test_a_correction_is_the_persons_and_the_original_the_judges(importer, tmp_p
     assert failed == [{"doc_id": "3", "author": "openai/m", "status": "error"}]
 
 
+def test_letters_of_a_choice_are_no_grades(importer, tmp_path) -> None:
+    # Of answers A to D, C is not "correct"; where all letters are Inspect's grades, it is.
+    values = (("C", "C"), ("A", "C"), ("B", "P"))
+    samples = [
+        sample(n, scores={"answer": {"value": one}, "exact": {"value": other}})
+        for n, (one, other) in enumerate(values)
+    ]
+    done = importer("inspect", write_json(tmp_path / "log.json", log(*samples)))
+    scores = done.column("scores.csv", "doc_id", "metric", "value")
+    assert scores == [("0", "exact", "1"), ("1", "exact", "1"), ("2", "exact", "0.5")]
+    assert "words that are no numbers, in verdicts.csv alone: 'answer'" in done.said
+
+
 def test_a_score_that_a_person_added_has_no_judge(importer, tmp_path) -> None:
     added = sample(1, scores={"exact": {"value": "C", "history": [EDIT]}})
     done = importer("inspect", write_json(tmp_path / "log.json", log(added)))

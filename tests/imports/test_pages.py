@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from metassay.cli.main import main
-from metassay.imports import TOOLS
+from metassay.cli.parsing import COMMANDS
 from metassay.imports.tools import FILES, READERS
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,8 @@ def test_the_example_of_importing_prints_and_writes_what_the_page_says(
 def test_the_page_has_a_row_for_each_kind_and_its_files() -> None:
     page = (ROOT / "docs/importing.md").read_text("utf-8")
     rows = re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)
-    assert rows == list(TOOLS) == list(FILES) == list(READERS)
+    tools = COMMANDS["import"]["arguments"]["kind"]["choices"]
+    assert rows == tools == list(FILES) == list(READERS)
 
 
 # ---- a scorer for Inspect

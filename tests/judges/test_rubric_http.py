@@ -20,9 +20,8 @@ from metassay.llm.limits import Policy
 from metassay.llm.prompts import Decoding
 from metassay.scoring.aggregation.rubrics import rubric_scores
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.metrics import criteria_table
-from metassay.scoring.rubrics.read import load_rubric
-from metassay.scoring.rubrics.record import Rubric
+from metassay.scoring.rubrics.ask import criteria_table
+from metassay.scoring.rubrics.record import Rubric, load_rubric
 from tests.judges.llm_setup import PROMPTS, options
 from tests.judges.rubric_setup import Asked, asked_in, json_reply
 from tests.llm import scripted_server as server

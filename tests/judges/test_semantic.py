@@ -13,7 +13,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.judges.protocol import Judgment, Pair
-from metassay.judges.semantic import clashes, coefficients, features, head
+from metassay.judges.semantic import clashes, coefficients, features
 from metassay.judges.semantic.coefficients import OF_CLAIMS, OF_WORDS, Coefficients, Tree, Trees
 from metassay.models.words import Text, words
 
@@ -51,7 +51,7 @@ PAIRS = [pair(number, *question) for number, question in enumerate(QUESTIONS)]
 def network(seed: int = 4) -> bytes:
     """A network's file that somebody might have trained for vectors of the tiny encoder."""
     drawn = torch.Generator().manual_seed(seed)
-    shapes = head.shapes(16).items()
+    shapes = coefficients.shapes(16).items()
     return coefficients.packed(
         [
             {name: torch.empty(shape).normal_(0, 0.3, generator=drawn) for name, shape in shapes}
@@ -363,7 +363,7 @@ def test_claim_features_by_hand() -> None:
     log = -np.log(2)
     clashing = [float(kind == "drug") for kind in clashes.KINDS]
     likely = np.array([0.5, 0.25, 0.125])
-    row = features.of_claim(said, found, likely, 1.0, clashing, -1.5)
+    row = features.of_claim(said, found, likely, 1.0, found.closeness, *clashing, -1.5)
     assert dict(zip(features.CLAIM_FEATURES, row, strict=True)) == pytest.approx(
         {
             **{"mean_log": 2 * log, "content_log": (1 + 2 + 2 * 3) / 4 * log},

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from metassay.judges.semantic import features, head
+from metassay.judges.semantic import coefficients, features
 from metassay.judges.semantic import train as training
-from metassay.judges.semantic.coefficients import Tree, Trees, logits
-from metassay.judges.semantic.head import Words
+from metassay.judges.semantic.coefficients import Tree, Trees, Words, logits
 from metassay.judges.semantic.train import Case, train_network
 from metassay.models.words import Text, words
 
@@ -25,7 +24,7 @@ def drawn_weights(seed: int, size: int = SIZE) -> dict[str, Any]:
     drawn = np.random.default_rng(seed)
     return {
         name: torch.from_numpy(drawn.normal(0, 0.4, shape))
-        for name, shape in head.shapes(size).items()
+        for name, shape in coefficients.shapes(size).items()
     }
 
 
@@ -53,7 +52,9 @@ def pairs() -> list[Words]:
     for number, (text, near) in enumerate(several):
         hypothesis = drawn(text, number)
         exact = np.random.default_rng(number).random(len(hypothesis.plain)) < 0.5
-        found.append(head.read(hypothesis, [drawn(one, 9 + number) for one in near], exact))
+        found.append(
+            coefficients.read_words(hypothesis, [drawn(one, 9 + number) for one in near], exact)
+        )
     return found
 
 
@@ -123,7 +124,7 @@ def test_what_the_network_reads_of_a_pair() -> None:
     vectors = [[[1, 0], [0, 1], [1, 0]], [[0, 1], [1, 0], [0, 1]], [[0.6, 0.8], [1, 0], [0, 1]]]
     one = said("no Roe 20", vectors, [8.0, 10.0, 20.0])
     near = [said("Fever 20", [[[1, 0]] * 2] * 3), said("no x", [[[0, 1]] * 2] * 3)]
-    found = head.read(one, near, np.array([True, False, True]))
+    found = coefficients.read_words(one, near, np.array([True, False, True]))
     assert found.hypothesis.tolist() == pytest.approx(
         np.array([[0, 1, 0.6, 0.8], [1, 0, 1, 0], [0, 1, 0, 1]])
     )
@@ -145,40 +146,52 @@ def test_what_the_network_reads_of_a_pair() -> None:
 
 
 def test_of_long_sentences_the_first_words_are_read() -> None:
-    long = drawn("fever " * (head.MOST - 2), 1)
-    found = head.read(drawn("Fever.", 2), [long, drawn("no fever today", 3)], np.array([True]))
-    assert len(found.sentences) == len(found.sentence_flags) == found.same.shape[1] == head.MOST
+    long = drawn("fever " * (coefficients.MOST - 2), 1)
+    found = coefficients.read_words(
+        drawn("Fever.", 2), [long, drawn("no fever today", 3)], np.array([True])
+    )
+    assert (
+        len(found.sentences)
+        == len(found.sentence_flags)
+        == found.same.shape[1]
+        == coefficients.MOST
+    )
     assert found.sentence_flags[-3:].tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 0]]
 
 
 def test_the_doubts_are_those_worked_out_anew() -> None:
     weights = drawn_weights(1)
-    for (whole, doubts), pair in zip(head.read_doubts([weights], pairs()), pairs(), strict=True):
+    for (whole, doubts), pair in zip(
+        coefficients.read_doubts([weights], pairs()), pairs(), strict=True
+    ):
         wanted = by_hand(weights, pair)
         assert doubts == pytest.approx(wanted, abs=1e-9)
         assert whole == pytest.approx(float(softmax(np.array(wanted)) @ wanted), abs=1e-9)
-    assert len({doubt for _, its in head.read_doubts([weights], pairs()) for doubt in its}) > 10
+    assert (
+        len({doubt for _, its in coefficients.read_doubts([weights], pairs()) for doubt in its})
+        > 10
+    )
 
 
 def test_several_networks_say_the_mean_of_what_each_says() -> None:
     several = [drawn_weights(seed) for seed in (1, 2, 3)]
-    each = [head.read_doubts([weights], pairs()) for weights in several]
-    for place, (whole, doubts) in enumerate(head.read_doubts(several, pairs())):
+    each = [coefficients.read_doubts([weights], pairs()) for weights in several]
+    for place, (whole, doubts) in enumerate(coefficients.read_doubts(several, pairs())):
         assert whole == pytest.approx(np.mean([one[place][0] for one in each]), abs=1e-12)
         assert doubts == pytest.approx(np.mean([one[place][1] for one in each], 0), abs=1e-12)
 
 
 def test_padding_and_company_change_nothing() -> None:
     weights, several = drawn_weights(2), pairs()
-    together = head.read_doubts([weights], several * 60)  # in more batches than one
-    turned = head.read_doubts([weights], several[::-1])[::-1]
+    together = coefficients.read_doubts([weights], several * 60)  # in more batches than one
+    turned = coefficients.read_doubts([weights], several[::-1])[::-1]
     for place, pair in enumerate(several):
-        ((whole, doubts),) = head.read_doubts([weights], [pair])
+        ((whole, doubts),) = coefficients.read_doubts([weights], [pair])
         assert len(doubts) == len(pair.flags)
         for other in (together[place], together[place + 90], turned[place]):
             assert other[0] == pytest.approx(whole, abs=1e-12)
             assert other[1] == pytest.approx(doubts, abs=1e-12)
-    assert head.read_doubts([weights], []) == []
+    assert coefficients.read_doubts([weights], []) == []
 
 
 def toy(number: int, seed: int) -> list[Case]:
@@ -202,7 +215,7 @@ def toy(number: int, seed: int) -> list[Case]:
 def lost(weights: dict[str, Any], cases: Sequence[Case]) -> float:
     """Mean log loss of the hypotheses."""
     held = {name: values.double() for name, values in weights.items()}
-    doubts = head.read_doubts([held], [case.words for case in cases])
+    doubts = coefficients.read_doubts([held], [case.words for case in cases])
     signs = [-1 if case.supported else 1 for case in cases]
     losses = [np.logaddexp(0, -sign * one) for sign, (one, _) in zip(signs, doubts, strict=True)]
     return float(np.mean(losses))
@@ -214,7 +227,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
         monkeypatch.setattr(training, "EPOCHS", number)
 
     monkeypatch.setattr(training, "WARM", 5)
-    monkeypatch.setattr(head, "TOKENS", 100)
+    monkeypatch.setattr(coefficients, "TOKENS", 100)
     return epochs
 
 
@@ -225,9 +238,9 @@ def test_training_learns_a_toy(quick: Callable[[int], None]) -> None:
     quick(6)
     learnt = train_network(cases, 1)
     assert lost(learnt, others) < before / 4
-    assert {name: tuple(its.shape) for name, its in learnt.items()} == head.shapes(8)
+    assert {name: tuple(its.shape) for name, its in learnt.items()} == coefficients.shapes(8)
     held = {name: values.double() for name, values in learnt.items()}
-    doubts = head.read_doubts([held], [case.words for case in others])
+    doubts = coefficients.read_doubts([held], [case.words for case in others])
     marked = [(case.words.same.sum(1) == 0).tolist() for case in others]
     told = [[one > 0 for one in its] for _, its in doubts]
     assert np.mean([a == b for a, b in zip(marked, told, strict=True)]) > 0.9

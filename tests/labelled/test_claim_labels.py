@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.labelled.examine import Evidence, examine
+from metassay.labelled.examine import examine
 from metassay.labelled.ingest import IngestedItems, ingest_items
 from metassay.labelled.results import cards_of, kinds_table
 from metassay.labelled.types import chosen_test as type_of
@@ -101,8 +101,8 @@ def test_kinds_of_one_answer_have_a_share_detected_or_false_alarms(tmp_path: Pat
         )
     )
     options = MetaOptions(resamples=20, confidence=0.95, seed=1)
-    evidence = Evidence(made.pairs, empty(JUDGMENTS), made.gold, made.ratings, made.verdicts)
-    cards = cards_of(examine(evidence, options).cards, {"me"})
+    tables = made.pairs, empty(JUDGMENTS), made.gold, made.ratings, made.verdicts
+    cards = cards_of(examine(*tables, options).cards, {"me"})
     table = kinds_table(cards)
     found = {
         (row["kind"], row["measure"]): (row["value"], row["n"], row["n_abstained"])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.labelled.examine import Evidence, examine
+from metassay.labelled.examine import examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD, VERDICTS
@@ -60,14 +60,14 @@ def answered(gold, answers, *, judge="j", instrument="entailment"):
 
 def examined(gold, answers=None, *, ratings=None, given=None, instrument="entailment"):
     pairs, judgments = answered(gold, answers or [NOT] * len(gold), instrument=instrument)
-    evidence = Evidence(
-        pairs=pairs,
-        judgments=judgments if answers else empty(JUDGMENTS),
-        gold=as_written(GOLD, gold),
-        ratings=empty(RATINGS) if ratings is None else ratings,
-        given=empty(GIVEN_VERDICTS) if given is None else given,
+    found = examine(
+        pairs,
+        judgments if answers else empty(JUDGMENTS),
+        as_written(GOLD, gold),
+        empty(RATINGS) if ratings is None else ratings,
+        empty(GIVEN_VERDICTS) if given is None else given,
+        OPTIONS,
     )
-    found = examine(evidence, OPTIONS)
     as_written(VERDICTS, found.verdicts)
     as_written(JUDGE_CARDS, found.cards)
     as_written(CALIBRATION, found.bins)
@@ -227,10 +227,10 @@ def test_the_order_of_rows_changes_no_number():
     gold = pd.concat([gold_of(ENTAILED, NOT, ENTAILED), gold_of(NOT, "split", start=3)])
     answers = [(ENTAILED, 0.8), (NOT, 0.3), ("abstained", 0.5), (ENTAILED, 0.7), (NOT, 0.2)]
     pairs, judgments = answered(gold, answers)
-    none = {"ratings": empty(RATINGS), "given": empty(GIVEN_VERDICTS)}
-    first = examine(Evidence(pairs, judgments, gold.reset_index(drop=True), **none), OPTIONS)
+    none = empty(RATINGS), empty(GIVEN_VERDICTS), OPTIONS
+    first = examine(pairs, judgments, gold.reset_index(drop=True), *none)
     mixed = gold.sample(frac=1, random_state=3).reset_index(drop=True)
-    second = examine(Evidence(pairs[::-1], judgments[::-1], mixed, **none), OPTIONS)
+    second = examine(pairs[::-1], judgments[::-1], mixed, *none)
     key = list(JUDGE_CARDS.key)
     a, b = (one.cards.sort_values(key).reset_index(drop=True) for one in (first, second))
     pd.testing.assert_frame_equal(a, b)

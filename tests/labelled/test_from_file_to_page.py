@@ -79,9 +79,7 @@ def written(make, tmp_path_factory) -> Path:
 def test_the_folder_has_tables_without_texts(written) -> None:
     names = {path.name for path in written.iterdir()}
     tables = ("segment_scores", "confusions", "sentences", "notes")
-    assert names == {"index.html", "page", "figures"} | {
-        f"{t}.{e}" for t in tables for e in ("csv", "md")
-    }
+    assert names == {"index.html", "page"} | {f"{t}.{e}" for t in tables for e in ("csv", "md")}
     sentences = pd.read_csv(written / "sentences.csv")
     assert list(sentences.columns[3:]) == ["label", "confidence", *NAMES]
     assert len(sentences) == 93
@@ -106,7 +104,6 @@ def test_the_answer_says_how_many_are_right_and_what_failed(make, written) -> No
     assert head["kind"] == "segmentation test"
     assert head["dataset"]["seen"] == ["words: unseen"]
     assert head["dataset"]["counts"][1:] == ["93 labelled sentences", "6 labels", "3 segmentations"]
-    assert [one["name"] for one in head["figures"]] == ["confusions"]
     assert {one["kind"] for one in head["problems"]} == {"warning"}
 
 
@@ -132,7 +129,7 @@ def test_shards_have_every_number_of_the_tables(make, written) -> None:
 
 def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(make, written) -> None:
     texts = page_data.head(written)["texts"]
-    index = page_data.frame(written, texts["index"])
+    index = page_data.frame(written, texts["table"])
     documents = page_data.documents(written)
     assert list(index["document"]) == [document["id"] for document in documents]
     wrong = []
@@ -195,4 +192,3 @@ def test_where_every_sentence_failed_the_page_says_so(make, tmp_path) -> None:
         make(segmented=nothing, segment_scores=found.scores, confusions=found.confusions), out
     )
     assert "careful failed on every sentence." in page_data.head(out)["answer"]
-    assert not (out / "figures").exists()

@@ -14,8 +14,7 @@ from metassay.judges.run import judge_pairs
 from metassay.llm.needs import Resources
 from metassay.llm.session import Session
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.scoring.rubrics.record import Rubric
+from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.units import SEGMENTATIONS
 from tests.judges.rubric_setup import asked_in, json_reply
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said

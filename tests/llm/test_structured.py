@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +18,7 @@ from metassay.llm.structured import (
     ENOUGH,
     Again,
     Answer,
+    Fault,
     Group,
     Item,
     ItemResult,
@@ -159,6 +160,13 @@ def test_what_can_mean_one_thing_only_is_read_and_marked(form: str) -> None:
     assert ask.calls == 1
     expected = [form != "twice, the same" or number == 2 for number in (1, 2, 3)]
     assert [result.repaired for result in results] == expected
+
+
+def test_the_only_answer_to_the_only_question_needs_no_number() -> None:
+    for count, read in ((1, [1]), (2, [None, None])):
+        results, _ = ask_about(count, lambda *_: reply_of([{"explanation": "", "label": 1}]), 0)
+        assert labels(results) == read
+        assert [result.repaired for result in results] == [label is not None for label in read]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -303,6 +311,16 @@ def test_halves_of_what_was_cut_off_are_told_so_and_refusals_nothing(
         "",
         *[said] * 2,
     ]
+
+
+def test_recipes_name_rounds_and_wording_and_no_question_gets_longer_than_is_said() -> None:
+    assert re.fullmatch(r"rounds:2\|again:[0-9a-f]{8}", AGAIN.signature(2))
+    assert AGAIN.signature(0) == "rounds:0"
+    kinds: tuple[Fault, ...] = get_args(Fault)
+    first = build([])
+    longer = AGAIN.request(first, {n: kinds[n % len(kinds)] for n in range(10_000)}, 98)
+    added = len(longer.messages[-1].content.encode()) - len(first.messages[-1].content.encode())
+    assert 0.5 * AGAIN.longest < added <= AGAIN.longest
 
 
 @pytest.mark.parametrize(("many", "calls"), [(ENOUGH, 2), (ENOUGH - 1, 5)])

@@ -20,11 +20,6 @@ REFERENCES = ["the knee hurts", "", "it hurts", "", "when i climb " * 40, "the k
 NAMES = ("bartscore_precision", "bartscore_recall", "bartscore_f")
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def measured(model: Path, *pairs: Any, **changes: Any) -> dict[str, list[Measured]]:
     block = {"model": str(model), "device": "cpu", "dtype": "float64"} | changes
     options = parse(bartscore.BartscoreOptions, block, where="test")

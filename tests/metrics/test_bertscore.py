@@ -43,12 +43,6 @@ def options(model: Path | str, **changes: Any) -> bertscore.BertscoreOptions:
     return parse(bertscore.BertscoreOptions, block, where="test")
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What models computed is kept below the folder that a test runs in."""
-    monkeypatch.chdir(tmp_path)
-
-
 def values(measured: dict[str, list[Measured]]) -> list[tuple[float | None, ...]]:
     columns = [[each.value for each in measured[name]] for name in NAMES]
     return list(zip(*columns, strict=True))

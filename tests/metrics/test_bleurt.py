@@ -30,11 +30,6 @@ def model(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return classifier(folder, request.param, ("LABEL_0",))
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def measured(model: Path, *pairs: Any, **changes: Any) -> list[Measured]:
     block = {"model": str(model), "device": "cpu", "dtype": "float64"} | changes
     options = parse(bleurt.BleurtOptions, block, where="test")

@@ -27,11 +27,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.classifier(place, "roberta", ("ok", "fake"), head="Token")
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def block(model: Path) -> dict[str, Any]:
     return {"kind": "ctc_relevance", "model": str(model), "device": "cpu", "dtype": "float64"}
 

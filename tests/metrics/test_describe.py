@@ -31,7 +31,8 @@ CHEAP = sorted(block["kind"] for block in load(ROOT).metrics.values())
 
 
 @pytest.mark.parametrize("kind", CHEAP)
-def test_families_give_what_they_describe(kind: str) -> None:
+def test_families_give_what_they_describe(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
     blocks = load(ROOT).metrics.values()
     block = next(block for block in blocks if block["kind"] == kind)
     _, metric, options = choose(METRICS, block, where="params.yaml > metrics")

@@ -21,8 +21,7 @@ REFERENCES = ["the knee hurts", "", "it hurts", "", "when i climb the knee " * 9
 
 
 @pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _terms(tmp_path: Path) -> None:
     rows = ["term,concept,semantic_type", "knee,K,a", "hurts,P,f", "t6t7,T,x", "t5,T,x"]
     (tmp_path / "terms.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
 

@@ -10,11 +10,11 @@ from metassay.metrics import bertscore, med_bertscore
 from metassay.metrics.faithfulness import ctc_consistency, factscore_support, redress
 from metassay.models import likelihood, pair_scores
 from metassay.units.alignment import vectors as alignment
-from metassay.versions.reading import hash_of, said
+from metassay.versions.closure import hash_of, said
 
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
-SEMANTIC = ("judge", "features", "clashes", "head", "coefficients")
+SEMANTIC = ("judge", "features", "clashes", "coefficients")
 ALIGNMENT = ("vectors", "bs_topk", "bs_gain", "rouge_topk")
 VOCABULARY = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms")  # what `known` reads
 
@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "09ccf7cf57b278e0"),
+        (1, "87469f16e95bfb35"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "c4df332712c4f2f0"),
+        (3, "7e4b934d7d8073bc"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -44,8 +44,8 @@ COMPUTING = {
     ),
     "decoding": (
         decoding.METHOD,
-        (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "81ad3a733a06b3cd"),
+        (*SHARED, "generation/decoding"),
+        (1, "4c25e9591470e5ae"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -58,7 +58,7 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "d3596d730ab72b5e"),
+        (2, "dcfca081733c1ed3"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "2c2e0cd50eedb2f9"),
+        (2, "b829091dbc66cd83"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "a6342ce98c38449c"),
+        (5, "b489c10421af48ba"),
     ),
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.reporting import contract as c
-from metassay.reporting.shell import PageFolder, columns_of
+from metassay.reporting.shell import PageFolder, Shards, columns_of
 
 JUDGES = ("lexical", "semantic")
 METRICS = (
@@ -73,7 +73,9 @@ class Invented:
     def write(self, folder: Path) -> Path:
         """Write the page; returns its index.html."""
         page = PageFolder(folder)
-        for document, home in page.put_documents(self._documents()):
+        documents = Shards(page, "documents", "documents")
+        for document in self._documents():
+            home = documents.add(document)
             for text in document.texts:
                 self._note(document, text, home)
         index = pd.DataFrame(self.index)
@@ -91,22 +93,18 @@ class Invented:
             authors=[
                 c.AuthorInfo(a, "reference" if a == "reference" else "system") for a in self.authors
             ],
-            metrics=[
-                c.MetricInfo(label(m, j), f"m{i}", better)
-                for i, (m, j, better) in enumerate(METRICS)
-            ],
-            criteria=[
-                c.CriterionInfo(name, name.replace("_", " "), f"c{i}", better, 1, 5)
-                for i, (name, better) in enumerate(CRITERIA)
+            measures=[
+                *(c.Measure(label(m, j), f"m{i}", way) for i, (m, j, way) in enumerate(METRICS)),
+                *(c.Measure(f"people: {n}", f"c{i}", way) for i, (n, way) in enumerate(CRITERIA)),
             ],
             judges=list(JUDGES),
             parts=list(PARTS),
-            index=c.TableInfo(
+            table=c.TableInfo(
                 *("index", "Texts", "", [], columns_of(index, {}), len(index)),
                 *(page.put_table("index", index), "", ""),
             ),
             search=shards,
-            documents_in=[f"documents/{n}" for n in range(int(index["home"].max()) + 1)],
+            documents_in=documents.finish(),
         )
         page.finish(self._head(tables, texts))
         return folder / "index.html"
@@ -228,12 +226,11 @@ class Invented:
         self.index.append(row)
         self.searched.append(" \n".join([text.text, *(line.text for line in lines)]))
 
-    def _search(self, page: PageFolder) -> list[c.SearchShard]:
+    def _search(self, page: PageFolder) -> list[str]:
         shards = []
         for place, first in enumerate(range(0, len(self.searched), 1000)):
             texts = self.searched[first : first + 1000]
-            name = page.put(f"search/{place}", {"texts": texts})
-            shards.append(c.SearchShard(name, first, len(texts)))
+            shards.append(page.put(f"search/{place}", {"texts": texts}))
         return shards
 
     def _tables(self, index: pd.DataFrame) -> list[tuple[str, pd.DataFrame, dict[str, Any]]]:
@@ -381,7 +378,8 @@ class Invented:
             systems=c.SystemsInfo(
                 *("system", "leaderboard", "author", ["metric", "judge"]),
                 c.CellInfo("macro", "low", "high", "n", "n_missing"),
-                *("better", "groups", ["rougeL_recall", "claim_recall (lexical)", "error_count"]),
+                ["rougeL_recall", "claim_recall (lexical)", "error_count"],
+                *("better", "groups"),
             ),
             texts=texts,
             links=[c.Link("../other/index.html", "Another report")],

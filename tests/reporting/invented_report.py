@@ -215,3 +215,9 @@ def rows() -> dict[str, list[dict[str, Any]]]:
         "criteria": [],
         **invented_meta.rows(),
     }
+
+
+def cells_of(compared):
+    """The one table of a comparison."""
+    (frame,) = compared.tables.values()
+    return frame

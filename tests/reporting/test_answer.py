@@ -87,5 +87,5 @@ def test_the_grid_names_metrics_of_the_certificates(head, frames):
     labels = {NAME, *frames["certificates"]["metric"]}
     named = {one["metric"] for row in head["grid"] for one in row["cells"] if one}
     assert named <= labels
-    shown = {one["label"] for one in head["texts"]["metrics"]}
+    shown = {one["key"] for one in head["texts"]["measures"]}
     assert named <= shown

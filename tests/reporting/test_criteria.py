@@ -10,8 +10,8 @@ from metassay.reporting.names import (
     sorted_metrics,
 )
 from metassay.reporting.section import by_criterion
-from metassay.scoring.rubrics.metrics import criteria_table
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
+from metassay.scoring.rubrics.ask import criteria_table
+from metassay.scoring.rubrics.record import RUBRICS, load_rubric
 
 CRITERIA = pd.concat(
     criteria_table(load_rubric(RUBRICS / f"{name}.yaml"))

@@ -13,9 +13,6 @@ from metassay.reporting.facets import (
     lacks,
     marks_of,
 )
-from metassay.reporting.figures import drawing
-from metassay.reporting.figures.systems import draw_facet_lengths
-from metassay.reporting.meta_page import FIGURES
 from metassay.reporting.report import write_report
 from metassay.statistics.document_means import Resampling
 from tests.reporting import page_data
@@ -146,18 +143,14 @@ def made(make_report, tmp_path_factory):
     """The folder of a report with facets."""
     out = tmp_path_factory.mktemp("facets") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        drawn = {"facet_lengths": FIGURES["facet_lengths"]}
-        patch.setattr("metassay.reporting.report.FIGURES", drawn)
+        patch.setattr("metassay.reporting.report.FIGURES", {})
         write_report(make_report(parts=some_parts(), facets=FACETS), out)
     return out
 
 
-def test_numbers_of_the_page_and_figure_are_those_of_the_file(made):
+def test_numbers_of_the_page_are_those_of_the_file(made):
     table = pd.read_csv(made / "facets.csv")
     assert page_data.table(made, "facets")["share"].equals(table["share"])
-    drawn = draw_facet_lengths(table)
-    widths = [round(bar.get_width(), 9) for bar in drawn.axes[0].patches]
-    assert widths == [round(share, 9) for share in table["share"].dropna()]
 
 
 def test_a_benchmark_without_facets_says_nothing_of_them(written, head):
@@ -179,15 +172,3 @@ def test_a_text_without_sections_lacks_none():
     assert [lines["a", "plan"][name] for name in counts] == [2, 1, 0, 0, 1, 1]
     assert [lines["b", "plan"][name] for name in counts] == [2, 0, 0, 0, 2, 0]
     assert lacks(divided(found, ())["d2", "a"], ["plan"]) == ""
-
-
-@pytest.mark.parametrize("n", [1, 16])
-def test_bars_are_drawn_alike_for_few_and_many_systems_with_long_names(n):
-    table = pd.DataFrame(
-        [(f"{'long name ' * 6}{a}", f, 0.5) for a in range(n) for f in ("x", NO_FACET)],
-        columns=["author", "facet", "share"],
-    )
-    drawn = drawing.draw(draw_facet_lengths, table)
-    assert drawn == drawing.draw(draw_facet_lengths, table)
-    assert drawn.svg.count(">50<") == 2 * n
-    assert draw_facet_lengths(table.assign(share=float("nan"))) is None

@@ -4,22 +4,14 @@ import xml.etree.ElementTree as ET
 import matplotlib.style
 import pandas as pd
 import pytest
-from matplotlib import colormaps
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from PIL import Image
 
 from metassay.reporting.figures import drawing
-from metassay.reporting.figures.correlations import (
-    draw_components,
-    draw_correlation_heatmap,
-    draw_forest,
-    draw_metric_matrix,
-)
-from metassay.reporting.figures.systems import draw_leaderboard
+from metassay.reporting.figures.pictures import draw_forest, draw_leaderboard
 from metassay.reporting.names import headline_metrics, sorted_authors, sorted_metrics, sorted_parts
-from tests.reporting.invented_meta import HOSTILE, SCRIPT
+from tests.reporting.invented_meta import SCRIPT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -28,60 +20,14 @@ def _texts(svg):
     return ["".join(t.itertext()).strip() for t in ET.fromstring(svg).iter(f"{SVG}text")]
 
 
-@pytest.fixture(scope="module")
-def heatmap(frames):
-    return drawing.draw(draw_correlation_heatmap, frames["certificates"])
-
-
-def test_heatmap_has_the_certificates_turned_values_at_every_level(heatmap):
-    texts = _texts(heatmap.svg)
-    assert [t for t in texts if t.endswith(" level")] == [
-        f"{level} level" for level in ("global", "document", "system")
-    ]
-    assert texts.count(".52") == 6  # 2 criteria x 3 levels
-    assert texts.count(".13") == 6
-    assert "claim_recall (lexical)" in texts
-
-
-def test_heatmap_counts_undefined_metrics_and_hatches_a_single_cell(heatmap, frames):
-    assert HOSTILE not in _texts(heatmap.svg)
-    assert "left out because undefined: 1 metric" in " ".join(_texts(heatmap.svg))
-    some = frames["certificates"]
-    one = (some["metric"] == "bleu") & (some["level"] == "system")
-    for svg, n in ((heatmap.svg, 0), (_heatmap_without(some, one), 2)):
-        styles = [e.get("style", "") for e in ET.fromstring(svg).iter(f"{SVG}path")]
-        assert sum("url(#" in style for style in styles) == n
-
-
-def _heatmap_without(frame, undefined):
-    return drawing.draw(
-        draw_correlation_heatmap, frame.assign(value=frame["value"].where(~undefined))
-    ).svg
-
-
-def test_heatmap_centres_colours_at_zero(frames):
-    svg = drawing.draw(draw_correlation_heatmap, frames["certificates"].assign(value=0.0)).svg
-    assert to_hex(colormaps["RdBu"](0.5)) in svg  # the map's middle, whatever the data's range
-
-
-def test_heatmap_leaves_what_was_not_computed_white(frames):
-    some = frames["certificates"]
-    missing = (some["metric"] == "claim_recall") & (some["criterion"] == "completeness")
-    texts = _texts(drawing.draw(draw_correlation_heatmap, some[~missing]).svg)
-    assert texts.count(".52") == 3
-
-
-def test_figures_of_a_page_have_metrics_in_one_order(frames):
+def test_a_figure_has_metrics_in_the_order_of_pages(frames):
     some = frames["certificates"]
     best = some["value"].where(some["metric"] != "bleu", 0.9)  # would come first by value
     forest = draw_forest(some.assign(value=best), useful=0.3)
-    tiles = draw_correlation_heatmap(some.assign(value=best))
-    matrix = draw_metric_matrix(frames["metric_correlations"])
-    pages = ["claim_recall (lexical)", "bleu"]
-    for figure in (forest, tiles):
-        assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == pages
-    names = [t.get_text() for t in matrix.axes[0].get_yticklabels()]
-    assert [name for name in names if name in pages] == [n for n in pages if n in names]
+    assert [t.get_text() for t in forest.axes[0].get_yticklabels()] == [
+        "claim_recall (lexical)",
+        "bleu",
+    ]
 
 
 def test_notes_are_no_wider_than_their_figure():
@@ -117,7 +63,7 @@ def test_leaderboard_counts_metrics_that_have_no_value(frames):
 
 def test_nothing_to_draw(nothing):
     assert drawing.draw(draw_leaderboard, nothing["leaderboard"]) is None
-    assert drawing.draw(draw_correlation_heatmap, nothing["certificates"]) is None
+    assert drawing.draw(draw_forest, nothing["certificates"], useful=0.3) is None
 
 
 def test_labels_are_short_and_hold_no_control_characters():
@@ -163,13 +109,20 @@ def test_forest_fills_what_is_to_be_used_and_draws_both_intervals_and_the_rater(
     labels = [t.get_text() for t in axes.get_yticklabels()]
     assert labels == ["claim_recall (lexical)", "bleu"]
     assert "left out because undefined: 1 metric" in " ".join(forest_figure.get_supxlabel().split())
-    widths = {tuple(line.get_xdata()): line.get_linewidth() for line in axes.lines}
+    widths = {
+        tuple(ends[:, 0]): bars.get_linewidth()[0]
+        for bars in axes.collections
+        for ends in bars.get_segments()
+    }
     assert widths[0.31, 0.69] > widths[0.41, 0.62]  # for others, and for these systems
     assert (-0.08, 0.33) in widths
-    dots = {line.get_xdata()[0]: line for line in axes.lines if line.get_marker() == "o"}
-    assert {x: line.get_ydata()[0] for x, line in dots.items()} == {0.52: 0, 0.13: 1}
-    assert dots[0.52].get_markerfacecolor() == drawing.ACCENT
-    assert dots[0.13].get_markerfacecolor() == "white"  # its verdict is `cannot tell`
+    fills = {
+        (x, y): line.get_markerfacecolor()
+        for line in axes.lines
+        if line.get_marker() == "o"
+        for x, y in zip(*line.get_data(), strict=True)
+    }
+    assert fills == {(0.52, 0): drawing.ACCENT, (0.13, 1): "white"}  # one to use; `cannot tell`
     assert not [line for line in axes.lines if line.get_marker() == "x"]
     upright = [line.get_xdata()[0] for line in axes.lines if list(line.get_ydata()) == [0, 1]]
     assert sorted(upright) == [0, 0.3, 0.5596]
@@ -197,36 +150,3 @@ def test_forest_without_a_global_level_or_a_second_rater(frames):
     upright = [l.get_xdata()[0] for l in figure.axes[0].lines if list(l.get_ydata()) == [0, 1]]  # noqa: E741
     assert upright == [0, 0.3]
     assert "rater" not in figure.get_supxlabel()
-
-
-def test_components_are_bars_of_people_and_metrics_that_add_up_to_all(frames):
-    figure = draw_components(frames["components"])
-    (axes,) = figure.axes
-    names = [t.get_text() for t in axes.get_yticklabels()]
-    assert names == ["people: completeness", "bleu", HOSTILE]
-    bars = {}
-    for bar in axes.patches:
-        bars.setdefault(round(bar.get_y() + bar.get_height() / 2), []).append(bar)
-    widths = [[round(bar.get_width(), 9) for bar in bars[y]] for y in range(3)]
-    assert widths == [[0.12, 0.3, 0.58], [0.4, 0.1, 0.5], [0.4, 0.1, 0.5]]
-    assert [bar.get_x() for bar in bars[0]] == pytest.approx([0, 0.12, 0.42])
-    assert [text.get_text() for text in axes.texts[:3]] == ["12", "30", "58"]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
-        "between systems",
-        "between documents",
-        "text by text",
-    ]
-    assert draw_components(frames["components"].iloc[:0]) is None
-
-
-def test_components_have_a_panel_per_study_and_count_who_has_no_share(frames):
-    some = frames["components"]
-    shares = some["metric_share"].where(some["metric"] == "bleu")
-    several = [some.assign(criterion=name, metric_share=shares) for name in ("c", "d")]
-    several.append(some.assign(study="other"))
-    figure = draw_components(pd.concat(several))
-    first, other = figure.axes
-    assert [t.get_text() for t in first.get_yticklabels()] == ["people: c", "people: d", "bleu"]
-    assert [axes.get_title(loc="left") for axes in (first, other)] == ["invented", "other"]
-    note = " ".join(figure.get_supxlabel().split())
-    assert "left out because undefined: 1 metric or criterion" in note

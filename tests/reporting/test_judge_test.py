@@ -14,7 +14,7 @@ from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judge
 from metassay.tables.notes import NOTES
 from tests.reporting import invented_judge_test, page_data
 from tests.reporting.conftest import changed
-from tests.reporting.invented_report import PUBLISHED, SCRIPT
+from tests.reporting.invented_report import PUBLISHED, SCRIPT, cells_of
 
 RATERS = frozenset(invented_judge_test.LABELLED)
 BALANCED = "balanced_accuracy"
@@ -36,7 +36,7 @@ def known(frames) -> Cards:
 def make(frames) -> Callable[..., JudgeTestReport]:
     def made(**changes: object) -> JudgeTestReport:
         report = JudgeTestReport(
-            **{"benchmark": "tiny", "test": "nli", "options": {}, "title": f"Tiny {SCRIPT}"},
+            **{"benchmark": "tiny", "test": "nli", "title": f"Tiny {SCRIPT}"},
             **{
                 "licence": "CC0",
                 "citation": "",
@@ -46,7 +46,7 @@ def make(frames) -> Callable[..., JudgeTestReport]:
                 "notes": {},
             },
             **{"models": {}, "published": ["doclens_table4"], "published_folder": PUBLISHED},
-            **{"confidence": 0.95, "tables": frames},
+            **{"tables": frames},
         )
         return changed(report, **changes)
 
@@ -149,8 +149,8 @@ def test_three_labels_are_two_where_the_other_side_has_two(said, right, wrong):
 
 
 def test_printed_accuracies_stand_below_ours(known):
-    tables = compare_judges(["doclens_table4", "doclens_table5"], PUBLISHED, known)
-    four, five = tables.values()
+    found = compare_judges(["doclens_table4", "doclens_table5"], PUBLISHED, known)
+    four, five = map(cells_of, found)
     cells = four.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "MedNLI"), "value"] == 0.5
     assert cells.loc[("meaning", "ours", "ANLI-R1"), ["value", "n"]].tolist() == [1.0, 2]
@@ -162,8 +162,8 @@ def test_printed_accuracies_stand_below_ours(known):
     assert set(five["source"]) == {"printed"}  # judges of two labels have no three
     with pytest.raises(BadInput, match="doclens_table5"):
         compare_judges(["doclens_table20"], PUBLISHED, known)
-    for one in JUDGE_COMPARISONS.values():
-        assert (PUBLISHED / one.file).is_file()
+    files = [file for one in JUDGE_COMPARISONS.values() for file in one.files]
+    assert all((PUBLISHED / file).is_file() for file in files)
 
 
 def test_a_mean_of_sets_is_plain_and_other_items_stand_beside_all_of_ours(known):
@@ -173,10 +173,10 @@ def test_a_mean_of_sets_is_plain_and_other_items_stand_beside_all_of_ours(known)
         if study in ("mli_test_v1", "R1_test")
         for n in (1, 2, 3)
     }
-    tables = compare_judges(
+    found = compare_judges(
         ["doclens_table1", "doclens_table7"], PUBLISHED, known._replace(whole=renamed)
     )
-    first, seven = tables.values()
+    first, seven = map(cells_of, found)
     cells = first.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "average"), "value"] == pytest.approx((0.5 + 3 * 1) / 4)
     assert pd.isna(cells.loc[("words", "ours", "average"), "low"])
@@ -194,7 +194,7 @@ def test_the_head_says_the_verdict_and_what_was_read(written, known):
     assert len(head["banners"]) == 1
     tables = [table["name"] for table in head["tables"]]
     assert tables == [
-        *("judge_cards", "kinds", "calibration", "verdicts", "published_doclens_table4", "answers")
+        *("judge_cards", "kinds", "calibration", "verdicts", "answers", "published_doclens_table4")
     ]
     systems = head["systems"]
     assert (systems["noun"], systems["table"]) == ("judge", "judge_cards")
@@ -236,11 +236,11 @@ def test_the_surest_wrong_verdicts_come_first(written, frames):
     assert judged["wrong"].isna().sum() == 1  # meaning abstains of m4
     texts = page_data.head(written)["texts"]
     assert (texts["noun"], texts["judges"]) == ("item", ["meaning", "released", "words"])
-    index = page_data.frame(written, texts["index"])
+    index = page_data.frame(written, texts["table"])
     # m2: meaning is wrong with .9; m3: words is, without a probability; then the others
     assert list(index["document"]) == ["m2", "m3", "a1", "a2", "m1", "m4"]
     assert list(index["split"]) == [2, 1, 0, 0, 0, 0]
-    surest = next(m["column"] for m in texts["metrics"] if m["label"] == "surest wrong verdict")
+    surest = next(m["column"] for m in texts["measures"] if m["key"] == "surest wrong verdict")
     assert index[surest].tolist()[0] == 0.9
     assert index[surest].isna().tolist() == [False, *[True] * 5]
     first, last = index.iloc[0], index.iloc[-1]
@@ -249,11 +249,11 @@ def test_the_surest_wrong_verdicts_come_first(written, frames):
     assert first[sides].tolist() == [*(0, 1, 0), *(1, 0, 0), *(0, 1, 0)]
     assert last[sides].tolist() == [*(0, 0, 1), *(0, 0, 0), *(1, 0, 0)]
     assert [texts["parts"][int(part)] for part in index["parts"][:2]] == ["negation", "voice"]
-    columns = {of["name"]: of["column"] for of in texts["criteria"]}
-    assert first[columns["right answer"]] == 0
-    assert first[columns["entailed"]] == pytest.approx(1 / 3)  # cleo alone says so
+    columns = {of["key"]: of["column"] for of in texts["measures"]}
+    assert first[columns["people: right answer"]] == 0
+    assert first[columns["people: entailed"]] == pytest.approx(1 / 3)  # cleo alone says so
     assert list(index["home"]) == [0] * 6
-    search = page_data.value(written, texts["search"][0]["id"])["texts"]
+    search = page_data.value(written, texts["search"][0])["texts"]
     assert search[0] == f"Hypothesis of m2 {SCRIPT}"
 
 
@@ -294,7 +294,7 @@ def test_files_have_no_texts(written):
     expected = {f"{name}.{kind}" for name in tables for kind in ("csv", "md")}
     assert names == {*expected, "index.html", "page", "figures"}
     assert {path.name for path in (written / "figures").iterdir()} == {
-        *("kinds.svg", "kinds.png", "reliability.svg", "reliability.png")
+        *("reliability.svg", "reliability.png")
     }
     for path in written.glob("*.*"):
         text = path.read_text(encoding="utf-8")

@@ -7,8 +7,7 @@ import pytest
 from metassay.core.options import Criterion
 from metassay.format.frames import records
 from metassay.reporting.figures import drawing
-from metassay.reporting.figures.correlations import draw_metric_matrix
-from metassay.reporting.figures.systems import AT_MOST, draw_violins
+from metassay.reporting.figures.pictures import AT_MOST, draw_violins
 from metassay.reporting.summaries import ranks_table, violins
 from metassay.statistics.document_means import Resampling, means
 from tests.reporting.invented_meta import SCRIPT
@@ -169,41 +168,6 @@ def test_one_system_has_no_rank(ranks):
         pd.DataFrame([board("bleu", "a", 0.2)]), pd.DataFrame([summary("a", 4)]), SCALES
     )
     assert alone.empty
-
-
-def pairs_of(n):
-    names = [("people", "overall"), *(("metric", f"metric {k} {SCRIPT}") for k in range(n))]
-    ends = ["first_is", "first", "second_is", "second", "value"]
-    found = [
-        (*one, *other, (place - later) / 50)
-        for place, one in enumerate(names)
-        for later, other in enumerate(names[place + 1 :])
-    ]
-    frame = pd.DataFrame(found, columns=ends)
-    return frame.assign(study="s", part="full", coefficient="pearson", n=4, n_missing=0)
-
-
-@pytest.mark.parametrize("n", [1, 9])
-def test_the_matrix_has_a_square_per_pair_and_names_the_coefficient(n):
-    table = pairs_of(n)
-    figure = draw_metric_matrix(table)
-    (axes,) = figure.axes
-    assert axes.get_title(loc="left") == "Pearson over all texts, s"
-    assert len(axes.texts) == len(table)
-    assert axes.get_xticklabels()[0].get_text() == "people: overall"
-    at = {text.get_position(): text.get_text() for text in axes.texts}
-    assert at[0.5, 0.5] == "0"
-    assert len(axes.get_yticklabels()) == n
-    drawn = drawing.draw(draw_metric_matrix, table)
-    assert drawn == drawing.draw(draw_metric_matrix, table.sample(frac=1, random_state=1))
-
-
-def test_the_matrix_hatches_what_is_undefined_and_draws_nothing_of_other_coefficients():
-    table = pairs_of(2)
-    table.loc[0, "value"] = None
-    figure = draw_metric_matrix(table)
-    assert [patch.get_hatch() for patch in figure.axes[0].patches].count("////") == 1
-    assert draw_metric_matrix(table.assign(coefficient="kendall")) is None
 
 
 def test_intervals_of_few_documents_hold_what_they_are_for():

@@ -6,11 +6,8 @@ import pandas as pd
 import pytest
 
 from metassay.format.frames import records
-from metassay.reporting.figures import drawing
-from metassay.reporting.figures.systems import draw_profile
 from metassay.reporting.summaries import popularity, profile_table
 from metassay.statistics.document_means import Resampling
-from tests.reporting.invented_report import SCRIPT
 
 HOW = Resampling(resamples=200, confidence=0.95, seed=1)
 SOURCES = pd.DataFrame(
@@ -75,26 +72,4 @@ def test_without_a_reference_there_is_no_difference_and_without_scores_no_row():
     (a,) = records(profile_table(SOURCES, texts_of(), scores, HOW))
     assert a["mean"] == 2
     assert a["difference"] is None
-    nothing = profile_table(SOURCES, texts_of(), scores[:0], HOW)
-    assert nothing.empty
-    assert draw_profile(nothing) is None
-
-
-def many(n):
-    authors = ["reference", *(f"a system with a long name {SCRIPT} {k}" for k in range(n))]
-    found = [
-        (f"d{doc}", author, doc + place) for doc in range(5) for place, author in enumerate(authors)
-    ]
-    return profile_table(SOURCES, texts_of(), scores_of("words", *found), HOW)
-
-
-@pytest.mark.parametrize("n", [0, 1, 16])
-def test_figure_draws_the_table_and_the_same_bytes(n):
-    table = many(n)
-    figure = draw_profile(table)
-    dots = [line.get_xdata()[0] for line in figure.axes[0].lines if line.get_marker() == "o"]
-    assert dots == list(table["mean"])
-    bars = [bar.get_x() for bar in figure.axes[0].patches]
-    assert bars == [value for row in records(table) for value in (row["p10"], row["p25"])]
-    drawn = drawing.draw(draw_profile, table)
-    assert drawn == drawing.draw(draw_profile, table.copy())
+    assert profile_table(SOURCES, texts_of(), scores[:0], HOW).empty

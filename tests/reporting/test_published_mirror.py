@@ -10,7 +10,7 @@ from metassay.reporting.published import agrees, compare_all
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
-from tests.reporting.invented_report import PUBLISHED, ours_of
+from tests.reporting.invented_report import PUBLISHED, cells_of, ours_of
 
 OPTIONS = rouge.RougeOptions(stemmer=False, split="newline")
 CRITERIA = {
@@ -54,8 +54,8 @@ def test_mts_dialog_is_as_near_the_paper_as_rouge_score_comes(mirror):
     columns = ["study", "criterion", "part", "metric", "judge", "level", "coefficient", "value"]
     frame = pd.DataFrame(correlations, columns=columns)
     compared = compare_all(["benabacha_table2"], PUBLISHED, ours_of(empty(LEADERBOARD), frame))[0]
-    assert (len(compared.cells), compared.n_not_run) == (54, 72)
-    ours = compared.cells.set_index(["row", "column"])["ours"]
+    assert (len(cells_of(compared)), compared.n_not_run) == (54, 72)
+    ours = cells_of(compared).set_index(["row", "column"])["ours"]
     assert ours["ROUGE-1-R", "Factual Recall"] == pytest.approx(0.53, abs=0.005)
     assert ours["ROUGE-1-R", "Omission Rate"] == pytest.approx(-0.59, abs=0.005)
     assert ours["ROUGE-1-F", "Factual F1"] == pytest.approx(0.41, abs=0.005)
@@ -74,6 +74,6 @@ def test_aci_bench_gives_the_printed_digits_of_whole_notes(mirror):
     ]
     frame = pd.DataFrame(board, columns=["part", "metric", "judge", "author", "macro"])
     compared = compare_all(["doclens_table20"], PUBLISHED, ours_of(frame, empty(CORRELATIONS)))[0]
-    assert (len(compared.cells), compared.n_not_run) == (18, 52)
-    assert all(agrees(difference) for difference in compared.cells["difference"])
-    assert set(compared.cells["note"]) == {""}
+    assert (len(cells_of(compared)), compared.n_not_run) == (18, 52)
+    assert all(agrees(difference) for difference in cells_of(compared)["difference"])
+    assert set(cells_of(compared)["note"]) == {""}

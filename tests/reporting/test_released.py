@@ -15,7 +15,7 @@ from metassay.reporting.published import compare_all
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
-from tests.reporting.invented_report import PUBLISHED, ours_of
+from tests.reporting.invented_report import PUBLISHED, cells_of, ours_of
 
 
 def correlations(study: str, *values: tuple[str, str, str, float]) -> pd.DataFrame:
@@ -36,12 +36,13 @@ def test_maynez_takes_spearman_with_the_released_means() -> None:
         ("xsum_entailment", "factual_released", "spearman", 0.2646),
     )
     (found,) = compare_all(["maynez_spearman"], PUBLISHED, ours_of(empty(LEADERBOARD), ours))
-    first, last = found.cells.to_dict("records")
+    first, last = cells_of(found).to_dict("records")
     assert (first["row"], first["column"], first["published"]) == ("ROUGE-1", "Faithful", 0.197)
     assert first["note"] == ""  # .1968 is printed .197
     assert last["note"].startswith("Unexpected")  # .2646 would be .265, not .264
     assert found.n_not_run == 8
-    assert found.summary.startswith("1 of ")
+    (block,) = found.blocks.values()
+    assert block["says"][1].startswith("1 of ")
 
 
 @pytest.mark.parametrize(("study", "printed"), [("topical_chat", 18), ("sfres", 9)])
@@ -53,7 +54,7 @@ def test_unieval_takes_each_dimension_with_itself(study: str, printed: int) -> N
         ("unieval_naturalness", "naturalness", "pearson", 0.5),
     )
     (found,) = compare_all([f"unieval_{study}"], PUBLISHED, ours_of(empty(LEADERBOARD), ours))
-    assert found.cells[["row", "column", "ours"]].to_numpy().tolist() == [
+    assert cells_of(found)[["row", "column", "ours"]].to_numpy().tolist() == [
         ["naturalness", "Pearson", 0.5],
         ["overall", "Kendall", 0.25],
     ]
@@ -78,7 +79,7 @@ def test_scholarsum_takes_means_of_the_first_44_papers_and_shows_those_of_all() 
         *(pd.DataFrame(scores), ratings.assign(study="scholarsum_arxiv"), empty(FACET_WEIGHTS)),
     )
     (found,) = compare_all(["fm_table4"], PUBLISHED, tables)
-    gpt4, acu, human = found.cells.to_dict("records")
+    gpt4, acu, human = cells_of(found).to_dict("records")
     assert (gpt4["row"], gpt4["column"], gpt4["published"]) == ("GPT-3.5", "FM GPT-4", 0.6193)
     assert gpt4["note"] == ""  # .61925 is half a unit of the fourth decimal away
     assert gpt4["ours_all"] == pytest.approx(0.61925 * 44 / 50)
@@ -97,7 +98,7 @@ def test_the_real_scores_give_26_of_32_means(mirror: Path) -> None:
     )
     (found,) = compare_all(["fm_table4"], PUBLISHED, tables)
     assert found.n_not_run == 0
-    differing = found.cells[found.cells["note"] != ""]
+    differing = cells_of(found)[cells_of(found)["note"] != ""]
     assert differing[["row", "column"]].to_numpy().tolist() == [
         ["GPT-3.5", "Human (facet-aware overall score) human"],
         ["Llama2", "FM GPT-3.5"],
@@ -107,7 +108,7 @@ def test_the_real_scores_give_26_of_32_means(mirror: Path) -> None:
         ["BART-Large", "Human (facet-aware overall score) human"],
     ]
     assert differing["ours"].round(4).tolist() == [0.6573, 0.6761, 0.7069, 0.7385, 0.6527, 0.6371]
-    human = found.cells.set_index(["row", "column"])["ours_all"]
+    human = cells_of(found).set_index(["row", "column"])["ours_all"]
     assert round(human["GPT-3.5", "Human (facet-aware overall score) human"], 4) == 0.6385
 
 
@@ -120,6 +121,6 @@ def test_weights_stand_beside_those_of_the_paper() -> None:
     ).assign(mse=0.0)
     tables = ours_of(empty(LEADERBOARD), empty(CORRELATIONS))._replace(facet_weights=fitted)
     (found,) = compare_all(["fm_weights"], PUBLISHED, tables)
-    assert found.cells["row"].tolist() == [*weights, "error"]
-    assert found.cells["difference"].tolist() == pytest.approx([0, 0.05, 0, 0, -0.005])
-    assert (found.cells["note"] != "").tolist() == [False, True, False, False, True]
+    assert cells_of(found)["row"].tolist() == [*weights, "error"]
+    assert cells_of(found)["difference"].tolist() == pytest.approx([0, 0.05, 0, 0, -0.005])
+    assert (cells_of(found)["note"] != "").tolist() == [False, True, False, False, True]

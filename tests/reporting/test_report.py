@@ -26,8 +26,7 @@ def test_files(written):
     tables = ["leaderboard", "correlations", *invented_meta.rows(), "answers"]
     tables += ["published_doclens_table20", "profile", "rating_violins", "ranks"]
     tables += ["conflict_shares", "system_groups"]
-    figures = ("leaderboard", "forest", "components", "correlation_heatmap")
-    figures += ("violins", "metric_matrix", "profile")
+    figures = ("leaderboard", "forest", "violins")
     expected = ["index.html"]
     expected += [f"{table}.{kind}" for table in tables for kind in ("csv", "md")]
     expected += [f"figures/{figure}.{kind}" for figure in figures for kind in ("svg", "png")]

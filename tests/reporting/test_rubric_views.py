@@ -1,4 +1,4 @@
-"""Rubrics: grades by hand, levels drawn, forms with what a level says, and quotes or lost ones."""
+"""Rubrics: grades by hand, forms with what a level says, and quotes or lost ones."""
 
 import json
 
@@ -6,8 +6,6 @@ import pandas as pd
 import pytest
 
 from metassay.format.frames import records
-from metassay.reporting.figures import drawing
-from metassay.reporting.figures.systems import draw_rubric_levels
 from metassay.reporting.report import write_report
 from metassay.reporting.summaries import rubric_tables
 from metassay.tables.criteria import CRITERIA
@@ -71,24 +69,6 @@ def test_grades_are_turned_back_from_shares_and_counted_by_hand():
     assert found == [
         *(("clear", 1, 1, 0.25), ("clear", 2, 1, 0.25), ("clear", 3, 2, 0.5), ("slips", 4, 1, 1)),
     ]
-
-
-@pytest.mark.parametrize("n", [1, 16])
-def test_levels_are_drawn_as_long_as_their_share(n):
-    scores = pd.DataFrame(
-        [
-            score(f"a system of a long name {SCRIPT} {k}", grade / 3, doc_id=f"d{grade}")
-            for k in range(n)
-            for grade in (1, 2, 3)
-        ]
-    )
-    _, levels = rubric_tables(CRITERIA_ROWS, scores)
-    axes = draw_rubric_levels(levels).axes[0]
-    assert [bar.get_width() for bar in axes.patches] == pytest.approx(list(levels["share"]))
-    assert axes.get_title(loc="left") == "form: clear\ngpt"
-    drawn = drawing.draw(draw_rubric_levels, levels)
-    assert drawn == drawing.draw(draw_rubric_levels, levels.copy())
-    assert draw_rubric_levels(levels.iloc[:0]) is None
 
 
 def pair(pair_id, name, position, *, author=EVIL, settled=None, doc_id=DOC, kind="scale"):

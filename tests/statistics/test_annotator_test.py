@@ -127,6 +127,19 @@ def test_a_document_of_most_items_is_known_as_from_few():
     assert contest.p == pytest.approx(cauchy.cdf(score), abs=1e-9)
 
 
+def test_ten_documents_without_a_lost_one_may_miss_the_tenth_that_is_lost():
+    # Nine tenths to the tenth power is .35: a judge that is wrong in whole documents, one of ten,
+    # is right in ten of them that often. By itself, each of 100 items tells far more.
+    ratings = np.ones((3, 100))
+    for rater in range(3):
+        ratings[rater, [7 + 20 * rater, 46 + 11 * rater]] = 0  # a rater's slips, here and there
+    alone = annotator_test(np.ones(100), ratings, epsilon=0.1)
+    alike = annotator_test(np.ones(100), ratings, epsilon=0.1, cluster=np.arange(100) // 10)
+    assert alone.passes
+    assert not alike.passes
+    assert all(one.p > 0.05 for one in alike.contests)
+
+
 def test_one_document_tells_nothing():
     found = annotator_test(np.ones(40), np.ones((2, 40)), cluster=np.zeros(40))
     assert np.isnan(found.contests[0].p)

@@ -33,6 +33,9 @@ def test_two_facets_by_hand():
     overall = [0.75, 0.5, 0.3]
     assert fit(overall, shares, once(overall), "complete")[0] == pytest.approx([2 / 3, 1 / 6])
     assert mean_squared_error(overall, shares, [2 / 3, 1 / 6], "complete") == pytest.approx(0.03)
+    small = np.array(shares) / 1e7  # which are no nearer to each other
+    in_other_units = fit(overall, small, once(overall), "complete")[0] / 1e7
+    assert in_other_units == pytest.approx([2 / 3, 1 / 6])
 
 
 def test_weights_that_made_the_scores_come_back():

@@ -45,6 +45,16 @@ def world(shape=(3, 4), seed=0):
     return shared + own + rng.normal(size=(2, 1, shape[1]))
 
 
+def test_how_many_orders_there_are():
+    """Every one of few systems, each with enough of the documents; else as many as were asked."""
+    rng = np.random.default_rng(0)
+    for systems, n, alone, number in (
+        *((3, 1000, True, 6), (3, 1000, False, 6 * 501), (3, 99, False, 6 * 100)),
+        *((4, 24_000, False, 24 * 1001), (9, 1000, True, 1001), (9, 1000, False, 1001)),
+    ):
+        assert draw_orders((systems, 5), n, rng, alone=alone).n == number
+
+
 @pytest.mark.parametrize("relation", EVERY)
 @pytest.mark.parametrize("coefficient", EVERY_COEFFICIENT)
 @pytest.mark.parametrize("systems", [3, 5])  # every order of systems, and random ones

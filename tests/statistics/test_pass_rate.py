@@ -69,6 +69,17 @@ def test_corrections_are_those_of_prediction_powered():
     assert found.rogan_gladen[:3] == pytest.approx(gladen[:3])
 
 
+def test_rogan_and_gladens_interval_widens_about_its_middle_and_holds_its_value():
+    # Of 60 rated texts 2 fail: Lang and Reiczigel's middle is then far below the value, and an
+    # upper end that was stretched from the value on came to stand below it.
+    judge, people = judged((52, 0, 6, 2), 140, 100)
+    alone = rates(judge, people).rogan_gladen
+    alike = rates(judge, people, cluster=np.arange(300) // 5).rogan_gladen
+    assert alone.value == alike.value == pytest.approx(0.64 / (52 / 58))
+    assert (alone.low + alone.high) / 2 < alone.value - 0.05
+    assert alike.low < alone.low < alone.value <= alone.high < alike.high
+
+
 def test_a_judge_without_an_error_yet_is_not_taken_for_perfect():
     judge, people = judged((10, 0, 0, 10), 500, 480)
     found = rates(judge, people)

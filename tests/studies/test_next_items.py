@@ -10,6 +10,7 @@ from metassay.core.options import Criterion
 from metassay.studies.forms import FORMS
 from metassay.studies.next_items import Decision, Frame, next_items, weighted_lines
 from metassay.studies.record import Options
+from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import as_written
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -71,6 +72,17 @@ def test_texts_of_which_a_judge_is_unsure_have_larger_chances():
     assert by_score[0.6] > by_score[0.97]
     again = next_items(made(read), words, 3, read, 1)
     assert [one.identity for one in again[0]] == [one.identity for one in drafts]
+
+
+def test_a_judge_of_errors_passes_what_it_gives_little():
+    words, before = "judge-card sure (mini) vanilla_rating", rated(("d1", "alpha", 4.0))
+    read = reads(ratings=before)
+    board = read(LEADERBOARD)
+    errors = pd.concat([board, board.head(1).assign(metric="sure", better="lower")])
+    turned = reads(ratings=before, leaderboard=errors)
+    _, plain, _ = next_items(made(read), words, 3, read, 1)
+    _, frame, _ = next_items(made(turned), words, 3, turned, 1)
+    assert {one[:2]: one[2] for one in frame.texts} == {one[:2]: 1 - one[2] for one in plain.texts}
 
 
 def test_a_metric_of_two_judges_is_named_with_one():

@@ -17,7 +17,7 @@ from metassay.api.eval_request import Wanted
 from metassay.api.meta_eval import _read
 from metassay.datasets import own_data
 from metassay.project.spreadsheets.read import Asked, read_all
-from metassay.project.spreadsheets.settings import project_of
+from metassay.project.spreadsheets.summary import project_of
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import frame_sheet, read_sheet
 

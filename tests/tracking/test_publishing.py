@@ -18,7 +18,7 @@ from metassay import __version__
 from metassay.cli.main import main
 from metassay.core.errors import BadInput, Unfinished
 from metassay.tracking import publishing
-from metassay.tracking.publishing import Headline, headline, to_mlflow, to_wandb
+from metassay.tracking.publishing import headline, to_mlflow, to_wandb
 
 CANARY = "canary-5e1b"
 NUMBERS = {"best/faithful (overall)/global/value": 0.5, "answers/missing": 0.0}
@@ -97,10 +97,10 @@ def project(folder: Path) -> Path:
 
 
 def test_a_headline_is_numbers_and_names_of_metrics(tmp_path) -> None:
-    one = headline("one", project(tmp_path))
+    numbers, names = headline("one", project(tmp_path))
     at = "best/faithful _overall_/global"
-    assert one.numbers == {f"{at}/value": 0.5, f"{at}/trusted": 1.0, "answers/missing": 0.0}
-    assert one.names == {f"{at}/metric": "rouge1 (ours)"}
+    assert numbers == {f"{at}/value": 0.5, f"{at}/trusted": 1.0, "answers/missing": 0.0}
+    assert names == {f"{at}/metric": "rouge1 (ours)"}
     with pytest.raises(BadInput, match="run: metassay run two"):
         headline("two", tmp_path)
 
@@ -108,7 +108,7 @@ def test_a_headline_is_numbers_and_names_of_metrics(tmp_path) -> None:
 def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server) -> None:
     tracking, address = server
     one = headline("one", project(tmp_path))
-    assert to_mlflow(one, address) == to_mlflow(one, address) == "r1"
+    assert to_mlflow("one", *one, address) == to_mlflow("one", *one, address) == "r1"
     assert [path for path, _ in tracking.asked] == [
         *("experiments/search", "experiments/create", "runs/create", "runs/log-batch"),
         *("runs/log-batch", "runs/update"),
@@ -136,21 +136,19 @@ def test_mlflow_gets_a_run_with_the_numbers_and_nothing_else(tmp_path, server) -
 
 def test_many_numbers_go_in_batches(server) -> None:
     tracking, address = server
-    many = Headline("one", {f"n{n}": float(n) for n in range(2500)}, {})
-    to_mlflow(many, address)
+    to_mlflow("one", {f"n{n}": float(n) for n in range(2500)}, {}, address)
     batches = [body["metrics"] for path, body in tracking.asked if path == "runs/log-batch"]
     assert [len(batch) for batch in batches] == [1000, 1000, 500]
 
 
 def test_credentials_are_those_of_mlflows_own_variables(server, monkeypatch) -> None:
     tracking, address = server
-    one = Headline("one", {}, {})
     monkeypatch.setenv("MLFLOW_TRACKING_USERNAME", "ann")
     monkeypatch.setenv("MLFLOW_TRACKING_PASSWORD", "word")
-    to_mlflow(one, address)
+    to_mlflow("one", {}, {}, address)
     assert tracking.headers[-1]["Authorization"] == "Basic YW5uOndvcmQ="
     monkeypatch.setenv("MLFLOW_TRACKING_TOKEN", "t0")
-    to_mlflow(one, address)
+    to_mlflow("one", {}, {}, address)
     assert tracking.headers[-1]["Authorization"] == "Bearer t0"
 
 
@@ -159,7 +157,7 @@ def test_what_the_server_refuses_is_told_without_its_words(server, status, error
     tracking, address = server
     tracking.status = status
     with pytest.raises(error) as caught:
-        to_mlflow(Headline("one", NUMBERS, {}), address)
+        to_mlflow("one", NUMBERS, {}, address)
     assert "experiments/search" in str(caught.value)
     assert len(tracking.asked) == 1
 
@@ -196,7 +194,7 @@ def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch) -> None:
     there = SimpleNamespace(init=init, Settings=lambda **options: options)
     monkeypatch.setitem(sys.modules, "wandb", there)
     monkeypatch.setattr(publishing.importlib.util, "find_spec", lambda _: object())
-    assert to_wandb(Headline("one", NUMBERS, {"a/metric": "m"}), "lab/notes") == "w1"
+    assert to_wandb("one", NUMBERS, {"a/metric": "m"}, "lab/notes") == "w1"
     settings = seen.pop("settings")
     assert seen == {
         **{"entity": "lab", "project": "notes", "name": "one", "finished": True, "log": NUMBERS},
@@ -210,4 +208,4 @@ def test_wandb_is_told_to_send_nothing_by_itself(monkeypatch) -> None:
 def test_without_wandb_it_is_said_what_to_install(monkeypatch) -> None:
     monkeypatch.setattr(publishing.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(BadInput, match="pip install wandb"):
-        to_wandb(Headline("one", NUMBERS, {}), "notes")
+        to_wandb("one", NUMBERS, {}, "notes")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metassay.text.tokens import content_tokens
-from metassay.units.clauses import clauses
+from metassay.units.statements import clauses
 
 # "|" parts the claims.
 CUT = [

@@ -16,7 +16,7 @@ from metassay.tables.parquet import empty, read, write
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
 from metassay.units import DECOMPOSITIONS
-from metassay.units.recipes import recipe_of
+from metassay.units.record import recipe_of
 
 CLAUSES = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="p")
 Row = tuple[str, str, str, str | None, str, str]

@@ -10,7 +10,7 @@ from metassay.llm.endpoints import Models, parse_models
 from metassay.llm.prompts import load
 from metassay.llm.structured import Again
 from metassay.units import SEGMENTATIONS
-from metassay.units.recipes import recipe_of
+from metassay.units.record import recipe_of
 
 ROOT = Path(__file__).parents[2]
 NOBODY = Models({}, {})

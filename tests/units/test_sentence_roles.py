@@ -19,15 +19,18 @@ from metassay.units.sentence_roles import (
     LABELS,
     SECOND,
     SIZE,
+    Labelled,
     Model,
     _by_vector,
     around,
     classify,
     hashed,
     load,
+    packed,
+    save,
     shared,
+    train,
 )
-from metassay.units.training import Labelled, packed, save, train
 from tests.units.role_setup import agreement, development_split, text_of
 
 ROOT = Path(__file__).parents[2]

@@ -51,7 +51,7 @@ CLAIM_FEATURES = (
     "names_missing",  # share of names that are not there
     "numbers_missing",  # share of numbers that are not there
     "closeness",  # of the closest sentence
-    *clashes.KINDS,
+    *clashes.KINDS,  # 1 where there is such a clash
     DOUBT,
 )
 # More of these never speaks for support; more of all others never against it.
@@ -125,9 +125,8 @@ def hypothesis(text: str, encoded: Text) -> Hypothesis:
     months = clashes.months(text)
     said = [text[word.start : word.end] for word in encoded.words]
     month = np.array([word.start in months for word in encoded.words], bool)
-    plain = [
-        clashes.MONTH if its else plain_form(word) for word, its in zip(said, month, strict=True)
-    ]
+    both = zip(said, month, strict=True)
+    plain = [clashes.MONTH if its else plain_form(word) for word, its in both]
     stop = np.array([not content_tokens(word) for word in said], bool) & ~month
     name = np.array([word[0].isupper() for word in said], bool) & ~stop
     name[:1] = False
@@ -166,7 +165,12 @@ def negated(text: str) -> Any:
     spans, low = words(text), text.lower()
     ends = np.array([match.start() for match in reading.CLAUSE_END.finditer(low)], int)
     clauses = [int((ends <= span.start).sum()) for span in spans]
-    tokens = [_token(low[span.start : span.end]) for span in spans]
+    said = [low[span.start : span.end] for span in spans]
+    # The content token of each word; None of a word that carries no fact.
+    tokens = [
+        "not" if word.endswith(_CONTRACTED) else next(iter(content_tokens(word)), None)
+        for word in said
+    ]
     found = np.zeros(len(spans), bool)
     for place, token in enumerate(tokens):
         if token not in reading.NEGATIONS:
@@ -177,17 +181,11 @@ def negated(text: str) -> Any:
         while 0 <= at < len(spans) and clauses[at] == clauses[place] and reach:
             if tokens[at] in reading.RESTARTS and not back:
                 break
-            if tokens[at] is not None:
-                found[at] = True
-                reach -= 1
+            found[at] = tokens[at] is not None
+            reach -= int(found[at])
             at += step
     found.setflags(write=False)
     return found
-
-
-def _token(word: str) -> str | None:
-    """The content token of a word; None of a word that carries no fact."""
-    return "not" if word.endswith(_CONTRACTED) else next(iter(content_tokens(word)), None)
 
 
 def compare(said: Hypothesis, premise: Premise) -> Compared:
@@ -203,39 +201,21 @@ def compare(said: Hypothesis, premise: Premise) -> Compared:
     nearness = np.round(weights @ per_sentence.mean(0) / weights.sum(), TIED)
     closest = np.argsort(-nearness, kind="stable")[:CLOSEST]
     exact = np.array([(premise.plain == word).any() for word in said.plain])
-    features = _word_features(said, best, exact, weights)
-    places = tuple(closest.tolist())
-    return Compared(features, weights, best, exact, places, float(nearness[closest[0]]))
-
-
-def _word_features(said: Hypothesis, best: Any, exact: Any, weights: Any) -> Any:
     last, there, stop = best[2], exact.astype(float), said.stop
     size, total = len(last), weights.sum()
     behind = _before(stop[::-1], last[::-1], NEUTRAL)[::-1]
     exact_behind = _before(stop[::-1], there[::-1], 0.5)[::-1]
     columns = (
-        *best,
-        there,
-        said.encoded.rarity - COMMON,
-        said.digit,
-        said.name,
-        stop,
-        np.concatenate([[NEUTRAL], last[:-1]]),
-        np.concatenate([last[1:], [NEUTRAL]]),
-        said.digit & ~exact,
-        said.name & ~exact,
-        stop * last,
-        there * last,
-        _before(stop, last, NEUTRAL),
-        behind,
-        _before(stop, there, 0.5),
-        exact_behind,
-        stop * behind,
-        stop * exact_behind,
-        np.full(size, weights @ best[1] / total),
-        np.full(size, weights @ last / total),
+        *(*best, there, said.encoded.rarity - COMMON, said.digit, said.name, stop),
+        *(np.concatenate([[NEUTRAL], last[:-1]]), np.concatenate([last[1:], [NEUTRAL]])),
+        *(said.digit & ~exact, said.name & ~exact, stop * last, there * last),
+        *(_before(stop, last, NEUTRAL), behind, _before(stop, there, 0.5), exact_behind),
+        *(stop * behind, stop * exact_behind),
+        *(np.full(size, weights @ values / total) for values in (best[1], last)),
     )
-    return np.stack([np.asarray(column, float) for column in columns], 1)
+    features = np.stack([np.asarray(column, float) for column in columns], 1)
+    places = tuple(closest.tolist())
+    return Compared(features, weights, best, exact, places, float(nearness[closest[0]]))
 
 
 def _before(stop: Any, values: Any, neutral: float) -> Any:
@@ -247,38 +227,20 @@ def _before(stop: Any, values: Any, neutral: float) -> Any:
     return found
 
 
-def of_claim(
-    said: Hypothesis,
-    found: Compared,
-    support: Any,
-    absent: float,
-    clashing: Sequence[float],
-    doubt: float,
-) -> Any:
-    """One value per CLAIM_FEATURES; no length of a text is among it, nor what depends on one.
-
-    `support`: the probability of each of n words. `absent`: share of numbers that are not there.
+def of_claim(said: Hypothesis, found: Compared, support: Any, *last: float) -> Any:
+    """One value per CLAIM_FEATURES but the `last` ones, which follow; no length of a text is among
+    it, nor what depends on one. `support`: the probability of each of n words.
     """
-    logs = np.log(support)
-    weights, total = found.weights, found.weights.sum()
+    logs, weights, total = np.log(support), found.weights, found.weights.sum()
     content = ~said.stop if (~said.stop).any() else np.ones(len(logs), bool)
-    return np.array(
-        [
-            logs.mean(),
-            (weights * logs)[content].sum() / weights[content].sum(),
-            _lowest(logs[content], 2),
-            _lowest(logs[content], 4),
-            *(found.best @ weights / total),
-            found.exact @ weights / total,
-            _lowest(found.best[2][content], 2),
-            (said.name & ~found.exact).sum() / max(1, said.name.sum()),
-            absent,
-            found.closeness,
-            *clashing,
-            doubt,
-        ],
-        float,
+    values = (
+        *(logs.mean(), (weights * logs)[content].sum() / weights[content].sum()),
+        *(_lowest(logs[content], 2), _lowest(logs[content], 4)),
+        *(*(found.best @ weights / total), found.exact @ weights / total),
+        _lowest(found.best[2][content], 2),
+        (said.name & ~found.exact).sum() / max(1, said.name.sum()),
     )
+    return np.array([*values, *last], float)
 
 
 def _lowest(values: Any, part: int) -> float:

@@ -7,8 +7,9 @@ claim's probability. docs/judges.md says what they were trained on and what they
 """
 
 import functools
+import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -16,20 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from metassay.judges import protocol
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
 from metassay.judges.lazy_citations import as_needed
-from metassay.judges.protocol import (
-    TWO_WAY,
-    Band,
-    JudgeKind,
-    Judgment,
-    Pair,
-    Probability,
-    by_threshold,
-)
-from metassay.judges.semantic import clashes, coefficients, features, head
-from metassay.judges.semantic.coefficients import Models, claim_probability, support
-from metassay.judges.semantic.features import Hypothesis, sentences
+from metassay.judges.semantic import clashes, coefficients, features
+from metassay.judges.semantic.coefficients import Models, claim_probability, head_file, support
+from metassay.judges.semantic.features import Hypothesis, Premise, sentences
 from metassay.llm.needs import PromptFile
 from metassay.models import encoders, extra
 from metassay.models.batches import by_texts
@@ -46,6 +39,7 @@ UNLIKELY = 0.5  # a word with less than this probability of support is named
 KEPT = 49_152  # words whose vectors stay in memory for pairs to come
 
 Question = tuple[str, str]  # premise and hypothesis
+Held = dict[str, Text]  # texts with their vectors
 
 
 class Read(NamedTuple):
@@ -61,17 +55,16 @@ class Read(NamedTuple):
     compared: features.Compared | None
     absent: float
     clashing: list[float]
-    words: head.Words | None
+    words: coefficients.Words | None
     cut: int
     stated: bool
 
     def of_claim(self, words: Any, doubt: float) -> Any:
         """The claim's features, by a model of words and a network's doubt."""
         assert self.compared is not None
-        likely = support(words, self.compared.features)
-        return features.of_claim(
-            self.said, self.compared, likely, self.absent, self.clashing, doubt
-        )
+        likely, closeness = support(words, self.compared.features), self.compared.closeness
+        last = (self.absent, closeness, *self.clashing, doubt)
+        return features.of_claim(self.said, self.compared, likely, *last)
 
 
 def judged(models: Models, reads: Sequence[Read]) -> list[tuple[float, list[list[int]]]]:
@@ -79,21 +72,22 @@ def judged(models: Models, reads: Sequence[Read]) -> list[tuple[float, list[list
 
     A word lacks it where the model of words says so, or the network doubts it.
     """
-    doubts = head.read_doubts(models.head, [one.words for one in reads if one.words is not None])
+    doubts = coefficients.read_doubts(
+        models.head, [one.words for one in reads if one.words is not None]
+    )
     rows, lacking = [], []
     for one, (doubt, of_words) in zip(reads, doubts, strict=True):
         assert one.compared is not None
         rows.append(one.of_claim(models.words, doubt))
         likely = support(models.words, one.compared.features)
         unlikely = (likely < UNLIKELY) | (np.array(of_words) > 0)
-        spans = zip(one.said.encoded.words, unlikely, strict=True)
-        lacking.append([list(span) for span, its in spans if its])
-    values = claim_probability(models, np.array(rows)).tolist()
-    return list(zip(values, lacking, strict=True))
+        spans = itertools.compress(one.said.encoded.words, unlikely)
+        lacking.append([list(span) for span in spans])
+    return list(zip(claim_probability(models, np.array(rows)).tolist(), lacking, strict=True))
 
 
 def read_pairs(
-    encoder: Encoder, questions: Sequence[Question], batch_tokens: int, held: dict[str, Text]
+    encoder: Encoder, questions: Sequence[Question], batch_tokens: int, held: Held
 ) -> Iterator[dict[int, Read]]:
     """Read every pair; by its place, block by block.
 
@@ -107,41 +101,32 @@ def read_pairs(
         missing = [text for text in wanted if text not in held]
         held |= zip(missing, encode(encoder, missing, batch_tokens), strict=True)
         found: dict[int, Read] = {}
-        last, premise, numbers = None, None, frozenset[str]()
-        for place in block:
-            text, said = questions[place]
-            if text != last:
-                premise = features.premise(parts[text], held)
-                numbers = frozenset().union(*map(clashes.numbers, parts[text]))
-                last = text
-            found[place] = _read(said, parts[text], premise, numbers, held)
+        for text, places in itertools.groupby(block, lambda place: questions[place][0]):
+            premise = features.premise(parts[text], held)
+            numbers = frozenset().union(*map(clashes.numbers, parts[text]))
+            for place in places:
+                found[place] = _read(questions[place][1], parts[text], premise, numbers, held)
         yield found
         _forget(held, wanted)
 
 
 def _read(
-    said: str,
-    parts: Sequence[str],
-    premise: features.Premise | None,
-    numbers: frozenset[str],
-    held: dict[str, Text],
+    said: str, parts: Sequence[str], premise: Premise | None, numbers: Set[str], held: Held
 ) -> Read:
     cut = sum(held[part].cut for part in (*parts, said))
-    own = clashes.numbers(said)
+    own, hypothesis = clashes.numbers(said), features.hypothesis(said, held[said])
     absent = len(own - numbers) / max(1, len(own))
-    hypothesis = features.hypothesis(said, held[said])
     if premise is None:
         return Read(hypothesis, None, absent, clashes.NO_CLASH, None, cut, False)
-    compared = features.compare(hypothesis, premise)
-    stated = clashes.stated(said, parts)
+    compared, stated = features.compare(hypothesis, premise), clashes.stated(said, parts)
     nearest = premise.texts[compared.closest[0]]
     clashing = clashes.NO_CLASH if stated else clashes.clashes(said, nearest)
     near = [premise.sentences[i] for i in compared.closest]
-    words = head.read(hypothesis, near, compared.exact)
+    words = coefficients.read_words(hypothesis, near, compared.exact)
     return Read(hypothesis, compared, absent, clashing, words, cut, stated)
 
 
-def _forget(held: dict[str, Text], used: dict[str, None]) -> None:
+def _forget(held: Held, used: dict[str, None]) -> None:
     """Let go of the texts that were used longest ago, until KEPT words are left."""
     for text in used:
         held[text] = held.pop(text)
@@ -168,8 +153,8 @@ class SemanticOptions(NetworkOptions):
     """
 
     coefficients: str
-    threshold: Probability = 0.5
-    abstain: Band | None = None
+    threshold: protocol.Probability = 0.5
+    abstain: protocol.Band | None = None
     batch_tokens: int = Field(default=512, ge=1)
 
 
@@ -217,27 +202,22 @@ class SemanticJudge:
     @property
     def notes(self) -> list[str]:
         """How many words could not be read, and how many labels hang on last digits."""
-        model, found = self._options.model, []
         cut, judged, hanging = (self.counts[name] for name in ("cut", "judged", "hanging"))
-        if cut:
-            found.append(
-                f"{model}: {cut:,} words of the questions could not be read, and count as"
-                " unlike any other: they are longer than the model reads at once, or of characters"
-                " that its tokenizer drops; take them out of the texts"
-            )
-        if hanging:
-            found.append(
-                f"{model}: of {judged:,} questions {hanging:,} have a label that"
-                f" another processor may give otherwise: in {self._options.dtype} probabilities can"
-                f" be {OFF:g} off; set `dtype: {EXACT}`, or count with as many that differ"
-            )
-        return found
+        found = {
+            f"{cut:,} words of the questions could not be read, and count as unlike any other: they"
+            " are longer than the model reads at once, or of characters that its tokenizer drops;"
+            " take them out of the texts": cut,
+            f"of {judged:,} questions {hanging:,} have a label that another processor may give"
+            f" otherwise: in {self._options.dtype} probabilities can be {OFF:g} off; set `dtype:"
+            f" {EXACT}`, or count with as many that differ": hanging,
+        }
+        return [f"{self._options.model}: {said}" for said, count in found.items() if count]
 
-    def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
+    def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """One judgment per pair that matters; BadInput if the model cannot be loaded."""
         return as_needed(pairs, self._decided)
 
-    def _decided(self, pairs: Sequence[Pair]) -> list[Judgment]:
+    def _decided(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
         asked = [_questions(pair) for pair in pairs]
         found = iter(self._outputs([question for some in asked for question in some]))
         return [
@@ -267,18 +247,20 @@ class SemanticJudge:
             found[place] |= {"probability": probability, "lacking": lacking}
         return found
 
-    def _answer(self, pair: Pair, outputs: Sequence[Mapping[str, Any]]) -> Judgment:
+    def _answer(
+        self, pair: protocol.Pair, outputs: Sequence[Mapping[str, Any]]
+    ) -> protocol.Judgment:
         if pair.instrument in RUBRIC:
             return _grade(pair, [output["probability"] for output in outputs])
         if not outputs:
-            return Judgment("error", explanation="the hypothesis has no words")
+            return protocol.Judgment("error", explanation="the hypothesis has no words")
         options, value = self._options, outputs[0]["probability"]
         edges = [options.threshold] if options.abstain is None else options.abstain
         self.counts["judged"] += 1
         if options.dtype != EXACT:
             self.counts["hanging"] += any(abs(value - edge) <= OFF for edge in edges)
         explanation = _explain(pair.hypothesis, outputs[0])
-        return by_threshold(value, options.threshold, options.abstain, explanation)
+        return protocol.by_threshold(value, options.threshold, options.abstain, explanation)
 
 
 def _known(read: Read) -> dict[str, Any]:
@@ -295,14 +277,12 @@ def _known(read: Read) -> dict[str, Any]:
 
 def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
     lacking = [hypothesis[start:end] for start, end in output["lacking"]]
-    said = [f"without support: {', '.join(lacking)}" if lacking else "every word has support"]
+    said = f"without support: {', '.join(lacking)}" if lacking else "every word has support"
     kinds = [kind for kind in output["clashes"] if kind != clashes.ALIKE_KIND]
-    if kinds:
-        said.append(f"said otherwise: {', '.join(kinds)}")
-    return "; ".join(said)
+    return f"{said}; said otherwise: {', '.join(kinds)}" if kinds else said
 
 
-def _questions(pair: Pair) -> list[Question]:
+def _questions(pair: protocol.Pair) -> list[Question]:
     """Of a scale, whether the text supports each sentence; of penalties and of no words none."""
     if pair.instrument not in RUBRIC:
         return [(pair.premise, pair.hypothesis)] if words(pair.hypothesis) else []
@@ -310,27 +290,28 @@ def _questions(pair: Pair) -> list[Question]:
     return [(pair.hypothesis, sentence) for sentence in said if words(sentence)]
 
 
-def _grade(pair: Pair, supported: Sequence[float]) -> Judgment:
+def _grade(pair: protocol.Pair, supported: Sequence[float]) -> protocol.Judgment:
     criterion = criterion_of(pair)
     if not isinstance(criterion, Scale):
-        return Judgment("abstained", explanation="violations cannot be told by support")
+        return protocol.Judgment("abstained", explanation="violations cannot be told by support")
     if not supported:
-        return Judgment("abstained", explanation="there are no words to hold the text against")
+        return protocol.Judgment(
+            "abstained", explanation="there are no words to hold the text against"
+        )
     mean = fmean(supported)
     told = f"support {mean:.2f} on average of {len(supported)} sentences"
-    return Judgment("ok", grade=float(criterion.level(mean)), explanation=told)
+    return protocol.Judgment("ok", grade=float(criterion.level(mean)), explanation=told)
 
 
-KIND = JudgeKind(
+KIND = protocol.JudgeKind(
     options=SemanticOptions,
     make=lambda options, _resources, _members: SemanticJudge(options),
-    instruments=(*TWO_WAY, *RUBRIC),
-    likely=lambda _: TWO_WAY,
-    abstains=lambda options: (*(TWO_WAY if options.abstain is not None else ()), *RUBRIC),
+    instruments=(*protocol.TWO_WAY, *RUBRIC),
+    likely=lambda _: protocol.TWO_WAY,
+    abstains=lambda options: (*(protocol.TWO_WAY if options.abstain is not None else ()), *RUBRIC),
     batch=16_384,  # the encoder is loaded once for each
-    files=lambda options: tuple(
+    files=lambda options: [
         PromptFile(path, None)
-        for file in [Path(options.coefficients)]
-        for path in (file, coefficients.head_file(file))
-    ),
+        for path in (Path(options.coefficients), head_file(Path(options.coefficients)))
+    ],
 )

@@ -19,13 +19,14 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
-from metassay.judges.semantic import head
+from metassay.judges.semantic import coefficients
 from metassay.judges.semantic.coefficients import (
     DIGITS,
     LEAVES,
@@ -93,8 +94,15 @@ def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
 
 def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Sentences of the evidence against what stands around them, which seldom says the same."""
-    for identity, page in _pages(raw):
-        for at in _spread(page, rng):
+    # Each page of evidence once, and the name of the first claim that cites it.
+    known: dict[str, tuple[str, list[str]]] = {}
+    for row in _wice(raw):
+        known.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
+    for identity, page in known.values():
+        # Two of its whole sentences.
+        whole = (line.strip()[-1:] in tuple('.!?"') and len(line.split()) for line in page)
+        fitting = [place for place, length in enumerate(whole) if 8 <= length <= _MOST]
+        for at in rng.sample(fitting, min(2, len(fitting))):
             for size in (8, 24):
                 around = page[max(0, at - size) : at + size]
                 rest = [line for line in around if line != page[at] and line.strip()]
@@ -106,7 +114,12 @@ def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
 
 def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
     """Sentences of visit notes against their note and dialogue, as they are, edited, elsewhere."""
-    read = _visits(raw)
+    # Of each visit the sentences of its note, and its dialogue.
+    read: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    for name in ACI:
+        with (raw / "aci_bench_train" / name).open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            read += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
     for number, (note, dialogue) in enumerate(read):
         group = f"visit{number}"
         fitting = [one for one in note if _LEAST <= len(one.split()) <= _MOST]
@@ -165,34 +178,6 @@ def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
     makers = (wice_claims, pages, notes)
     made = [one for make in makers for one in make(raw, random.Random(seed))]
     return [*made, *written(pairs)]
-
-
-def _visits(raw: Path) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Of each visit the sentences of its note, and its dialogue."""
-    found: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
-    for name in ACI:
-        with (raw / "aci_bench_train" / name).open(encoding="utf-8", newline="") as file:
-            rows = csv.DictReader(file)
-            found += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
-    return found
-
-
-def _pages(raw: Path) -> list[tuple[str, list[str]]]:
-    """Each page of evidence once, and the name of the first claim that cites it."""
-    known: dict[str, tuple[str, list[str]]] = {}
-    for row in _wice(raw):
-        known.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
-    return list(known.values())
-
-
-def _spread(page: Sequence[str], rng: random.Random) -> list[int]:
-    """Places of two of a page's whole sentences."""
-    fitting = [
-        i
-        for i, line in enumerate(page)
-        if 8 <= len(line.split()) <= _MOST and line.strip()[-1:] in tuple('.!?"')
-    ]
-    return rng.sample(fitting, min(2, len(fitting)))
 
 
 def _wice(raw: Path) -> list[dict[str, Any]]:
@@ -279,7 +264,7 @@ class Case(NamedTuple):
     `unsupported`: n times true or false; None where it is not known which words are.
     """
 
-    words: head.Words
+    words: coefficients.Words
     supported: bool
     weight: float
     unsupported: Any
@@ -368,15 +353,14 @@ def fit_trees(features: Any, labels: Any, weights: Any, signs: Any, digits: int)
     for step in model._predictors:
         nodes = step[0].nodes
         leaf = nodes["is_leaf"].astype(bool)
-        trees.append(
-            Tree(
-                feature=np.where(leaf, -1, nodes["feature_idx"]).tolist(),
-                threshold=rounded(np.where(leaf, 0.0, nodes["num_threshold"]).tolist(), digits),
-                left=nodes["left"].tolist(),
-                right=nodes["right"].tolist(),
-                value=rounded(np.where(leaf, nodes["value"], 0.0).tolist(), digits),
-            )
+        threshold = np.where(leaf, 0.0, nodes["num_threshold"])
+        tree = Tree(
+            feature=np.where(leaf, -1, nodes["feature_idx"]).tolist(),
+            threshold=rounded(threshold.tolist(), digits),
+            **{side: nodes[side].tolist() for side in ("left", "right")},
+            value=rounded(np.where(leaf, nodes["value"], 0.0).tolist(), digits),
         )
+        trees.append(tree)
     (constant,) = rounded([float(np.ravel(model._baseline_prediction)[0])], digits)
     return Trees(constant=constant, trees=trees)
 
@@ -403,8 +387,8 @@ def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
 
 def _batches(cases: Sequence[Case], rng: random.Random) -> list[list[int]]:
     """Places of cases of about one size, in an order that is drawn."""
-    sizes = [head.size(case.words) + rng.randrange(8) for case in cases]
-    found = list(by_length(sizes, head.TOKENS))
+    sizes = [coefficients.size(case.words) + rng.randrange(8) for case in cases]
+    found = list(by_length(sizes, coefficients.TOKENS))
     rng.shuffle(found)
     return found
 
@@ -413,7 +397,7 @@ def _first(size: int, generator: Any) -> dict[str, Any]:
     """Weights to begin with: small draws, norms of one, looks that go by similarity."""
     torch = extra.module("torch")
     found = {}
-    for name, shape in head.shapes(size).items():
+    for name, shape in coefficients.shapes(size).items():
         if name == "sharpness":
             values = torch.tensor(_SHARPNESS)
         elif len(shape) == 1 or name == "distance":
@@ -424,7 +408,7 @@ def _first(size: int, generator: Any) -> dict[str, Any]:
     return found
 
 
-def _loss(weights: head.Weights, cases: Sequence[Case], generator: Any) -> Any:
+def _loss(weights: coefficients.Weights, cases: Sequence[Case], generator: Any) -> Any:
     torch = extra.module("torch")
     cross = torch.nn.functional.binary_cross_entropy_with_logits
 
@@ -432,10 +416,12 @@ def _loss(weights: head.Weights, cases: Sequence[Case], generator: Any) -> Any:
         kept = torch.rand(state.shape, generator=generator) >= DROPPED
         return state * kept / (1 - DROPPED)
 
-    found = head.doubts(weights, head.batch([case.words for case in cases], "float32"), drop)
+    found = coefficients.doubts(
+        weights, coefficients.batch([case.words for case in cases], "float32"), drop
+    )
     labels = torch.tensor([float(not case.supported) for case in cases])
     weight = torch.tensor([case.weight for case in cases])
-    lost = cross(head.pooled(found), labels, reduction="none")
+    lost = cross(coefficients.pooled(found), labels, reduction="none")
     marked, known = torch.zeros(found.shape), torch.zeros(found.shape)
     for place, case in enumerate(cases):
         if case.unsupported is not None:
@@ -471,18 +457,13 @@ def _lean(read: Read) -> Read:
 
 def _among(data: _Set, among: Any) -> Iterator[tuple[Example, Read, Any]]:
     """Examples with what was read, and for each word 1 where it is marked; None if unknown."""
-    for one, read, use in zip(data.examples, data.reads, among, strict=True):
-        if use:
-            bad, words = one.unsupported, read.said.encoded.words
-            yield (
-                one,
-                read,
-                None
-                if bad is None
-                else np.array(
-                    [float(any(a < word.end and word.start < b for a, b in bad)) for word in words]
-                ),
-            )
+    for one, read in compress(zip(data.examples, data.reads, strict=True), among):
+        bad, words = one.unsupported, read.said.encoded.words
+        if bad is None:
+            yield one, read, None
+        else:
+            marked = [any(a < word.end and word.start < b for a, b in bad) for word in words]
+            yield one, read, np.array(marked, float)
 
 
 def _words(data: _Set, among: Any) -> Any:
@@ -517,7 +498,7 @@ def _features(data: _Set) -> Any:
         out = data.groups % NETWORK_FOLDS == fold
         networks = [{name: v.double() for name, v in one.items()} for one in _networks(data, ~out)]
         places = np.flatnonzero(out & used)
-        said = head.read_doubts(networks, [data.reads[place].words for place in places])
+        said = coefficients.read_doubts(networks, [data.reads[place].words for place in places])
         doubt[places] = [whole for whole, _ in said]
     for fold in range(FOLDS):
         out = data.groups % FOLDS == fold
@@ -536,14 +517,11 @@ def _weights(data: _Set) -> Any:
     kinds = [(*side, one.kind) for side, one in zip(sides, data.examples, strict=True)]
     of_family, of_side = Counter(family for family, _ in sides), Counter(sides)
     of_kind, kinds_of_side = Counter(kinds), Counter(kind[:2] for kind in set(kinds))
+    share = {family: MIX.get(family, 0.0) / number for family, number in of_family.items()}
     weights = np.array(
         [
-            MIX.get(family, 0.0)
-            / of_family[family]
-            * of_side[family, label]
-            / kinds_of_side[family, label]
-            / of_kind[family, label, kind]
-            for family, label, kind in kinds
+            share[kind[0]] * of_side[kind[:2]] / kinds_of_side[kind[:2]] / of_kind[kind]
+            for kind in kinds
         ]
     )
     return TOTAL * weights / weights.sum()

@@ -83,25 +83,21 @@ def read_pubmed_rct(folder: Path) -> Documents:
     for path in files(folder, "*.txt", found.problems, remedy):
         text = read_text(path, found.problems, remedy=SEE)
         if text is not None:
-            _add_abstracts(path.name, text, found)
+            begun: tuple[Place, str] | None = None
+            said: list[tuple[str, str, float | None]] = []
+            # Not by splitlines(): a sentence may hold a line separator of Unicode.
+            for number, line in enumerate([*text.split("\n"), _BEGINS], start=1):
+                at, written = Place(path.name, number), line.strip()
+                if written.startswith(_BEGINS):
+                    if begun is not None:
+                        found.documents.append(of_sentences(*begun, said))
+                    begun, said = (at, written.removeprefix(_BEGINS).strip()), []
+                elif written and begun is None:
+                    fix = f"begin each abstract with a line {_BEGINS} and its id; {SEE}"
+                    found.problems.add(at, "a sentence is before the first abstract", fix)
+                elif written and (sentence := _sentence(at, written, found)) is not None:
+                    said.append(sentence)
     return found
-
-
-def _add_abstracts(name: str, text: str, found: Documents) -> None:
-    begun: tuple[Place, str] | None = None
-    said: list[tuple[str, str, float | None]] = []
-    # Not by splitlines(): a sentence may hold a line separator of Unicode.
-    for number, line in enumerate([*text.split("\n"), _BEGINS], start=1):
-        at, written = Place(name, number), line.strip()
-        if written.startswith(_BEGINS):
-            if begun is not None:
-                found.documents.append(of_sentences(*begun, said))
-            begun, said = (at, written.removeprefix(_BEGINS).strip()), []
-        elif written and begun is None:
-            fix = f"begin each abstract with a line {_BEGINS} and its id; {SEE}"
-            found.problems.add(at, "a sentence is before the first abstract", fix)
-        elif written and (sentence := _sentence(at, written, found)) is not None:
-            said.append(sentence)
 
 
 def _sentence(at: Place, line: str, found: Documents) -> tuple[str, str, float | None] | None:

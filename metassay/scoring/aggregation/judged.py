@@ -121,6 +121,19 @@ def ratio(part: Reals, total: Reals) -> Reals:
     return ratios
 
 
+def score_rows(
+    keys: pd.DataFrame, worth: Reals, expected: Reals, judged: Reals, bounds: Sequence[Reals]
+) -> pd.DataFrame:
+    """Columns of `scores` beside these keys: means of what is judged, which add up; and bounds."""
+    counts = {"n_expected": expected, "n_judged": judged, "n_failed": expected - judged}
+    return keys.assign(
+        value=ratio(worth, judged),
+        **{name: count.astype(np.int64) for name, count in counts.items()},
+        **dict(zip(("low", "high"), bounds, strict=True)),
+        statistics=np.stack([worth, judged], axis=1).tolist(),
+    )
+
+
 _READ = ["judge", "pair_id", "status", "label", "grade", "recipe"]  # no explanations are copied
 
 
@@ -139,13 +152,6 @@ class _Answered(NamedTuple):
     judge: str
     answers: Answers
     places: Integers
-
-
-class _Items(NamedTuple):
-    """What a measure counts: the cell of each; (2, items) the least and most that it is worth."""
-
-    cells: Integers
-    bounds: Reals
 
 
 def judged_scores(
@@ -177,10 +183,12 @@ def judged_scores(
         for options in setup.questions.values():
             suffixes = aligned_suffixes(options.alignments, list(setup.alignments))
             for measure in measures_of(options, suffixes.values()):
-                items = _items(measure, asked, answered)
+                counted = _rows_of(measure.counted, asked)
+                bounds = _worth(measure, counted, asked, answered)
                 # Whole texts are asked about although they failed.
                 lost = losses["nothing" if measure.counted.whole else measure.counted.whose]
-                rows = _scored(cells, lost, measure, items)
+                at = asked.places["cell"].to_numpy()[counted]
+                rows = _scored(cells, lost, measure, at, bounds)
                 recipe = _recipe(measure, signed, options, setup)
                 scores.append(rows.assign(judge=str(judge), recipe=recipe))
     return together(scores)
@@ -227,13 +235,16 @@ def _answered(
     return _Answered(judge, Answers.of(ok), np.where(asked.settled, -1, places[codes]))
 
 
-def _items(measure: Measure, asked: _Asked, answered: _Answered) -> _Items:
-    counted = _rows_of(measure.counted, asked)
+def _worth(measure: Measure, counted: Integers, asked: _Asked, answered: _Answered) -> Reals:
+    """(2, items): the least and the most that each counted item is worth."""
     bounds = [_bounds(measure.counted, counted, asked, answered)]
     for also in measure.also:
         question, absent = also.question, also.absent
         rows = _rows_of(question, asked)
-        at = places_in(asked.places.iloc[counted], asked.places.iloc[rows][_key(question)])
+        # What an answer shares with all that it goes into.
+        key = ["cell", "position", *(["citation"] if question.units == "citation" else [])]
+        key = ["whole"] if question.units == "text" else key
+        at = places_in(asked.places.iloc[counted], asked.places.iloc[rows][key])
         if absent is None and (at < 0).any():
             lacks = f"{measure.counted.name} without its {question.name}"
             raise BadInput(f"pairs: {lacks}; run pair again")
@@ -241,14 +252,7 @@ def _items(measure: Measure, asked: _Asked, answered: _Answered) -> _Items:
         known = np.pad(_bounds(question, rows, asked, answered), ((0, 0), (0, 1)))
         known[:, -1] = 0.0 if absent is None else absent
         bounds.append(known[:, at])
-    return _Items(asked.places["cell"].to_numpy()[counted], measure.reduce(*bounds))
-
-
-def _key(question: Question) -> list[str]:
-    """What an answer shares with all that it goes into."""
-    if question.units == "text":
-        return ["whole"]
-    return ["cell", "position", *(["citation"] if question.units == "citation" else [])]
+    return measure.reduce(*bounds)
 
 
 def _rows_of(question: Question, asked: _Asked) -> Integers:
@@ -271,8 +275,10 @@ def _bounds(question: Question, rows: Integers, asked: _Asked, answered: _Answer
     return bounds
 
 
-def _scored(cells: Cells, lost: Lost, measure: Measure, items: _Items) -> pd.DataFrame:
-    """Rows of `scores` but for judge and recipe."""
+def _scored(
+    cells: Cells, lost: Lost, measure: Measure, items: Integers, bounds: Reals
+) -> pd.DataFrame:
+    """Rows of `scores` but for judge and recipe; `items`: the cell of each, `bounds` its worth."""
     scored: Flags = np.ones(len(cells.keys), dtype=np.bool_)
     expecting = scored
     if measure.counted.compares:
@@ -281,9 +287,9 @@ def _scored(cells: Cells, lost: Lost, measure: Measure, items: _Items) -> pd.Dat
         expecting = cells.citing
     if measure.counted.whole:
         scored = cells.system & (cells.whole == np.arange(len(cells.keys)))
-    at = np.concatenate([items.cells, lost.parts])
+    at = np.concatenate([items, lost.parts])
     unknown = np.repeat([[0.0], [1.0]], len(lost.parts), axis=1)
-    least, most = np.concatenate([items.bounds, unknown], axis=1)[:, expecting[at]]
+    least, most = np.concatenate([bounds, unknown], axis=1)[:, expecting[at]]
     at = at[expecting[at]]
     known = least == most
     expected, judged = totals(at, cells), totals(at[known], cells)
@@ -291,24 +297,18 @@ def _scored(cells: Cells, lost: Lost, measure: Measure, items: _Items) -> pd.Dat
     low, high = totals(at, cells, least), totals(at, cells, most)
     unseen = expecting & lost.texts & (expected == 0)  # sections of a text that failed
     expected[unseen] = high[unseen] = 1
-    rows = cells.keys.assign(
-        metric=measure.description.name,
-        value=ratio(worth, judged),
-        n_expected=expected.astype(np.int64),
-        n_judged=judged.astype(np.int64),
-        n_failed=(expected - judged).astype(np.int64),
-        low=ratio(low, expected),
-        high=ratio(high, expected),
-        statistics=np.stack([worth, judged], axis=1).tolist(),
-    )
-    return rows[scored]
+    keys = cells.keys.assign(metric=measure.description.name)
+    shares = [ratio(end, expected) for end in (low, high)]
+    return score_rows(keys, worth, expected, judged, shares)[scored]
 
 
 def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> str:
     """Every setting that can change the measure, and no other."""
+    suffixes = aligned_suffixes("all", list(setup.alignments))
+    read = [n for n, its in suffixes.items() if its == suffix_of(measure.description.name)]
     printed = {
         "against": f"against:{options.against}",
-        "alignment": f"alignment:{_alignment(measure, setup)}",
+        "alignment": f"alignment:{setup.alignments[read[0]] if read else ''}",
         "borrow": f"borrow:{'yes' if options.borrow else 'no'}",
         "compat": f"compat:{options.compat}",
     }
@@ -319,11 +319,3 @@ def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> 
         units = []
     name = measure.description.name
     return "|".join([name, f"judge:{signed}", *units, *own, f"metassay:{setup.version}"])
-
-
-def _alignment(measure: Measure, setup: Setup) -> str:
-    """How recipes print the alignment that a measure reads."""
-    every = aligned_suffixes("all", list(setup.alignments))
-    suffix = suffix_of(measure.description.name)
-    names = [name for name, its in every.items() if its == suffix]
-    return setup.alignments[names[0]] if names else ""

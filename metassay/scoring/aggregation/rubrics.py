@@ -100,11 +100,8 @@ def rubric_scores(
             except BadInput as error:
                 problems += error.problems
                 continue
-            recipes = [
-                f"{metric}|judge:{said}|rubric:{recipe}|segmentation:{segmentation}"
-                f"|metassay:{version}"
-                for metric, recipe in zip(found["metric"], found.pop("of"), strict=True)
-            ]
+            end = f"|segmentation:{segmentation}|metassay:{version}"
+            recipes = found["metric"] + f"|judge:{said}|rubric:" + found.pop("of") + end
             scores.append(found.assign(judge=str(judge), recipe=recipes))
     raise_problems(problems)
     return together(scores)
@@ -121,10 +118,8 @@ def _scores(
     ends = _of_criteria(graded, asked, _answers(graded, asked, judgments, judge), len(keys))
     keys = keys.assign(part=FULL)
     made = []
-    columns = ("metric", "kind", "combines", "recipe")
-    for metric, kind, combines, recipe in zip(
-        *(criteria[name].tolist() for name in columns), strict=True
-    ):
+    listed = (criteria[name].tolist() for name in ("metric", "kind", "combines", "recipe"))
+    for metric, kind, combines, recipe in zip(*listed, strict=True):
         mine = _parts_of(graded, kind, metric)
         parts = ends.of(mine)
         low, high = parts.low[:1], parts.high[:1]
@@ -153,17 +148,10 @@ def _asked(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Asked
     settled = pairs["settled"]
     fixed = np.where(settled == "no_evidence", np.where(better_high, lowest, highest), np.nan)
     fixed[(settled == "not_applicable").to_numpy()] = 0.0
-    return _Asked(
-        pairs["pair_id"],
-        place,
-        np.maximum(pairs["citation"].to_numpy(), 0),
-        texts,
-        lowest,
-        highest,
-        fixed,
-        settled.isna().to_numpy(),
-        (settled != "no_reference").to_numpy(),
-    )
+    open_, sure = settled.isna().to_numpy(), (settled != "no_reference").to_numpy()
+    reference = np.maximum(pairs["citation"].to_numpy(), 0)
+    ends = (lowest, highest, fixed)
+    return _Asked(pairs["pair_id"], place, reference, texts, *ends, open_, sure)
 
 
 def _caps(pairs: pd.DataFrame) -> Reals:

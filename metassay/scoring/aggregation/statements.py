@@ -8,7 +8,7 @@ usable answer, the statement counts as failed.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from metassay.scoring.aggregation.judged import (
     lost_units,
     places_in,
     ratio,
+    score_rows,
     signature,
     totals,
 )
@@ -154,9 +155,11 @@ def _judged(
             recipe = f"judge:{signature(str(judge), own)}|metassay:{setup.version}"
             names = (str(measure), f"support_probability{suffix_of(str(measure))}")
             for name, values, lost in zip(names, value, (failed, False), strict=True):
-                if np.isfinite(values).any():
-                    whole = f"{name}|{recipe}"
-                    yield rows_of(read, name, "higher", str(judge), whole, values, failed=lost)
+                told = np.isfinite(values).any()
+                # Of a judge that always failed nobody knows what it would have given.
+                if told or (failed.any() and not ok.any()):
+                    about = name, "higher", str(judge), f"{name}|{recipe}"
+                    yield rows_of(read, *about, values, failed=lost if told else failed)
 
 
 def _confounds(read: Read, setup: Setup) -> Iterator[pd.DataFrame]:
@@ -176,14 +179,6 @@ def _confounds(read: Read, setup: Setup) -> Iterator[pd.DataFrame]:
             yield rows_of(read, name + suffix, "neither", NO_JUDGE, recipe, value)
 
 
-class StatementScores(NamedTuple):
-    """Table `statement_scores`; rows of `measurements`, a mean per text; lines of notes."""
-
-    table: pd.DataFrame
-    measurements: pd.DataFrame
-    notes: tuple[str, ...]
-
-
 def score_statements(
     read: Read,
     parts: pd.DataFrame,
@@ -192,9 +187,10 @@ def score_statements(
     chosen: Chosen,
     setup: Setup,
     executor: Executor = LOCAL,
-) -> StatementScores:
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Every statement by one block of metrics, under each of its checkpoints and alignments.
 
+    Returns table `statement_scores`; rows of `measurements`, a mean per text; lines of notes.
     Raises BadInput if the metric cannot read whole texts and is to, and what it raises itself.
     """
     options, metric = chosen.options, chosen.record
@@ -210,11 +206,8 @@ def score_statements(
     for alignment, suffix in suffixes.items():
         cases, places = _cases(read, suffix, by_text=by_text)
         for checkpoint, network in getattr(options, "checkpoints", {NO_JUDGE: None}).items():
-            scored = by_name(
-                executor_for(chosen, executor).map(
-                    metric.score, cases, options, network, files=files_of(chosen)
-                )
-            )
+            over, files = executor_for(chosen, executor), files_of(chosen)
+            scored = by_name(over.map(metric.score, cases, options, network, files=files))
             settings = (
                 f"{metric.recipe(options, network)}|by:{options.by}"
                 f"|segmentation:{setup.segmentation}|decomposition:{setup.decomposition}"
@@ -231,7 +224,7 @@ def score_statements(
                 notes += _counted(metric_label(metric_name, checkpoint), rows)
     whole = pd.concat(measured, ignore_index=True)
     whole["value"] = whole["value"].map(rounded)
-    return StatementScores(table_of(tables), whole[list(MEASUREMENTS.columns)], tuple(notes))
+    return table_of(tables), whole[list(MEASUREMENTS.columns)], notes
 
 
 def _cases(read: Read, suffix: str, *, by_text: bool) -> tuple[list[Case], list[int]]:
@@ -248,10 +241,8 @@ def _cases(read: Read, suffix: str, *, by_text: bool) -> tuple[list[Case], list[
     for _, group in groupby(places, key=keys.__getitem__):
         of_text = list(group)
         shared = sorted({at for place in of_text for at in aligned[place]})
-        source = read.sources[of_text[0]]
-        cases.append(
-            Case(tuple(source[at] for at in shared), tuple(texts[place] for place in of_text))
-        )
+        against = tuple(read.sources[of_text[0]][at] for at in shared)
+        cases.append(Case(against, tuple(texts[place] for place in of_text)))
     return cases, places
 
 
@@ -289,15 +280,7 @@ def _of_texts(
         np.where(missing > 0, ratio(worth + end * missing, judged + missing), ratio(worth, judged))
         for end in ends
     ]
-    return cells.keys.assign(
-        value=ratio(worth, judged),
-        n_expected=(judged + missing).astype(np.int64),
-        n_judged=judged.astype(np.int64),
-        n_failed=missing.astype(np.int64),
-        low=bounds[0],
-        high=bounds[1],
-        statistics=np.stack([worth, judged], axis=1).tolist(),
-    )
+    return score_rows(cells.keys, worth, judged + missing, judged, bounds)
 
 
 def _counted(metric: str, rows: pd.DataFrame) -> Iterator[str]:

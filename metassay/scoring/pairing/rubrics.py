@@ -13,16 +13,15 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems
-from metassay.scoring.pairing.documents import Repeats, Texts, chunks, texts_of
-from metassay.scoring.pairing.pairs import PairRows, repeats_of
+from metassay.scoring.pairing.pairs import PairRows, Repeats, Texts, chunks, repeats_of, texts_of
 from metassay.scoring.rubrics.ask import (
     Attributes,
     applies,
     attributes_of,
+    metric_of,
     not_applicable,
     question,
 )
-from metassay.scoring.rubrics.metrics import metric_of
 from metassay.scoring.rubrics.record import Criterion, Rubric
 from metassay.tables.checks import rows_of
 from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, is_reference, reference_number

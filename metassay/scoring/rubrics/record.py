@@ -1,12 +1,18 @@
 """What a rubric is, as readers of its file get it: frozen and checked."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
-from metassay.core.options import Options
+from metassay.core import strict_yaml
+from metassay.core.errors import BadInput, collect_problems, raise_problems
+from metassay.core.naming import name_problem, name_problems
+from metassay.core.options import Block, Options, Words, parse, without
 from metassay.tables.names import FULL, REFERENCE
 
 EVERY_FACET = "every facet"  # reads: one criterion for each facet of the benchmark's segmentation
@@ -130,3 +136,240 @@ class Rubric:
     def counts(self) -> bool:
         """Whether it has penalties, and so their sum."""
         return any(criterion.kind == "penalties" for criterion in self.criteria)
+
+
+# A file rubrics/<name>.yaml, read strictly: every problem at once, each with its key.
+# `strict_yaml.located` adds the lines. docs/studies.md says what each key means.
+
+
+RUBRICS = Path("rubrics")
+_LONGEST_SCALE = 101  # 0 to 100
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _capped(value: object) -> object:
+    if value in ("items", "none") or (type(value) is int and value >= 1):
+        return value
+    raise ValueError("must be a whole number from 1, `items` (as many as there are) or `none`")
+
+
+def _condition(wanted: object) -> object:
+    scalars = isinstance(wanted, list) and all(isinstance(w, str | int | float) for w in wanted)
+    if wanted == "any" or (scalars and wanted):
+        return wanted
+    raise ValueError("must be `any` (it holds something) or a list of the values that it may have")
+
+
+_once = without(
+    lambda names: "" if 0 < len(names) == len(set(names)) else "must have one or more, each once"
+)
+_Applies = dict[str, Annotated[Any, AfterValidator(_condition)]]
+
+
+class CriterionBlock(Options):
+    """What every criterion has."""
+
+    asks: Said
+    reads: str
+    against: Annotated[list[str], BeforeValidator(_listed), _once]
+    applies: _Applies = Field(default_factory=dict)
+    examples: list[Example] = Field(default_factory=list)
+
+
+class ScaleBlock(CriterionBlock):
+    """A criterion of kind `scale`."""
+
+    levels: dict[str, Said]
+    weight: Annotated[float, Field(gt=0)] | None = None
+    better: Literal["higher", "lower"] = "higher"
+    value: Literal["share", "grade"]
+
+
+class PenaltiesBlock(CriterionBlock):
+    """A criterion of kind `penalties`."""
+
+    items: Annotated[list[Said], _once] | None = None
+    items_from: Said | None = None
+    cap: Annotated[Any, AfterValidator(_capped)]
+    absent: Literal["worst", "no penalty"]
+
+
+class RubricFile(Options):
+    """The whole file; each criterion is checked by its kind."""
+
+    title: Words
+    source: Words
+    overall: Literal["renormalised", "printed", "none"]
+    references: Literal["best", "mean"] = "best"
+    applies: _Applies = Field(default_factory=dict)
+    criteria: dict[str, Any]
+
+
+def load_rubric(path: Path) -> Rubric:
+    """The rubric of a file, which is called as the rubric is.
+
+    Raises BadInput with every problem: keys that are unknown or missing, levels that are not
+    consecutive, caps that no penalty can reach, weights that nothing uses, and so on.
+    """
+    where, problems = str(path), []
+    if name_problem(path.stem):
+        problems.append(f"{where}: the name is not a rubric's: {name_problem(path.stem)}")
+    try:
+        file = parse(RubricFile, strict_yaml.load(path), where=where)
+    except BadInput as error:
+        raise BadInput([*problems, *error.problems]) from None
+    criteria: list[Criterion] = []
+    for name, block in file.criteria.items():
+        at = f"{where} > criteria > {name}"
+        with collect_problems(problems):
+            criteria.append(_criterion(name, block, at))
+    problems += [f"{where} > {line}" for line in _names(file)]
+    if not problems:
+        problems += [f"{where} > {line}" for line in _together(file, criteria)]
+    raise_problems(problems)
+    overall = None if file.overall == "none" else file.overall
+    applies = _conditions(file.applies)
+    rest = {"overall": overall, "applies": applies, "criteria": tuple(criteria)}
+    return Rubric(name=path.stem, **dict(file) | rest)
+
+
+def _names(file: RubricFile) -> Iterator[str]:
+    if not file.criteria:
+        yield "criteria: is empty; write one or more"
+    yield from (f"criteria > {line}" for line in name_problems(file.criteria, TAKEN))
+
+
+def _together(file: RubricFile, criteria: list[Criterion]) -> Iterator[str]:
+    """What is wrong although each criterion is sound."""
+    weighted = [one.name for one in criteria if one.weight is not None]
+    kinds = {(one.better, one.value) for one in criteria if one.weight is not None}
+    if len(kinds) > 1:
+        yield "overall: weighted criteria differ in better or value; give all of them the same"
+    if file.overall != "none" and not weighted:
+        yield "overall: no criterion has a weight; give weights, or write none"
+    if file.overall == "none":
+        yield from (f"criteria > {one} > weight: overall is none; remove it" for one in weighted)
+
+
+def _criterion(name: str, block: object, at: str) -> Criterion:
+    kind = block.get("kind") if isinstance(block, dict) else None
+    if not isinstance(block, dict) or kind not in ("scale", "penalties"):
+        raise BadInput(f"{at} > kind: must be scale or penalties")
+    rest: Block = {key: value for key, value in block.items() if key != "kind"}
+    fields = _scale(rest, at) if kind == "scale" else _penalties(rest, at)
+    against = tuple(fields["against"])
+    fields |= {
+        "against": () if against == (NOTHING,) else against,
+        "applies": _conditions(fields["applies"]),
+        "examples": tuple(fields["examples"]),
+    }
+    criterion = Criterion(kind=kind, name=name, **fields)
+    raise_problems(f"{at} > {line}" for line in (*_reading(criterion), *_examples(criterion)))
+    return criterion
+
+
+def _scale(block: Block, at: str) -> dict[str, Any]:
+    scale = parse(ScaleBlock, block, where=at)
+    if problem := _levels_problem(list(scale.levels)):
+        raise BadInput(f"{at} > levels: {problem}")
+    levels = {int(level): scale.levels[level] for level in sorted(scale.levels, key=int)}
+    return dict(scale) | {"levels": MappingProxyType(levels)}
+
+
+def _levels_problem(names: list[str]) -> str:
+    if not all(re.fullmatch(r"0|[1-9][0-9]{0,8}", name) for name in names):
+        return 'must be whole numbers from 0, in quotes, such as "1"'
+    levels = sorted(map(int, names))
+    if len(levels) < 2 or len(levels) > _LONGEST_SCALE:
+        return f"{len(levels)} given; write 2 to {_LONGEST_SCALE}"
+    if levels != list(range(levels[0], levels[-1] + 1)):
+        return f"are not consecutive from {levels[0]} to {levels[-1]}; write those between"
+    return ""
+
+
+def _penalties(block: Block, at: str) -> dict[str, Any]:
+    penalties = parse(PenaltiesBlock, block, where=at)
+    raise_problems(f"{at} > {line}" for line in _cap_problems(penalties))
+    items, cap = penalties.items, penalties.cap
+    if cap == "items" and items is not None:
+        cap = len(items)
+    cap = cap if isinstance(cap, int) else None
+    return dict(penalties) | {"items": None if items is None else tuple(items), "cap": cap}
+
+
+def _cap_problems(block: PenaltiesBlock) -> Iterator[str]:
+    listed = block.items is not None or block.items_from is not None
+    if block.items is not None and block.items_from is not None:
+        yield "items_from: items are listed as well; keep one of the two"
+    if block.cap == "items" and not listed:
+        yield "cap: there are no items to count; write items, items_from, a number or none"
+    if block.cap == "none" and listed:
+        yield "cap: each item has one penalty at most, so there is an end; write items or a number"
+    if block.items is not None and isinstance(block.cap, int) and block.cap > len(block.items):
+        yield (
+            f"cap: is {block.cap}, but {len(block.items)} items have one penalty each at most;"
+            " write items"
+        )
+    if block.cap == "none" and block.absent == "worst":
+        yield "absent: without a cap there is no worst; write `no penalty`"
+
+
+def _reading(criterion: Criterion) -> Iterator[str]:
+    """What is wrong with the parts that a criterion names."""
+    if criterion.reads not in (FULL, EVERY_FACET) and (problem := _part_problem(criterion.reads)):
+        yield f"reads: {problem}, or write {FULL} or {EVERY_FACET}"
+    for name in criterion.against:
+        if name == NOTHING:
+            yield f"against: {NOTHING} stands alone; remove it or the others"
+        elif name not in (REFERENCE, SOURCE, FULL) and (problem := _part_problem(name)):
+            yield f"against: {name!r}: {problem}"
+        elif name == criterion.reads:
+            yield f"against: {name!r} is what is read; hold it against something else"
+
+
+def _part_problem(name: str) -> str:
+    if name in (REFERENCE, SOURCE, NOTHING, EVERY_FACET):
+        return "is no part of a text; name a part"
+    problem = name_problem(name)
+    return f"is not a name of a part: {problem}" if problem else ""
+
+
+def _examples(criterion: Criterion) -> Iterator[str]:
+    if criterion.items_from is not None and criterion.examples:
+        yield "examples: each document has items of its own; remove them, or list items"
+        return
+    highest = criterion.highest
+    for place, example in enumerate(criterion.examples):
+        at = f"examples > {place}"
+        if example.grade < criterion.lowest or (highest is not None and example.grade > highest):
+            end = " or more" if highest is None else f" to {highest}"
+            yield f"{at} > grade: is {example.grade}; write {criterion.lowest}{end}"
+        quotes = [*example.quotes, *(one.quote for one in example.violations)]
+        if any(quote not in example.text for quote in quotes):
+            yield f"{at}: a quote is not in its text, letter by letter; correct it"
+        if criterion.kind == "scale" and example.violations:
+            yield f"{at} > violations: a scale has none; write quotes"
+        elif criterion.kind == "penalties" and _miscounted(example, criterion.items):
+            by = "item (its number, from 1)" if criterion.items else "what"
+            yield (
+                f"{at} > violations: must be as many as the grade says, each another one with its"
+                f" {by}"
+            )
+
+
+def _miscounted(example: Example, items: tuple[str, ...] | None) -> bool:
+    if items is None:
+        named: set[object] = {one.what for one in example.violations if one.item is None}
+    else:
+        known = range(1, len(items) + 1)
+        named = {one.item for one in example.violations if one.item in known and not one.what}
+    return not len(named - {None}) == len(example.violations) == example.grade
+
+
+def _conditions(applies: dict[str, Any]) -> Conditions:
+    return MappingProxyType(
+        {name: None if wanted == "any" else tuple(wanted) for name, wanted in applies.items()}
+    )

@@ -234,16 +234,7 @@ def negation(sentence: str) -> Iterator[str]:
     cues = len(CUE.findall(sentence))
     if cues > 1 or _N.unclear.search(sentence):
         return
-    yield from _turned(sentence, cues)
-    if cues:
-        yield from _removed(sentence)
-        return
-    for rule in (_with_not, _with_denial, _with_no, _with_do):
-        yield from rule(sentence)
-
-
-def _turned(sentence: str, cues: int) -> Iterator[str]:
-    """With "normal" for "abnormal" and the like; `cues` are the negations of the sentence."""
+    # With "normal" for "abnormal" and the like; `cues` are the negations of the sentence.
     for match in _OPPOSITE.finditer(sentence):
         before, after = sentence[: match.start()], sentence[match.end() :]
         if cues > len(CUE.findall(match[0])):
@@ -253,6 +244,11 @@ def _turned(sentence: str, cues: int) -> Iterator[str]:
     for match in () if cues else _N.present.finditer(sentence):
         if not _N.not_behind.search(sentence[: match.start()]):
             yield replaced(sentence, *match.span(), "absent")
+    if cues:
+        yield from _removed(sentence)
+        return
+    for rule in (_with_not, _with_denial, _with_no, _with_do):
+        yield from rule(sentence)
 
 
 def _removed(sentence: str) -> Iterator[str]:
@@ -453,7 +449,10 @@ def values(sentence: str) -> Iterator[Value]:
 def number(sentence: str) -> Iterator[str]:
     """The sentence with another count, age, grade, pressure or laboratory value."""
     for value in values(sentence):
-        if _counts(value):
+        # Whether it is neither dose, time nor year; nor 1, whose noun is in the singular.
+        year = value.unit not in _OTHER_UNITS and re.fullmatch(r"(?:19|20)\d\d", value.low)
+        singular = value.low == "1" and value.unit != "" and value.unit not in _OTHER_UNITS
+        if not (year or singular or value.unit in _DOSES or value.unit in _TIMES):
             yield from _with(sentence, value, grown(value))
     yield from each(sentence, _V.pressure, _pressure, "high")
     yield from each(sentence, _V.score, _score, "got")
@@ -475,13 +474,6 @@ def _pressure(match: Match) -> str | None:
 def _score(match: Match) -> str | None:
     got = int(match["got"])
     return str(got - 2 if got >= 3 else got + 2) if got <= int(match["top"]) else None
-
-
-def _counts(value: Value) -> bool:
-    """Whether it is neither dose, time nor year; nor 1, whose noun is in the singular."""
-    year = value.unit not in _OTHER_UNITS and re.fullmatch(r"(?:19|20)\d\d", value.low)
-    singular = value.low == "1" and value.unit != "" and value.unit not in _OTHER_UNITS
-    return not (year or singular or value.unit in _DOSES or value.unit in _TIMES)
 
 
 def dose(sentence: str) -> Iterator[str]:

@@ -132,11 +132,7 @@ def dropped_detail(sentence: str) -> Iterator[str]:
         for match in pattern.finditer(sentence):
             yield tidy(without(sentence, match), like=sentence)
     yield from each(sentence, _P.degree, lambda match: match["next"])
-    yield from _less_exact(sentence)
-
-
-def _less_exact(sentence: str) -> Iterator[str]:
-    """Without the severity of something, or the dose of a drug."""
+    # Without the severity of something, or the dose of a drug.
     yield from each(
         sentence, _P.severity, lambda m: None if m["next"] in _NO_NOUN else m["next"], "both"
     )

@@ -311,7 +311,18 @@ def differences(
     at once; p is multiplied by it (Bonferroni). Raises BadInput where no document is in both.
     """
     left, right = _scores(before, parts=parts), _scores(after, parts=parts)
-    _in_common(left, right, before, after)
+    ours, theirs = set(left["doc_id"]), set(right["doc_id"])
+    if not ours & theirs:
+        raise BadInput(
+            f"{before.name} and {after.name} have no document of {before.benchmark} in common"
+            f" ({len(ours):,} and {len(theirs):,}); compare states of the same documents"
+        )
+    keys = (set(map(tuple, one[ROW[:3]].drop_duplicates().to_numpy())) for one in (left, right))
+    if not set.intersection(*keys):
+        raise BadInput(
+            f"{before.name} and {after.name} have no metric of {before.benchmark} in common;"
+            " compare states that were measured alike"
+        )
     better = pd.concat([side.leaderboard.set_index(ROW)["better"] for side in (before, after)])
     better = better[~better.index.duplicated(keep="last")]
     grid = grid_of(left, right, {**before.clusters, **after.clusters})
@@ -352,21 +363,6 @@ def _scores(side: Side, *, parts: bool) -> pd.DataFrame:
             f"{side.name}: {side.benchmark} has {found}; compare with --parts, or run it"
         )
     return kept
-
-
-def _in_common(left: pd.DataFrame, right: pd.DataFrame, before: Side, after: Side) -> None:
-    ours, theirs = set(left["doc_id"]), set(right["doc_id"])
-    if not ours & theirs:
-        raise BadInput(
-            f"{before.name} and {after.name} have no document of {before.benchmark} in common"
-            f" ({len(ours):,} and {len(theirs):,}); compare states of the same documents"
-        )
-    keys = (set(map(tuple, one[ROW[:3]].drop_duplicates().to_numpy())) for one in (left, right))
-    if not set.intersection(*keys):
-        raise BadInput(
-            f"{before.name} and {after.name} have no metric of {before.benchmark} in common;"
-            " compare states that were measured alike"
-        )
 
 
 def _compared(

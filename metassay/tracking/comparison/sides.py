@@ -21,8 +21,7 @@ import yaml
 from pydantic import BaseModel, TypeAdapter
 
 from metassay.core import strict_yaml
-from metassay.core.disk import refusal
-from metassay.core.errors import BadInput, raise_problems, shown
+from metassay.core.errors import BadInput, raise_problems, refusal, shown
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import Benchmark
 from metassay.core.stages import SORTS

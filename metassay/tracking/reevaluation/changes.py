@@ -5,31 +5,20 @@ They are for the page alone: no Markdown, event, artifact or history has them.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay import __version__
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, MEANINGS
 from metassay.format.frames import escaped, records, to_csv, to_markdown
 from metassay.format.numbers import counted
-from metassay.reporting.contract import (
-    AuthorInfo,
-    Document,
-    Head,
-    Link,
-    Mark,
-    Problem,
-    Text,
-    TextsInfo,
-)
-from metassay.reporting.evidence import put_evidence, words_of
-from metassay.reporting.figures.systems import draw_history
+from metassay.reporting import contract
+from metassay.reporting.evidence import finish
+from metassay.reporting.figures.pictures import draw_history
 from metassay.reporting.page import Drawing, put_figures
 from metassay.reporting.shell import PageFolder, put_since
 from metassay.reporting.text_index import put_texts, utf16
@@ -37,16 +26,7 @@ from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL
 from metassay.tables.parquet import read, read_file
 from metassay.tables.summaries import SUMMARIES
-from metassay.tracking.comparison.differences import (
-    CHANGED,
-    DIFFER,
-    IMPROVED,
-    NOT_SHOWN,
-    REGRESSED,
-    ROW,
-    SAME,
-    UNKNOWN,
-)
+from metassay.tracking.comparison import differences
 from metassay.tracking.comparison.sides import TABLES, found_tables, lock_text, outs_of, parse_lock
 from metassay.tracking.comparison.words import cause_lines, document, label, readable, sections
 from metassay.tracking.reevaluation.outcome import (
@@ -94,8 +74,8 @@ def changed_texts(root: Path, outcome: Outcome, most: int = MOST) -> list[Change
     """The texts behind rows that differ, those behind most rows first."""
     behind: dict[tuple[str, str], list[str]] = {}
     changes = outcome.changes
-    differ = changes[changes["verdict"].isin(DIFFER)]
-    rows = outcome.documents.merge(differ[ROW], on=ROW)
+    differ = changes[changes["verdict"].isin(differences.DIFFER)]
+    rows = outcome.documents.merge(differ[differences.ROW], on=differences.ROW)
     for row in records(rows):
         behind.setdefault((row["doc_id"], row["author"]), []).append(row_name(row))
     if not behind:
@@ -132,16 +112,18 @@ def _whole(texts: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 def put_changed_texts(
     page: PageFolder, outcome: Outcome, texts: Sequence[ChangedText]
-) -> TextsInfo | None:
+) -> contract.TextsInfo | None:
     """Write a document per text with scores and marked words; None if there is none."""
     if not texts:
         return None
-    better = {tuple(row[n] for n in ROW): row["better"] for row in records(outcome.changes)}
+    better = {
+        tuple(row[n] for n in differences.ROW): row["better"] for row in records(outcome.changes)
+    }
     scores: dict[tuple[str, str], dict[str, tuple[float, float]]] = {}
     metrics: dict[str, str] = {}
     for row in records(outcome.documents):
         name = label(row)
-        metrics[name] = better[tuple(row[n] for n in ROW)]
+        metrics[name] = better[tuple(row[n] for n in differences.ROW)]
         of_text = scores.setdefault((document(row["doc_id"]), row["author"]), {})
         of_text[name] = (row["before"], row["after"])
     listed = {name for text in texts for name in scores.get((text.doc_id, text.author), {})}
@@ -152,15 +134,17 @@ def put_changed_texts(
         metrics={name: of for name, of in metrics.items() if name in listed},
         parts=[MOVED],
     )
-    return replace(info, authors=[AuthorInfo(WAS, "reference"), AuthorInfo(NOW, "system")])
+    return info._replace(
+        authors=[contract.AuthorInfo(WAS, "reference"), contract.AuthorInfo(NOW, "system")]
+    )
 
 
-def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> Document:
+def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> contract.Document:
     attributes = [*(["the same text: only its scores changed"] if text.same else []), *text.rows]
     both = (text.before, text.after)
     marks = _marks(*both) if all(both) else ((), ())
     bodies = [
-        Text(
+        contract.Text(
             author=author,
             problems=[] if body is not None else [_ABSENT[author]],
             text=body or "",
@@ -169,10 +153,12 @@ def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> D
         )
         for place, (author, body) in enumerate(zip((WAS, NOW), both, strict=True))
     ]
-    return Document(f"{text.doc_id}, {text.author}", text.author, attributes, [], bodies)
+    return contract.Document(f"{text.doc_id}, {text.author}", text.author, attributes, [], bodies)
 
 
-def _marks(before: str | None, after: str | None) -> tuple[list[Mark], list[Mark]]:
+def _marks(
+    before: str | None, after: str | None
+) -> tuple[list[contract.Mark], list[contract.Mark]]:
     """Stretches of whole words that the other text lacks."""
     texts = (before or "", after or "")
     words: list[list[str]] = [_WORDS.findall(text) for text in texts]
@@ -184,22 +170,22 @@ def _marks(before: str | None, after: str | None) -> tuple[list[Mark], list[Mark
 
 def _stretches(
     text: str, words: Sequence[str], places: Iterator[tuple[int, int]]
-) -> Iterator[Mark]:
+) -> Iterator[contract.Mark]:
     for first, end in places:
         if first < end:
             start = sum(map(len, words[:first]))
             stretch = "".join(words[first:end]).rstrip()
             if stretch:
                 stop = start + len(stretch)
-                yield Mark(utf16(text, start), utf16(text, stop), MOVED)
+                yield contract.Mark(utf16(text, start), utf16(text, stop), MOVED)
 
 
 # The change report of a re-evaluation: a page, and the same in Markdown and CSV, without texts.
 
 
 RUNS = 12  # of the history, in Markdown
-_SHOWN = (REGRESSED, IMPROVED, CHANGED)
-_FOLDED = (UNKNOWN, NOT_SHOWN, SAME, ONE_SIDED)
+_SHOWN = (differences.REGRESSED, differences.IMPROVED, differences.CHANGED)
+_FOLDED = (differences.UNKNOWN, differences.NOT_SHOWN, differences.SAME, ONE_SIDED)
 _SENTINEL = [
     *("judge", "state", "anchors", "answered", "failed", "changed", "expected", "high", "why"),
 ]
@@ -231,28 +217,25 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             (folder / f"{table}.csv").write_bytes(to_csv(frame).encode())
         text = _markdown(outcome, tables, said[:alarms], said[alarms:], later)
         (folder / "changes.md").write_bytes(text.encode())
-        figures = put_figures(_FIGURES, {"history_means": history.means}, folder)
         page = PageFolder(folder)
-        command = f"metassay watch check {name}"
-        head = Head(
-            kind="changes",
+        finish(
+            page,
+            "changes",
+            tables,
+            f"metassay watch check {name}",
+            figures=put_figures(_FIGURES, {"history_means": history.means}, folder),
             name=f"{name}: changes",
-            about=words_of("changes")["about"],
-            made=f"Metassay {__version__}",
             banners=[_status(outcome)] if outcome.status else [],
             answer=[*said, " ".join(f"{term}: {fact}." for term, fact in _facts(outcome))],
             problems=[
-                *(Problem("missing", line) for line in outcome.missing),
-                *(Problem("warning", line) for line in later),
-                *(Problem("change", str(cause)) for cause in outcome.causes),
+                *(contract.Problem("missing", line) for line in outcome.missing),
+                *(contract.Problem("warning", line) for line in later),
+                *(contract.Problem("change", str(cause)) for cause in outcome.causes),
             ],
-            tables=put_evidence(page, tables, "changes", command, figures=figures),
-            figures=[info for of_table in figures.values() for info in of_table],
             texts=put_changed_texts(page, outcome, changed_texts(root, outcome)),
-            links=[Link(f"../../{name}/index.html", "The whole report")],
+            links=[contract.Link(f"../../{name}/index.html", "The whole report")],
         )
-        page.finish(head)
-    link = Link(f"../{REPORTS.name}/{name}/index.html", since_accepted(outcome))
+    link = contract.Link(f"../{REPORTS.name}/{name}/index.html", since_accepted(outcome))
     put_since(root / REPORTS.parent / name, None if outcome.compared is None else link)
 
 

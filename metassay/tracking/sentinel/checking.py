@@ -23,8 +23,7 @@ from metassay.core.stages import files_in
 from metassay.datasets.clearance import open_session
 from metassay.format.numbers import equals
 from metassay.judges import JUDGES
-from metassay.judges.make import instruments_of, make_judge
-from metassay.judges.problems import asking, released
+from metassay.judges.make import asking, instruments_of, make_judge, released
 from metassay.judges.protocol import Judge
 from metassay.judges.run import judge_pairs
 from metassay.llm.budget import Spending

@@ -1,7 +1,5 @@
 """Statements of many documents, each aligned with the passages of its own source."""
 
-from collections.abc import Sequence
-
 import pandas as pd
 
 from metassay.core.kinds import Chosen
@@ -35,7 +33,10 @@ def align_units(
     for doc_id, its in statements.groupby("doc_id", sort=True):
         # One entry per document: its passages are read once for all authors.
         passages, groups = of_source[doc_id]
-        kept = _first_of_each(passages)
+        first: dict[str, int] = {}
+        for index, text in enumerate(passages):
+            first.setdefault(text.lower(), index)
+        kept = list(first.values())
         parts = [passages[i] for i in kept], [groups[i] for i in kept], its["text"].tolist()
         documents.append(Statements(*parts))
         places.append(kept)
@@ -54,10 +55,3 @@ def align_units(
     rows["passages"] = pd.Series([[i for i, _ in chosen] for chosen in found], dtype=object)
     rows["values"] = pd.Series([[value for _, value in chosen] for chosen in found], dtype=object)
     return rows[list(ALIGNMENTS.columns)], aligned.notes
-
-
-def _first_of_each(passages: Sequence[str]) -> list[int]:
-    first: dict[str, int] = {}
-    for index, text in enumerate(passages):
-        first.setdefault(text.lower(), index)
-    return list(first.values())

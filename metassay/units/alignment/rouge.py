@@ -64,7 +64,9 @@ def mean_rouge(
     two = f1(bigrams, said.sizes - 1, read.sizes - 1)
     if not longest:
         return (one + two) / 2
-    return (one + two + f1(_common_subsequences(said, read), said.sizes, read.sizes)) / 3
+    # Lengths of longest common subsequences, shape (statements, passages).
+    lengths = cdist(_as_strings(said), _as_strings(read), scorer=LCSseq.similarity, dtype=np.int32)
+    return (one + two + f1(lengths.astype(np.float64), said.sizes, read.sizes)) / 3
 
 
 def _numbered(texts: Sequence[Sequence[str]], numbers: Mapping[str, int]) -> _Texts:
@@ -101,14 +103,6 @@ def _overlaps(said: _Grams, read: _Grams, statements: _Texts, passages: _Texts) 
         clipped = np.minimum(counts, wanted[read_kinds])
         hits[statement] = np.bincount(owners, weights=clipped, minlength=hits.shape[1])
     return hits
-
-
-def _common_subsequences(statements: _Texts, passages: _Texts) -> Reals:
-    """Lengths of longest common subsequences, shape (statements, passages)."""
-    lengths = cdist(
-        _as_strings(statements), _as_strings(passages), scorer=LCSseq.similarity, dtype=np.int32
-    )
-    return lengths.astype(np.float64)
 
 
 def _as_strings(texts: _Texts) -> list[str]:

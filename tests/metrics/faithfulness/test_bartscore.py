@@ -36,11 +36,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.bart(tmp_path_factory.mktemp("bart") / "model")
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
     return setup.scored(bartscore.KIND, cases, model, **changes)
 

@@ -31,11 +31,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return encoder(tmp_path_factory.mktemp("encoder") / "bert", "bert")
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def by_name(cases: Sequence[Case], model: Path, **changes: Any) -> Any:
     parsed = setup.options(bertscore_source.KIND, model, **changes)
     return bertscore_source.score(cases, parsed, parsed.checkpoints["tiny"])

@@ -35,11 +35,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.classifier(place, "roberta", ("ok", "fake"), head="Token")
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
     return setup.scored(ctc_consistency.KIND, cases, model, **changes)
 

@@ -60,11 +60,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
     how = {"values": WORDS, "max_tokens": 400} | changes
     return setup.scored(entailment_label.KIND, cases, model, **how)

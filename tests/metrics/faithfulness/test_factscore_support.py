@@ -59,11 +59,6 @@ def model(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def scored(cases: Sequence[Case], model: Path, **changes: Any) -> list[list[Scored]]:
     return setup.scored(factscore_support.KIND, cases, model, **changes)
 

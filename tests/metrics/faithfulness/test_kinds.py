@@ -47,11 +47,6 @@ CASES = [
 NULL = [(0, 1), (1, 0), (2, 0), (3, 0), (3, 1)]
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def needed(kind: str, folder: Path) -> dict[str, Any]:
     """The options that a kind cannot do without."""
     if kind == "summac_conv":

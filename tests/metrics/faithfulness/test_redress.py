@@ -49,11 +49,6 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny.encoder(tmp_path_factory.mktemp("encoder") / "bert", "bert")
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def scored(cases: Sequence[Case], model: Path, encoder: Path, **changes: Any) -> list[list[Scored]]:
     how = {"template": TEMPLATE, "max_new_tokens": 12, "encoder": compares(encoder)} | changes
     return setup.scored(redress.KIND, cases, model, **how)

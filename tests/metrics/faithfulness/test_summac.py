@@ -39,11 +39,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return classifier(tmp_path_factory.mktemp("nli") / "model", "bert", NAMES, places=128)
 
 
-@pytest.fixture(autouse=True)
-def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 @pytest.fixture
 def head(tmp_path: Path) -> Path:
     """Random layers in the released format."""

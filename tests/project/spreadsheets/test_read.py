@@ -7,8 +7,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Asked, read_all
-from metassay.project.spreadsheets.settings import settings_of
-from metassay.project.spreadsheets.summary import command, lines
+from metassay.project.spreadsheets.summary import command, lines, settings_of
 from metassay.tables.names import REFERENCE
 from tests.project.spreadsheets.sheets import (
     DOCS,

@@ -8,8 +8,7 @@ from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.project import make
 from metassay.project.spreadsheets.read import Asked, Found, read_all
-from metassay.project.spreadsheets.settings import settings_of
-from metassay.project.spreadsheets.summary import lines
+from metassay.project.spreadsheets.summary import lines, settings_of
 from tests.project.spreadsheets.sheets import (
     DOCS,
     LONG,

@@ -10,8 +10,7 @@ from metassay.core.params import parsed
 from metassay.datasets.ingest import ingest
 from metassay.meta_evaluation.layouts import groups_of
 from metassay.project.spreadsheets.read import Asked, read_all
-from metassay.project.spreadsheets.settings import project_of, settings_of
-from metassay.project.spreadsheets.summary import command, lines
+from metassay.project.spreadsheets.summary import command, lines, project_of, settings_of
 from tests.project.spreadsheets.sheets import LONG, RATINGS, SCORES, SYSTEMS, files
 
 CLINICS = {"v1": "north", "v2": "north", "v3": "south"}

@@ -7,8 +7,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Asked, Found, read_all
-from metassay.project.spreadsheets.settings import settings_of
-from metassay.project.spreadsheets.summary import command, lines
+from metassay.project.spreadsheets.summary import command, lines, settings_of
 from tests.project.spreadsheets.sheets import DOCS, LONG, RATERS, SYSTEMS, TEXT, Table, files, put
 
 TEXTS = [("v1", "alba"), ("v1", "brise"), ("v2", "alba"), ("v2", "brise"), ("v3", "alba")]

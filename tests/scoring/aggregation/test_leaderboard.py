@@ -11,8 +11,11 @@ import scipy.stats
 
 from metassay.core.errors import BadInput
 from metassay.metrics import bleu
-from metassay.scoring.aggregation.clusters import document_clusters
-from metassay.scoring.aggregation.leaderboard import LeaderboardOptions, leaderboard
+from metassay.scoring.aggregation.leaderboard import (
+    LeaderboardOptions,
+    document_clusters,
+    leaderboard,
+)
 from metassay.scoring.catalogue import descriptions
 from metassay.tables import parquet
 from metassay.tables.leaderboard import LEADERBOARD

@@ -14,10 +14,8 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.scoring.aggregation.rubrics import rubric_scores
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.ask import expanded
-from metassay.scoring.rubrics.metrics import criteria_table, rubric_descriptions
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.scoring.rubrics.record import Rubric
+from metassay.scoring.rubrics.ask import criteria_table, expanded, rubric_descriptions
+from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import as_written

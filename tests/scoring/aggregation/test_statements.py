@@ -1,6 +1,7 @@
 """Scores of single statements: worked out by hand, by toy models and by judges."""
 
 import math
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -106,7 +107,8 @@ def options(**more: object) -> CheckpointOptions:
 def scored(chosen: CheckpointOptions, *names: str, by_text: bool = True):
     _, parts, units, _ = tables()
     metric = Chosen("toy", toy(by_text=by_text), chosen)
-    return score_statements(read(*names), parts, units, "toy", metric, setup(*names))
+    made = score_statements(read(*names), parts, units, "toy", metric, setup(*names))
+    return SimpleNamespace(**dict(zip(("table", "measurements", "notes"), made, strict=True)))
 
 
 def values(table: pd.DataFrame, metric: str, judge: str = "tiny") -> dict[tuple[str, int], float]:
@@ -232,3 +234,12 @@ def test_what_judges_said_of_each_statement() -> None:
         ("a", 0): 1, ("a", 1): 0, ("a", 2): 2, ("b", 0): 0,
     }  # fmt: skip
     assert values(found, "words", "none")["a", 2] == 3
+    # What a judge that failed everywhere would have said is unknown, and counted.
+    lost = judgments.assign(status="refused", label=None, probability=float("nan"))
+    lost = judged_statements(read("gain", "top"), pairs, lost, setup("gain", "top", all=asked))
+    unknown = values(lost, "support_probability@gain", "j")
+    assert all(map(math.isnan, unknown.values()))
+    assert lost[lost["failed"]].groupby("metric").size().to_dict() == {
+        "faithfulness@gain": 2, "faithfulness@top": 3,
+        "support_probability@gain": 2, "support_probability@top": 3,
+    }  # fmt: skip

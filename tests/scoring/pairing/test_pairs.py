@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.scoring.pairing import documents
+from metassay.scoring.pairing import pairs as pairs_module
 from metassay.scoring.pairing.measures import MEASURES
 from metassay.scoring.pairing.pairs import build_pairs, pair_id
 from metassay.scoring.pairing.questions import Questions
@@ -423,7 +423,7 @@ def test_grades_are_asked_of_the_claims_of_the_reference() -> None:
 
 
 def test_documents_beyond_one_chunk_keep_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "_DOCUMENTS", 2)
+    monkeypatch.setattr(pairs_module, "_DOCUMENTS", 2)
     names = [f"d{n}" for n in range(5)]
     tables_of = [
         (sources(f"passage {name}", doc_id=name), parts({"sys": {"full": "t"}}, name),

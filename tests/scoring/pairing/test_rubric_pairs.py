@@ -13,8 +13,7 @@ from metassay.core.kinds import choose
 from metassay.llm.needs import Resources
 from metassay.scoring.pairing.pairs import pair_id
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.read import RUBRICS, load_rubric
-from metassay.scoring.rubrics.record import Rubric
+from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.parts import SEGMENTS
@@ -239,7 +238,7 @@ def test_notes_of_two_types_that_are_given_section_by_section() -> None:
     texts["status"] = texts["text"].notna().map({True: "ok", False: "refused"})
     soap = choose(SEGMENTATIONS, {"kind": "soap", "compat": "none"}, where="soap")
     given = empty(SEGMENTS)
-    cut = segment(texts.assign(recipe="r"), sources, given, soap, Resources(Path("raw"))).parts
+    cut = segment(texts.assign(recipe="r"), sources, given, soap, Resources(Path("raw")))[0]
     type_1 = rubric_pairs(sources, cut, NOTE, ())
     unrelated = load_rubric(RUBRICS / "note_unrelated.yaml")
     type_2 = rubric_pairs(sources, cut, unrelated, ()).set_index("measure")

@@ -18,14 +18,16 @@ from metassay.scoring.rubrics.ask import (
     items_of,
     question,
 )
-from metassay.scoring.rubrics.read import (
+from metassay.scoring.rubrics.record import (
+    EVERY_FACET,
     RUBRICS,
+    Example,
     PenaltiesBlock,
     RubricFile,
     ScaleBlock,
+    Violation,
     load_rubric,
 )
-from metassay.scoring.rubrics.record import EVERY_FACET, Example, Violation
 
 GOOD = """\
 title: Tone

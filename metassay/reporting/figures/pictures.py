@@ -1,4 +1,4 @@
-"""Figures of systems and their texts."""
+"""The figures of reports, a function each; what else a page shows, it draws itself."""
 
 import math
 from collections.abc import Sequence
@@ -7,16 +7,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from metassay.format.frames import records, rows
+from metassay.format.numbers import short
+from metassay.format.terms import COEFFICIENT_NAMES
 from metassay.reporting.figures import drawing as d
-from metassay.reporting.names import ARROWS, headline_metrics, sorted_authors, sorted_parts
+from metassay.reporting.names import (
+    ARROWS,
+    Metric,
+    headline_metrics,
+    sorted_authors,
+    sorted_metrics,
+    sorted_parts,
+)
 from metassay.reporting.section import Row, by_criterion, grouped, metric_name, metric_of
 from metassay.statistics.document_means import Reals
-from metassay.tables.names import REFERENCE
+from metassay.tables.names import metric_label
 
 
 def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
@@ -33,30 +41,27 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
     authors = sorted_authors(whole["author"])
     names = [d.label(author) for author in authors]
     size = (2.05, 0.85 + 0.21 * len(authors))
-    figure, grid, every = d.panels(len(metrics), 4, size, d.width_of(names), share="y", h_pad=0.12)
+    figure, _, every = d.panels(len(metrics), 4, size, names, share="y", h_pad=0.12)
     for axes, metric in zip(every, metrics, strict=True):
         _dots_panel(axes, by_metric[metric], authors)
-    d.lines_along(grid[0][0], names)
     note = f"dot: mean over documents ({part} texts); bar: its bootstrap interval; no dot: no value"
     d.note_below(figure, note + d.left_out(len(every_metric) - len(metrics), "metric"))
     return figure
 
 
 def _dots_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
-    for row in sorted(mine, key=lambda row: authors.index(row["author"])):
-        y = authors.index(row["author"])
-        if row["macro"] is None:
-            continue
-        if row["low"] is not None and row["high"] is not None:
-            ends = [row["low"], row["high"]]
-            axes.plot(ends, [y, y], "-", color=d.ACCENT, linewidth=2.2, alpha=0.45)
-        axes.plot([row["macro"]], [y], "o", color=d.ACCENT, markersize=4.5)
-    if len({row["macro"] for row in mine} - {None}) < 2:
+    known = d.placed(mine, "macro", lambda row: authors.index(row["author"]))
+    look: dict[str, Any] = {"color": d.ACCENT, "linewidth": 2.2, "alpha": 0.45}
+    d.intervals(axes, [(y, row["low"], row["high"]) for y, row in known], **look)
+    axes.plot(*_at(known, "macro"), "o", color=d.ACCENT, markersize=4.5)
+    if len({row["macro"] for _, row in known}) < 2:
         axes.set_xlim(-0.05, 1.05)  # nothing to scale the axis by; shares run from 0 to 1
     _title(axes, mine[0])
-    d.bare(axes)
-    for line in range(len(authors)):
-        axes.axhline(line, color=d.FAINT, linewidth=0.4, zorder=0)
+    d.bare(axes, len(authors))
+
+
+def _at(known: Sequence[tuple[int, Row]], column: str) -> tuple[list[float], list[int]]:
+    return [row[column] for _, row in known], [y for y, _ in known]
 
 
 _LONG_TITLE = 28
@@ -68,6 +73,87 @@ def _title(axes: Axes, row: Row) -> None:
     if len(name) > _LONG_TITLE:  # else it runs into the next one
         name = name.replace("@", "\n@", 1) if "@" in name else name.replace(" (", "\n(", 1)
     axes.set_title(name, loc="left")
+
+
+# A metric's correlation with people by each criterion, beside one rater's own.
+
+LEVEL = "global"
+MOST_PANELS = 6  # criteria
+
+_FOREST_PER_ROW = 3
+_RATER = "#a8650f"
+_BARS: dict[str, dict[str, Any]] = {  # intervals, by the ends of their columns
+    "": {"color": "#a9c5e6", "linewidth": 4.0, "capstyle": "butt"},
+    "_these_systems": {"color": d.ACCENT, "linewidth": 1.1},
+}
+_FILLS: dict[str, dict[str, Any]] = {
+    "to use": {"fillstyle": "full"},
+    "promising": {"fillstyle": "left"},
+    "no": {"markerfacecolor": "white"},
+}
+
+
+def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
+    """One panel per criterion, at LEVEL, metrics in the order of pages; None without a value.
+
+    The rater's line is of the row that rests on most texts. Of criteria the first MOST_PANELS.
+    """
+    every = by_criterion(certificates[certificates["level"] == LEVEL])
+    criteria = every[:MOST_PANELS]
+    shown = [row for _, mine in criteria for row in mine]
+    metrics, undefined = _defined(shown)
+    if not metrics:
+        return None
+    names = [d.label(metric_label(*metric)) for metric in metrics]
+    size, n = (2.3, 0.75 + 0.185 * len(metrics)), len(criteria)
+    figure, _, each = d.panels(n, _FOREST_PER_ROW, size, names, 0.6, share="xy", h_pad=0.1)
+    for axes, (_, mine), title in zip(each, criteria, d.criterion_titles(criteria), strict=True):
+        _forest_panel(axes, mine, metrics, useful)
+        axes.set_title(title, loc="left")
+    marks = f"dotted: {short(useful)}, a useful correlation"
+    if any(row["rater"] is not None for row in shown):
+        marks += "; dashed: one rater with the mean of the others"
+    lines = [
+        f"dot: {_coefficients(shown)} over all texts, signs turned so that more is better; filled"
+        " dot: a metric to use; half-filled: promising; no dot: undefined",
+        "pale bar: interval for other systems and documents; dark line: interval for these systems",
+        marks + undefined + d.of_more(len(criteria), len(every), "criteria"),
+    ]
+    d.note_below(figure, "\n".join(lines))
+    return figure
+
+
+def _coefficients(rows: list[Row]) -> str:
+    return " or ".join(sorted({COEFFICIENT_NAMES[row["coefficient"]] for row in rows}))
+
+
+def _defined(rows: list[Row]) -> tuple[list[Metric], str]:
+    """The metrics that have a value, in the order of pages, and words for how many have none."""
+    known = sorted_metrics(metric_of(row) for row in rows if row["value"] is not None)
+    return known, d.left_out(len(set(map(metric_of, rows))) - len(known), "metric")
+
+
+def _forest_panel(axes: Axes, mine: list[Row], metrics: list[Metric], useful: float) -> None:
+    axes.axvline(0, color=d.INK, linewidth=0.9, zorder=1)
+    axes.axvline(useful, color=d.GREY, linewidth=0.9, linestyle=":", zorder=1)
+    raters = [row for row in mine if row["rater"] is not None]
+    if raters:
+        row = max(raters, key=lambda row: (row["n"], row["metric"], row["judge"]))
+        axes.axvline(row["rater"], color=_RATER, linewidth=1.2, linestyle="--", zorder=1)
+    known = d.placed(mine, "value", lambda row: metrics.index(metric_of(row)))
+    for ends, look in _BARS.items():
+        d.intervals(axes, [(y, row[f"low{ends}"], row[f"high{ends}"]) for y, row in known], **look)
+    for kind, fill in _FILLS.items():
+        at = _at([one for one in known if _kind(one[1]) == kind], "value")
+        axes.plot(*at, "o", color=d.ACCENT, markersize=4.8, markerfacecoloralt="white", **fill)
+    axes.set_xlim(-1.03, 1.03)
+    axes.set_xticks([-1, -0.5, 0, 0.5, 1], labels=["−1", "−.5", "0", ".5", "1"])
+    d.bare(axes, len(metrics))
+    axes.tick_params(axis="x", labelbottom=True)
+
+
+def _kind(row: Row) -> str:
+    return "to use" if row["trusted"] else row["verdict"] if row["verdict"] in _FILLS else "no"
 
 
 # History: each system's mean on each main metric, run by run, with its bootstrap interval.
@@ -165,16 +251,12 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
     criteria = every[:AT_MOST]
     authors = sorted_authors(row["author"] for _, mine in criteria for row in mine)
     names = [d.label(author) for author in authors]
-    size, left = (2.4, 0.75 + 0.36 * len(names)), d.width_of(names)
-    figure, grid, found = d.panels(
-        len(criteria), 4, size, left, 0.5, share="xy", h_pad=0.1, w_pad=0.08
-    )
+    size, n = (2.4, 0.75 + 0.36 * len(names)), len(criteria)
+    figure, _, found = d.panels(n, 4, size, names, 0.5, share="xy", h_pad=0.1, w_pad=0.08)
     for axes, (_, mine), title in zip(found, criteria, d.criterion_titles(criteria), strict=True):
         _violins_panel(axes, mine, authors)
         axes.set_title(title, loc="left")
         axes.tick_params(axis="x", labelbottom=True)
-    for row in grid:
-        d.lines_along(row[0], names)
     found[0].set_ylim(len(names) - 0.5 + _BELOW / 2, -0.5)  # the last mean stands clear of the axis
     note = (
         "ratings from 0, worst, to 1, best; body: how often each was given; below it the mean: dot;"
@@ -207,135 +289,40 @@ def _values(given: Sequence[float] | Reals, *, fine: bool = False) -> Reals:
     return np.round(values * steps) / steps if fine else np.round(values, 9)
 
 
-# What texts are like: the distribution of each quantity over each author's texts.
-
-TITLES = {
-    "words": "words per text",
-    "numbers": "numbers per text",
-    "popularity": "how common its words are\n(log10 per million words)",
-}
-
-_PALE = "#d3e1f1"
-_MIDDLE = "#9fbfe2"
+# Judges' probabilities beside the share of items that are entailed.
 
 
-def draw_profile(profile: pd.DataFrame) -> Figure | None:
-    """One panel per quantity, one line per author; None without a value."""
-    if profile.empty:
-        return None
-    quantities = [name for name in TITLES if (profile["quantity"] == name).any()]
-    authors = sorted_authors(profile["author"])
-    names = [d.label(author) for author in authors]
-    n, size = len(quantities), (2.7, 1 + 0.25 * len(names))
-    figure, grid, found = d.panels(n, n, size, d.width_of(names), share="y", w_pad=0.08)
-    for axes, quantity in zip(found, quantities, strict=True):
-        _profile_panel(axes, records(profile[profile["quantity"] == quantity]), authors)
-        axes.set_title(TITLES[quantity], loc="left")
-    d.lines_along(grid[0][0], names)
-    note = (
-        "pale: 10 % to 90 % of texts; darker: 25 % to 75 %; stroke: median; dot and line: mean and"
-        " its interval\nbroken line: the reference’s mean; no bar: no value"
-    )
-    d.note_below(figure, note)
-    return figure
+def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
+    """One panel per judge of rows of table `calibration`, those of one study; None if empty.
 
-
-def _profile_panel(axes: Axes, lines: list[Row], authors: list[str]) -> None:
-    for row in lines:
-        y = authors.index(row["author"])
-        if row["mean"] is None:
-            continue
-        axes.barh(y, row["p90"] - row["p10"], 0.62, row["p10"], color=_PALE)
-        axes.barh(y, row["p75"] - row["p25"], 0.62, row["p25"], color=_MIDDLE)
-        axes.plot([row["median"]] * 2, [y - 0.31, y + 0.31], "-", color="white", linewidth=1.6)
-        if row["low"] is not None:
-            axes.plot([row["low"], row["high"]], [y, y], "-", color=d.INK, linewidth=1.3)
-        axes.plot([row["mean"]], [y], "o", color=d.ACCENT, markersize=4.5, markeredgecolor="white")
-        if row["author"] == REFERENCE:
-            axes.axvline(row["mean"], color=d.GREY, linewidth=0.9, linestyle=(0, (4, 3)))
-    axes.use_sticky_edges = False
-    axes.margins(x=0.04)
-    d.bare(axes)
-
-
-# Stacked bars: which share of each author's words belongs to each facet.
-
-
-def draw_facet_lengths(facets: pd.DataFrame) -> Figure | None:
-    """One bar per author, a piece per facet with its `share` in per cent, the rest in none (white).
-
-    None without a share.
+    A dot is a bin; its area goes with the number of items.
     """
-    if not facets["share"].notna().any():
+    judges = sorted(set(calibration["judge"]))
+    if not judges:
         return None
-    names = list(dict.fromkeys(facets["facet"]))
-    authors = sorted_authors(facets["author"])
-    shares = {(a, f): share for a, f, share in rows(facets, "author", "facet", "share")}
-    labels = [d.label(author) for author in authors]
-    per_row = max(1, min(len(names), 90 // (6 + max(len(d.label(name)) for name in names))))
-    legend = -(-len(names) // per_row)
-    figure = Figure(
-        figsize=(6.6 + 0.075 * max(map(len, labels)), 0.75 + 0.3 * len(authors) + 0.22 * legend),
-        layout="constrained",
+    size = (2.75, 2.6)
+    figure, grid, every = d.panels(
+        len(judges), 4, size, above=0.5, share="xy", h_pad=0.1, w_pad=0.1
     )
-    axes = figure.subplots()
-    looks = {name: d.facet_look(place) for place, name in enumerate(names[:-1])}
-    looks[names[-1]] = ("white", "")
-    for y, author in enumerate(authors):
-        d.stacked(axes, y, [(looks[name], shares[author, name]) for name in names])
-    d.lines_along(axes, labels)
-    d.shares_along(axes, 0, 0.25, 0.5, 0.75, 1)
-    d.looks_above(figure, looks, per_row)
-    d.note_below(figure, "mean over texts of the share of a text’s words; no bar: not known")
-    return figure
-
-
-# Stacked bars: how often each level of a rubric was given, by criterion, judge and author.
-
-_LEVELS_NARROW = 0.09  # of the bar: here a level's number would not fit
-_DARK = 0.6
-
-
-def draw_rubric_levels(levels: pd.DataFrame) -> Figure | None:
-    """One panel per criterion and judge, one bar per author; None without a grade.
-
-    Criteria after the first AT_MOST are left out.
-    """
-    every = grouped(records(levels), lambda row: (row["rubric"], row["criterion"], row["judge"]))
-    if not every:
-        return None
-    chosen = list(every)[:AT_MOST]
-    authors = sorted_authors(row["author"] for key in chosen for row in every[key])
-    names = [d.label(author) for author in authors]
-    size, left = (3.1, 0.7 + 0.26 * len(names)), d.width_of(names)
-    figure, grid, found = d.panels(
-        len(chosen), 3, size, left, 0.4, share="y", h_pad=0.1, w_pad=0.08
-    )
-    for axes, (rubric, criterion, judge) in zip(found, chosen, strict=True):
-        _levels_panel(axes, every[rubric, criterion, judge], authors)
-        axes.set_title(f"{d.label(f'{rubric}: {criterion}')}\n{d.label(judge)}", loc="left")
+    largest = int(calibration["n"].max())
+    for axes, judge in zip(every, judges, strict=True):
+        _reliability_panel(axes, calibration[calibration["judge"] == judge], largest)
+        axes.set_title(d.label(judge), loc="left")
+    for axes in grid[-1]:
+        axes.set_xlabel("probability of “entailed”")
     for row in grid:
-        d.lines_along(row[0], names)
-    note = "share of texts with each grade (its number); the darker, the better"
-    d.note_below(figure, note + d.of_more(len(chosen), len(every), "criteria and judges"))
+        row[0].set_ylabel("share entailed")
     return figure
 
 
-def _levels_panel(axes: Axes, mine: list[Row], authors: list[str]) -> None:
-    low = mine[0]["low"]
-    known = mine[0]["high"]
-    high = max(row["grade"] for row in mine) if known is None else known
-    left = dict.fromkeys(authors, 0.0)
-    for row in mine:  # by grade, the lowest first
-        y, share = authors.index(row["author"]), row["share"]
-        place = (row["grade"] - low) / (high - low) if high > low else 1.0
-        good = place if row["better"] == "higher" else 1 - place
-        colour = colormaps["Blues"](0.08 + 0.8 * min(max(good, 0.0), 1.0))
-        start = left[row["author"]]
-        axes.barh(y, share, 0.74, start, color=colour, edgecolor="white", linewidth=0.8)
-        if share >= _LEVELS_NARROW:
-            ink = "white" if good > _DARK else d.INK
-            text = axes.text(start + share / 2, y, f"{row['grade']:g}", ha="center", va="center")
-            text.set(color=ink, fontsize=8)
-        left[row["author"]] = start + share
-    d.shares_along(axes, 0, 0.5, 1)
+def _reliability_panel(axes: Axes, mine: pd.DataFrame, largest: int) -> None:
+    axes.plot([0, 1], [0, 1], "-", color=d.GREY, linewidth=0.8)
+    for mean, passed, low, high, n in rows(mine, "mean", "passed", "low", "high", "n"):
+        axes.plot([mean, mean], [low, high], "-", color=d.ACCENT, linewidth=1.6, alpha=0.45)
+        size = 3.0 + 6.0 * math.sqrt(n / largest)
+        axes.plot([mean], [passed], "o", color=d.ACCENT, markersize=size)
+    axes.set_xlim(-0.03, 1.03)
+    axes.set_ylim(-0.03, 1.03)
+    axes.set_aspect("equal")
+    axes.grid(color=d.FAINT, linewidth=0.5)
+    axes.set_axisbelow(True)
