@@ -59,8 +59,9 @@ def loop(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray
 
 
 def test(metrics: Sequence[np.ndarray], human: np.ndarray, n: int) -> np.ndarray:
-    sides = [{r: prepared(one, r, "pearson") for r in RELATIONS} for one in metrics]
-    people = {r: prepared(human, r, "pearson") for r in RELATIONS}
+    sides, people = (
+        {r: prepared(side, r, "pearson") for r in RELATIONS} for side in (np.stack(metrics), human)
+    )
     rng = np.random.default_rng(SEED)
     found: np.ndarray = independence_test(sides, people, human.shape, n=n, rng=rng).statistics
     return found

@@ -269,23 +269,17 @@ def _board(made: _Tables) -> Iterator[str]:
 
 def _answer(given: Verdicts, made: _Tables) -> Iterator[str]:
     first, *_ = _judges(made)
-    yield from _few_documents(given)
+    if np.isfinite(worth_at_most(given.passed, given.cluster)):  # too few tell how alike rows are
+        labels = {"fail": given.passed == 0, "pass": given.passed == 1}
+        n, verb = min((np.unique(given.cluster[here]).size, verb) for verb, here in labels.items())
+        rows = f"rows of {counted(n, 'document')} only"
+        yield f"WARNING: people {verb} {rows}: each document counts once."
     yield _may_replace(made)
     yield from _most_open(_rows(made, "labels", first), _shorter(first), given.choices)
     if wrong := _rows(made, "disagreements", first):
         n = _by("statistic", made, "card", first)["agreement"]["n"]
         many, ids = f"{len(wrong):,} of {n:,}", ", ".join(str(row["id"]) for row in wrong[:IDS])
         yield _one_line(f"Disagreements of {_shorter(first)}: {many}, the surest first: {ids}")
-
-
-def _few_documents(given: Verdicts) -> Iterator[str]:
-    """Where a label is of so few documents that nobody can tell how alike their rows are."""
-    sides = {"fail": given.passed == 0, "pass": given.passed == 1}
-    many = {verb: np.unique(given.cluster[here]).size for verb, here in sides.items()}
-    if np.isfinite(worth_at_most(given.passed, given.cluster)):
-        verb = min(many, key=lambda verb: many[verb])
-        rows = f"rows of {counted(many[verb], 'document')} only"
-        yield f"WARNING: people {verb} {rows}: each document counts once."
 
 
 def _may_replace(made: _Tables) -> str:

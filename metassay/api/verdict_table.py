@@ -21,6 +21,7 @@ from metassay.tabular.sheet import Sheet, as_keys
 # Whose verdicts a column holds, by its name: the first that fits.
 _SIDES = [("human", pattern("person")), ("judge", pattern("judge")), ("human", pattern("label"))]
 _RATERS = {*USUAL[Role.RATER]} - {"judge", "evaluator"}
+_OF_SCORER = re.compile(r"(?<=.)_(?:human|judge)(?:_.*)?")  # as `metassay import` names columns
 _AN_ID = re.compile(r"(?:.*_)?(?:id|uuid|key|nr|no|name)")
 BY = "by "  # before a slice's column, which may be called as another one is
 LARGEST_SLICES = 20  # values of a column that rows are sliced by
@@ -143,6 +144,15 @@ def _sides(sheet: Sheet, found: Choices, free: Sequence[str], faults: Findings) 
     sides = {"judge": found.judge, "human": found.human}
     for what, said in sides.items():
         sides[what] = said or tuple(name for name in free if _side(name) == what)
+    scorers = {name: _OF_SCORER.split(name, 1)[0] for name in sheet.columns}
+    people = {scorers[name] for name in sides["human"]}
+    others = [name for name in scorers if name not in sides["human"]]
+    if people and people <= {scorers[name] for name in others}:
+        # Columns of several scorers leave no choice; a person's are beside their own scorer's.
+        of = {scorers[name] for name in found.judge} or people
+        for what, names in {"judge": others, "human": sides["human"]}.items():
+            guess = tuple(name for name in names if scorers[name] in of)
+            sides[what] = getattr(found, what) or (guess if len(of) == 1 else ())
     rest = [name for name in free if name not in sum(sides.values(), ())]
     if len(rest) == 1 and any(sides.values()):
         sides = {what: said or (rest[0],) for what, said in sides.items()}

@@ -24,6 +24,7 @@ from metassay.format.terms import DECISIONS
 from metassay.reporting.certificates import advice, best_of, limits_of, too_small
 from metassay.reporting.headline import answers_of, notes_of
 from metassay.reporting.names import ShownAs
+from metassay.reporting.shell import ask_no_since
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import read
 
@@ -69,6 +70,8 @@ def _summarise(name: str, params: Params, console: Console) -> bool:
     last = [f"more: {_show(name)}"]
     if name not in params.tunings:  # they have no page
         last.append(f"report: {page(name)}")
+        if name in params.benchmarks:
+            ask_no_since(page(name).parent)
 
     def wrapped(lines: Iterable[str]) -> list[str]:
         """As they stand on the terminal: what goes on in a next line is indented there."""

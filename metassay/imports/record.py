@@ -62,10 +62,8 @@ class Task(NamedTuple):
         Where the tool has no system, the file is called after it.
         """
         doc = field(item.record, self.doc_field) if self.doc_field else item.doc
-        if self.system_field:
-            system = key(field(item.record, self.system_field))
-        else:
-            system = key(item.system) or key(self.path.stem)
+        of_tool = key(item.system) or key(self.path.stem)
+        system = key(field(item.record, self.system_field)) if self.system_field else of_tool
         return key(doc), f"{system}#{item.epoch}" if system and item.epoch != 1 else system
 
     def note(self, count: int, what: str, remedy: str) -> None:

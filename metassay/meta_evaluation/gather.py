@@ -134,7 +134,7 @@ def _test_part(
 ) -> Independence | None:
     """The test of one stratum; its families' means stand for their systems."""
     family = part.layout.family
-    metrics = [family_means(part.of(one), family) for one in scores[0]]
+    metrics = np.stack([family_means(part.of(one), family) for one in scores[0]])
     human = family_means(part.of(scores[1]), family)
     present = np.isfinite(human)
     nested = bool(np.all(present.sum(axis=0) <= 1))
@@ -142,15 +142,14 @@ def _test_part(
         return None
     if nested:
         # Scores of texts that nobody rated take no part: each document is its one text.
-        metrics = [np.where(present, one, np.nan) for one in metrics]
+        metrics = np.where(present, metrics, np.nan)
     relations = [
         one for one in relations_of(study, level) if not (nested and one == "between_documents")
     ]
-    sides = [
-        {relation: prepared(one, relation, options.coefficient) for relation in relations}
-        for one in (*metrics, human)
-    ]
-    each, people = sides[:-1], sides[-1]
+    each, people = (
+        {relation: prepared(side, relation, options.coefficient) for relation in relations}
+        for side in (metrics, human)
+    )
     if nested and level == "global":
         system = np.argmax(present, axis=0)
         test = partial(nested_test, each, people, system, len(human))

@@ -20,32 +20,17 @@ from pydantic import Field
 
 from metassay.core.errors import BadInput
 from metassay.metrics.describe import OVERLAP, Description, Measured, Metric
-from metassay.models import encoders, extra
-from metassay.models.loading import NetworkOptions, identify
-from metassay.models.matching import Match, layers_of, matches, weighing, without
-from metassay.models.outputs import Task, device_kind, text_hash
+from metassay.models import encoders, extra, matching
+from metassay.models.matching import Match, layers_of, matches, stated, weighing, without
+from metassay.models.outputs import text_hash
 from metassay.models.rows import Scores, computed
 from metassay.models.store import STORE
 
-METHOD = 2  # part of the store's keys; whoever changes what a match is raises it
-_PACKAGES = ("bert-score", "transformers", "torch")
+METHOD = 3  # part of the store's keys; whoever changes what a match is raises it
 _Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]
 
 
-class EncoderOptions(NetworkOptions):
-    """An encoder.
-
-    `layers`: which layer's vectors (1: the first); null for bert-score's choice for this name on
-    the hub, and else the last. `batch_tokens`: how many tokens are encoded at once, padding
-    included (about 512 suits a processor, 32768 a GPU); it is for speed, and changes last digits at
-    most.
-    """
-
-    layers: int | None = Field(default=None, ge=1)
-    batch_tokens: int = Field(default=512, ge=1)
-
-
-class BertscoreOptions(EncoderOptions):
+class BertscoreOptions(encoders.EncoderOptions):
     """An encoder, and how its vectors are matched.
 
     `idf`: a token weighs more the fewer references have it. `baseline`: rescale, so that texts
@@ -94,24 +79,12 @@ DESCRIPTIONS = (
 def recipe(options: BertscoreOptions) -> str:
     """Everything that can change more than a last digit, a folder by its content."""
     baseline = options.baseline or "none"
-    return recipe_with(
+    known = stated(
         options,
         idf="yes" if options.idf else "no",
         baseline=",".join(map(str, baseline)) if isinstance(baseline, list) else baseline,
     )
-
-
-def recipe_with(options: EncoderOptions, **more: object) -> str:
-    """The encoder, and more settings of a metric, as recipes print them."""
-    settings: dict[str, object] = {
-        "model": identify(options).name,
-        "layers": layers_of(options.model, options.layers) or "last",
-        **more,
-        "device": device_kind(options.device),
-        "dtype": options.dtype,
-    }
-    settings |= {name: extra.version(name) for name in _PACKAGES}
-    return "|".join(f"{name}:{value}" for name, value in settings.items())
+    return "|".join(known)
 
 
 def measure(
@@ -135,7 +108,7 @@ def measure(
     names = [each.name for each in DESCRIPTIONS]
 
     def match(pairs: Sequence[tuple[str, str]]) -> list[Match]:
-        return _matches(pairs, references, options, store)
+        return matches_of(pairs, options, references, store=store)
 
     return columns(names, candidates, evidence, match, _baseline(options))
 
@@ -151,11 +124,10 @@ def columns(
     pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if all(pair)]
     results = iter(match(full))
-    matches = [next(results) if all(pair) else without(*pair) for pair in pairs]
-    values = [values_of(each, baseline) for each in matches]
+    every = [next(results) if all(pair) else without(*pair) for pair in pairs]
+    values = [(values_of(each, baseline), any(each.unread)) for each in every]
     return {
-        name: [Measured(row[at], None, one.cut) for row, one in zip(values, matches, strict=True)]
-        for at, name in enumerate(names)
+        name: [Measured(row[at], None, cut) for row, cut in values] for at, name in enumerate(names)
     }
 
 
@@ -169,13 +141,14 @@ KIND = Metric(
 )
 
 
-def _matches(
+def matches_of(
     pairs: Sequence[tuple[str, str]],
-    references: Mapping[str, int] | None,
     options: BertscoreOptions,
-    store: Path,
+    references: Mapping[str, int] | None = None,
+    *,
+    store: Path = STORE,
 ) -> list[Match]:
-    """Matches of pairs without empty texts."""
+    """Matches of pairs of a candidate and a reference, none empty; with `idf` by `references`."""
     counted = ((text_hash(text), n) for text, n in (references or {}).items())
     idf = None if references is None else text_hash(repr(sorted(counted)))
 
@@ -190,7 +163,7 @@ def _matches(
 def matched(
     name: str,
     pairs: Sequence[tuple[str, str]],
-    options: EncoderOptions,
+    options: encoders.EncoderOptions,
     load: Callable[[], Scores],
     settings: Mapping[str, object],
     *,
@@ -200,9 +173,7 @@ def matched(
 
     `settings`: all but the encoder that can change a match.
     """
-    layers = layers_of(options.model, options.layers) or "last"
-    known = {"layers": layers, "dtype": options.dtype, **settings}
-    task = Task(name, identify(options), options.device, known, _PACKAGES)
+    task = matching.task_of(name, options, settings)
     every = computed(task, pairs, load, options.batch_tokens, store=store)
     return [Match(*match) for match in every]
 

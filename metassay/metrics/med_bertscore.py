@@ -16,16 +16,16 @@ from metassay.concepts import linkers
 from metassay.concepts.terms import Link, Mention
 from metassay.core.errors import BadInput
 from metassay.metrics.bertscore import DESCRIPTIONS as BERTSCORE
-from metassay.metrics.bertscore import EncoderOptions, columns, matched, recipe_with
+from metassay.metrics.bertscore import columns, matched
 from metassay.metrics.describe import Description, Measured, Metric
 from metassay.models import extra
-from metassay.models.encoders import Encoder, Tokens, load_encoder, vectors
-from metassay.models.matching import Embed, Match, Way, Weigh, layers_of, matches
+from metassay.models.encoders import Encoder, EncoderOptions, Tokens, load_encoder, vectors
+from metassay.models.matching import Embed, Match, Way, Weigh, layers_of, matches, stated
 from metassay.models.rows import Scores
 from metassay.models.store import STORE
 
 NAME, WINDOW_NAME = "med_bertscore", "med_bertscore_window"
-METHOD = 1  # part of the store's keys; whoever changes what a match is raises it
+METHOD = 2  # part of the store's keys; whoever changes what a match is raises it
 
 
 class MedBertscoreOptions(EncoderOptions):
@@ -148,7 +148,7 @@ def measure(
 KIND = Metric(
     options=MedBertscoreOptions,
     measure=measure,
-    recipe=lambda options: recipe_with(options, **_settings(options)),
+    recipe=lambda options: "|".join(stated(options, **_settings(options))),
     descriptions=described(NAME, "What is past the encoder's limit is not read"),
     files=lambda options: linkers.files(options.linker),
     costly=True,

@@ -6,6 +6,8 @@ Layers are dropped and texts are read as bert-score 0.3.13 does it, so that scor
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from pydantic import Field
+
 from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.batches import by_length, padded
@@ -15,6 +17,19 @@ from metassay.models.loading import NO_LIMIT, NetworkOptions, load, places, told
 # Where the layers of an encoder are: as a list, or (XLM, ALBERT) as a number of times.
 _LISTS = ("layer", "encoder.block", "block", "encoder.layer", "transformer.layer", "layers")
 _COUNTS = ("n_layers", "encoder.config.num_hidden_layers")
+
+
+class EncoderOptions(NetworkOptions):
+    """An encoder.
+
+    `layers`: which layer's vectors (1: the first); null for bert-score's choice for this name on
+    the hub, and else the last. `batch_tokens`: how many tokens are encoded at once, padding
+    included (about 512 suits a processor, 32768 a GPU); it is for speed, and changes last digits at
+    most.
+    """
+
+    layers: int | None = Field(default=None, ge=1)
+    batch_tokens: int = Field(default=512, ge=1)
 
 
 class Encoder(NamedTuple):
@@ -27,10 +42,10 @@ class Encoder(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """What an encoder reads of a text, with its special tokens; `cut`: the text goes on."""
+    """What an encoder reads of a text, special tokens too; `unread`: the share that it does not."""
 
     numbers: list[int]
-    cut: bool
+    unread: float
 
 
 def load_encoder(options: NetworkOptions, layers: int | None = None) -> Encoder:
@@ -61,11 +76,12 @@ def tokens(encoder: Encoder, texts: Sequence[str]) -> list[Tokens]:
     for text in texts:
         encoder.tokenizer.model_max_length = limit + 1  # one more tells a cut text from a full one
         numbers = encode(encoder.tokenizer, text)
-        cut = len(numbers) > limit
-        if cut:
+        unread = 0.0
+        if len(numbers) > limit:
             encoder.tokenizer.model_max_length = limit
             numbers = encode(encoder.tokenizer, text)
-        read.append(Tokens(numbers, cut))
+            unread = 1 - len(numbers) / len(encoder.tokenizer(text, verbose=False)["input_ids"])
+        read.append(Tokens(numbers, unread))
     return read
 
 

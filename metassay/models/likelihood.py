@@ -101,15 +101,14 @@ def _parts(
     of_source: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
     for place, row in enumerate(batch):
         of_source[tuple(row.features["input_ids"])].append(place)
-    firsts = [places[0] for places in of_source.values()]
-    mask = tensors["attention_mask"]
+    sources, mask = list(of_source.values()), tensors["attention_mask"]
+    firsts = [places[0] for places in sources]
     encode = weights.get_encoder()
-    read = encode(input_ids=tensors["input_ids"][firsts], attention_mask=mask[firsts])[0]
-    states = dict(zip(firsts, read, strict=True))
-    parts = [places for places in of_source.values() if len(places) > 1]
-    parts.append([places[0] for places in of_source.values() if len(places) == 1])
-    for places in filter(None, parts):
-        its = torch.stack([states[place] for place in places if place in states])
+    states = encode(input_ids=tensors["input_ids"][firsts], attention_mask=mask[firsts])[0]
+    parts = [[at] for at, places in enumerate(sources) if len(places) > 1]
+    parts.append([at for at, places in enumerate(sources) if len(places) == 1])
+    for part in filter(None, parts):
+        its, places = states[part], [place for at in part for place in sources[at]]
         sizes = torch.tensor([len(batch[place].features["labels"]) for place in places])
         real = (torch.arange(int(sizes.max())) < sizes[:, None]).to(mask.device)
         labels, decoded = (

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 from metassay.models import extra
 from metassay.models.batches import by_texts
-from metassay.models.encoders import Encoder, Tokens, tokens, vectors
+from metassay.models.encoders import Encoder, EncoderOptions, Tokens, tokens, vectors
+from metassay.models.loading import identify
+from metassay.models.outputs import Task, device_kind
 
+PACKAGES = ("bert-score", "transformers", "torch")
 BLOCK = 16_384  # tokens of the texts whose vectors are in memory at once
 PLACES = 8  # decimals of precision and recall: in float64 they hold, in float32 about five do
 
@@ -21,12 +24,13 @@ Embed = Callable[[Encoder, Sequence[Sequence[int]], int], list[Any]]  # as `enco
 class Match(NamedTuple):
     """Precision and recall of a pair, null where all tokens of a text weigh nothing.
 
-    `cut`: a text was longer than the encoder reads. `matched`: false where a text had no tokens.
+    `unread`: the share of the candidate's tokens, and of the reference's, that the encoder does not
+    read. `matched`: false where a text had no tokens.
     """
 
     precision: float | None
     recall: float | None
-    cut: bool = False
+    unread: tuple[float, float] = (0.0, 0.0)
     matched: bool = True
 
 
@@ -43,6 +47,9 @@ class Way(NamedTuple):
     by_count: bool = False
 
 
+PLAIN = Way()
+
+
 def without(candidate: object, reference: object) -> Match:
     """The match of two texts of which one is empty (then 0) or both (then null)."""
     value = 0.0 if candidate or reference else None
@@ -54,7 +61,7 @@ def matches(
     pairs: Sequence[Pair],
     weigh: Weigh,
     batch_tokens: int,
-    way: Way = Way(),  # noqa: B008 - it is immutable
+    way: Way = PLAIN,
 ) -> Iterator[dict[int, Match]]:
     """Match every pair (of texts that are not empty); by its place, block by block.
 
@@ -75,7 +82,7 @@ def matches(
         found = _precisions_and_recalls(encoder, here, read, (weigh, way), batch_tokens)
         said = {text: not special.issuperset(read[text].numbers) for pair in here for text in pair}
         yield {
-            place: Match(precision, recall, read[candidate].cut or read[reference].cut)
+            place: Match(precision, recall, (read[candidate].unread, read[reference].unread))
             if said[candidate] and said[reference]
             else without(said[candidate], said[reference])
             for place, (candidate, reference), (precision, recall) in zip(
@@ -95,12 +102,28 @@ def layers_of(model: str, layers: int | None) -> int | None:
     return defaults.get(model)
 
 
+def task_of(name: str, options: EncoderOptions, settings: Mapping[str, object]) -> Task:
+    """The task of an encoder; `settings`: all but the encoder that can change an output."""
+    layers = layers_of(options.model, options.layers) or "last"
+    known = {"layers": layers, "dtype": options.dtype, **settings}
+    return Task(name, identify(options), options.device, known, PACKAGES)
+
+
+def stated(options: EncoderOptions, **more: object) -> list[str]:
+    """The encoder, a folder by its content, and more settings, as recipes print them."""
+    settings: dict[str, object] = {
+        "model": identify(options).name,
+        "layers": layers_of(options.model, options.layers) or "last",
+        **more,
+        "device": device_kind(options.device),
+        "dtype": options.dtype,
+    }
+    settings |= {name: extra.version(name) for name in PACKAGES}
+    return [f"{name}:{value}" for name, value in settings.items()]
+
+
 def match(
-    candidate: Any,
-    reference: Any,
-    weights: Any,
-    reference_weights: Any,
-    way: Way = Way(),  # noqa: B008 - it is immutable
+    candidate: Any, reference: Any, weights: Any, reference_weights: Any, way: Way = PLAIN
 ) -> Any:
     """Precision and recall of a pair: two numbers, NaN where all weights of its side are 0.
 

@@ -74,9 +74,7 @@ def annotator_test(
     """
     labels, table = np.asarray(judge, np.float64), np.asarray(ratings, np.float64)
     if table.ndim != 2 or labels.shape != table.shape[1:]:
-        raise ValueError(
-            f"want raters x items and a judge's labels, got {table.shape}, {labels.shape}"
-        )
+        raise ValueError(f"want raters x items and a judge's, got {table.shape}, {labels.shape}")
     if not 0 <= epsilon < 1:
         raise ValueError(f"want an epsilon of 0 or more and below 1, got {epsilon}")
     of = own_clusters(cluster, labels.size)

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metassay.statistics.components import Relation, double_centred
-from metassay.statistics.correlation import EVERY_COEFFICIENT, TIE, Coefficient, tied
+from metassay.statistics.correlation import EVERY_COEFFICIENT, TIE, Coefficient, in_turn, tied
 from metassay.statistics.exact_sums import (
     NOISE,
     Array,
@@ -49,64 +49,75 @@ class Prepared(NamedTuple):
 
 
 def prepared(scores: Array, relation: Relation, coefficient: Coefficient) -> Prepared:
-    """A (systems, documents) matrix, NaN missing, made ready for one relation."""
+    """(..., systems, documents) matrices, NaN missing, made ready for one relation."""
     kendall = coefficient in ("kendall", "kendall_c")
+    of_pairs = kendall and relation in ("system", "between_systems", "document")
+
+    def of_these(a: Array, _: Array, present: Mask) -> tuple[Array, Array]:
+        values, there = _prepared(a, present, relation, coefficient, of_pairs=of_pairs)
+        return values, np.broadcast_to(there.astype(np.float64), values.shape)
+
+    return Prepared(*in_turn(of_these, scores, scores), of_pairs)
+
+
+def _prepared(
+    scores: Array, present: Mask, relation: Relation, coefficient: Coefficient, *, of_pairs: bool
+) -> tuple[Array, Mask]:
+    # Of metrics that have the same cells.
     by_rank = coefficient != "pearson"
-    if relation in ("system", "between_systems"):
-        means = _means(scores, axis=1)
-        return _pairs(means) if kendall else _pooled(means, by_rank=by_rank)
-    if relation == "between_documents":
-        return _pooled(_means(scores, axis=0), by_rank=by_rank)
+    if relation in ("system", "between_systems", "between_documents"):
+        scores = _means(scores, axis=-2 if relation == "between_documents" else -1)
+        present = np.isfinite(scores[0])
+        coefficient = "kendall" if of_pairs else coefficient  # of one column the two taus are one
+    if of_pairs:
+        return _pairs(scores, present, coefficient)
     if relation == "document":
-        return _pairs(scores, coefficient) if kendall else _by_column(scores, by_rank=by_rank)
+        return _by_column(scores, present, by_rank=by_rank), present
     rest = double_centred(scores) if relation == "within" else scores
-    return _pooled(rest, by_rank=by_rank)
+    return _pooled(rest, present, by_rank=by_rank), present
 
 
 def _means(scores: Array, axis: int) -> Array:
     mean = mean_without_gaps(scores, axis, keepdims=True)
-    size = float(np.max(np.abs(scores), initial=0.0, where=np.isfinite(scores)))
-    return tied(mean.ravel(), tolerance=TIE * size).reshape(mean.shape)
+    size = np.max(np.abs(scores), axis=(1, 2), initial=0.0, where=np.isfinite(scores))
+    flat = tied(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
+    return flat.reshape(mean.shape)
 
 
-def _pooled(scores: Array, *, by_rank: bool) -> Prepared:
-    present = np.isfinite(scores)
+def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     values = np.zeros(scores.shape)
     if present.any():
-        known = ranked(scores[present]) if by_rank else scores[present]
-        values[present] = _deviations(known[None], np.ones((1, known.size), dtype=bool))[0]
-    return Prepared(_unit(values), present.astype(np.float64))
+        known = np.ascontiguousarray(scores[:, present])  # summed in one order
+        known = ranked(known, axis=1) if by_rank else known
+        values[:, present] = _deviations(known, np.ones(known.shape[1], dtype=bool))
+    return _unit(values)
 
 
-def _by_column(scores: Array, *, by_rank: bool) -> Prepared:
-    present = np.isfinite(scores)
+def _by_column(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     known = np.where(present, scores, np.inf if by_rank else 0.0)
     if by_rank:
-        known = np.where(present, ranked(known, axis=0), 0.0)
-    left = _deviations(known.T, present.T).T
-    length = np.sqrt(np.sum(left**2, axis=0))
-    values = quotient(left, length, length > 0, other=0.0)
-    return Prepared(_unit(values), present.astype(np.float64))
+        known = np.where(present, ranked(known, axis=1), 0.0)
+    left = _deviations(known.mT, present.T).mT
+    length = np.sqrt(np.sum(left**2, axis=1, keepdims=True))
+    return _unit(quotient(left, length, length > 0, other=0.0))
 
 
-def _pairs(scores: Array, coefficient: Coefficient = "kendall") -> Prepared:
-    first, second = _row_pairs(len(scores))
-    present = np.isfinite(scores)
+def _pairs(scores: Array, present: Mask, coefficient: Coefficient) -> tuple[Array, Mask]:
+    first, second = _row_pairs(scores.shape[1])
     both = present[first] & present[second]
     known = np.where(present, scores, 0.0)
-    signs = np.sign(known[first] - known[second]) * both
-    untied = np.count_nonzero(signs, axis=0)
+    signs = np.sign(known[:, first] - known[:, second]) * both
+    untied = np.count_nonzero(signs, axis=1, keepdims=True)
     length = np.sqrt(untied) if coefficient == "kendall" else (untied > 0).astype(np.float64)
-    values = quotient(signs, length, length > 0, other=0.0)
-    return Prepared(_unit(values), both.astype(np.float64), of_pairs=True)
+    return _unit(quotient(signs, length, length > 0, other=0.0)), both
 
 
 def _deviations(rows: Array, present: Mask) -> Array:
     # Each row less its mean; 0 throughout where it differs from its mean by rounding alone.
-    count = np.maximum(present.sum(axis=1, keepdims=True), 1)
-    mean = np.sum(rows, axis=1, keepdims=True, where=present) / count
+    count = np.maximum(present.sum(axis=-1, keepdims=True), 1)
+    mean = np.sum(rows, axis=-1, keepdims=True, where=present) / count
     left = np.where(present, rows - mean, 0.0)
-    spread = np.max(np.abs(left), axis=1, keepdims=True, initial=0.0)
+    spread = np.max(np.abs(left), axis=-1, keepdims=True, initial=0.0)
     return np.where(spread <= NOISE * np.abs(mean), 0.0, left)
 
 
@@ -126,8 +137,9 @@ def _levels_and_rests(side: Prepared) -> tuple[Array, Array]:
 
 
 def _unit(values: Array) -> Array:
-    length = float(np.sqrt(np.sum(values**2)))
-    return values / length if length > 0 else values
+    # Of each matrix.
+    length = np.sqrt(np.sum(values.reshape(len(values), -1) ** 2, axis=1))
+    return np.asarray(values / np.where(length > 0, length, 1.0)[:, None, None])
 
 
 EVERY_ORDER = 24  # orders of the systems that are all tried, each with every order of documents
@@ -260,7 +272,7 @@ class Independence(NamedTuple):
 
 
 def independence_test(
-    metrics: Sequence[Side],
+    metrics: Side,
     human: Side,
     shape: tuple[int, int],
     *,
@@ -269,7 +281,7 @@ def independence_test(
     cluster: Index | None = None,
     orders: Orders | None = None,
 ) -> Independence:
-    """Test metrics against people, for all relations that `human` was prepared for.
+    """Test metrics, prepared at once, against people, for all relations that `human` has.
 
     `shape`: (systems, documents). All orders of the systems are tried where they are few (up to 4
     systems; up to 7 where documents play no part), else random ones; documents are put in random
@@ -291,9 +303,9 @@ def independence_test(
     systems, documents = shape
     alone = all(side.values.shape[1] == 1 for side in human.values())
     orders = orders or draw_orders(shape, n, rng, alone=alone)
-    size = (len(metrics), len(orders.systems) if orders.grid else 1, orders.documents)
+    k = len(next(iter(metrics.values())).values)
+    size = (k, len(orders.systems) if orders.grid else 1, orders.documents)
     found = {relation: np.zeros(size) for relation in human}
-    stacked = {relation: _stacked([side[relation] for side in metrics]) for relation in human}
     widest = max(1, *(side.values.shape[0] for side in human.values()))
     for some in _order_blocks(orders.documents, documents * widest):
         moved = _Moved(orders, some)
@@ -302,14 +314,14 @@ def independence_test(
         else:
             moved = moved._replace(signs=_cluster_signs(cluster, some, rng))
         for relation, people in human.items():
-            found[relation][:, :, some] = _statistics(stacked[relation], people, moved)
+            found[relation][:, :, some] = _statistics(metrics[relation], people, moved)
     exact = alone and len(orders.systems) == factorial(min(systems, 20))
-    statistics = [one.reshape(len(metrics), -1) for one in found.values()]
+    statistics = [one.reshape(k, -1) for one in found.values()]
     return Independence(np.stack(statistics, axis=1), exact)
 
 
 def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other orders
-    metrics: Sequence[Side],
+    metrics: Side,
     human: Side,
     system: Index,
     systems: int,
@@ -326,17 +338,17 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
     `between_systems` (or `system`), `within`, and `global`, which is the two together.
     """
     orders = orders or draw_orders((systems, system.size), n, rng, alone=False)
-    shape = (len(metrics), len(orders.systems) if orders.grid else 1, orders.documents)
+    k = len(next(iter(metrics.values())).values)
+    shape = (k, len(orders.systems) if orders.grid else 1, orders.documents)
     found: dict[Relation, Array] = {}
     rests: dict[Relation, tuple[Array, Array]] = {}
     squares: dict[Relation, Array] = {}
     for relation, people in human.items():
-        stacked = _stacked([side[relation] for side in metrics])
         if relation in ("system", "between_systems"):
             moved = _Moved(orders, slice(0, orders.documents))
-            found[relation] = np.broadcast_to(_statistics(stacked, people, moved), shape)
+            found[relation] = np.broadcast_to(_statistics(metrics[relation], people, moved), shape)
             continue
-        scores, rated = stacked.values.sum(axis=1), people.values.sum(axis=0)
+        scores, rated = metrics[relation].values.sum(axis=1), people.values.sum(axis=0)
         count = np.maximum(np.bincount(system, minlength=systems), 1)
         level = np.bincount(system, rated, systems) / count
         of_system = np.stack([np.bincount(system, one, systems) for one in scores])
@@ -359,7 +371,7 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
                 squares[relation][:, :, some] = (scores**2 @ (drawn**2).T)[:, None]
     for relation, size in squares.items():
         found[relation] = _over_root(found[relation], size)
-    statistics = [found[one].reshape(len(metrics), -1) for one in human]
+    statistics = [found[one].reshape(k, -1) for one in human]
     return Independence(np.stack(statistics, axis=1), exact=False)
 
 
@@ -394,10 +406,10 @@ def step_down(statistics: Array) -> Array:
 
 def _scaled(statistics: Array) -> tuple[Index, Array]:
     """The rows that some order moves, and these in standard deviations from their mean."""
-    spread = statistics.std(axis=1)
+    off = statistics - statistics.mean(axis=1, keepdims=True)
+    spread = np.sqrt(np.mean(off * off, axis=1))
     moved = np.flatnonzero(spread > STILL)
-    some = statistics[moved]
-    return moved, (some - some.mean(axis=1, keepdims=True)) / spread[moved, None]
+    return moved, off[moved] / spread[moved, None]
 
 
 def _two_sided(up: Array, down: Array) -> Array:
@@ -423,12 +435,6 @@ class _Moved(NamedTuple):
     some: slice  # which orders (of the documents, where they go in a grid)
     documents: Index | None = None  # (these, documents) another order
     signs: Array | None = None  # (these, documents) 1 or -1
-
-
-def _stacked(metrics: Sequence[Prepared]) -> Prepared:
-    # The metrics' matrices of one relation above each other: (metrics, rows, columns).
-    values, present = (np.stack([one[side] for one in metrics]) for side in range(2))
-    return Prepared(values, present, metrics[0].of_pairs)
 
 
 def _statistics(metrics: Prepared, human: Prepared, moved: _Moved) -> Array:
@@ -501,10 +507,11 @@ def _products(scores: Array, drawn: Array, to: Index, sign: Array, *, grid: bool
         by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(len(scores), -1)
         return (by_document @ drawn.reshape(len(drawn), -1).T)[:, None]
     # Every row of the one against every row of the other: any order of rows is a sum of these.
-    each = (scores.reshape(-1, columns) @ drawn).reshape(len(drawn), len(scores), rows, rows)
+    theirs = drawn.transpose(1, 2, 0).reshape(columns, -1)
+    each = (scores.reshape(-1, columns) @ theirs).reshape(len(scores), rows, rows, len(drawn))
     found = np.zeros((len(scores), len(to), len(drawn)))
     for row in range(rows):
-        found += sign[None, :, row, None] * each[:, :, row, to[:, row]].transpose(1, 2, 0)
+        found += sign[:, row, None] * each[:, row, to[:, row]]
     return found
 
 

@@ -25,7 +25,6 @@ from metassay.tables.scores import SCORES
 Text = tuple[str, str]  # document, author
 Rating = tuple[str, str, float]  # the same, and a value
 _VALUE = ("doc_id", "author", "value")
-CONFIDENCE = 0.95
 _NUMBERS, _LEVELS = next_labels.WeightedCard._fields, get_args(next_labels.Level)
 _WORDS = re.compile(r"(certificate|judge-card) (\S+(?: \([^)]*\))?) (\S+)(?: (\S+))?")
 _FORMS = (
@@ -115,7 +114,7 @@ def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion
     documents, authors, scores, chances = zip(*frame.texts, strict=True)
     x, chance = np.array(scores, dtype=np.float64), np.array(chances, dtype=np.float64)
     y = np.array([rated.get(text, np.nan) for text in zip(documents, authors, strict=True)])
-    sure: dict[str, Any] = {"confidence": CONFIDENCE}
+    sure: dict[str, Any] = {"confidence": 0.95}
     if decision.kind == "judge-card":
         sure |= {"rng": np.random.default_rng(0), "cluster": documents}
         card = next_labels.weighted_card(x, _passed(y, criterion), chance, **sure)

@@ -100,7 +100,7 @@ export interface TableInfo {
   cell: CellInfo | null; // what stands in a cell of the matrix, or an estimate in a plain table
   hide: string[]; // columns not shown until asked for ("recipe")
   figures: string[]; // names of figures that draw it
-  picture: string; // "tiles": the larger a number, the darker its cell; "pairs": these, with a mirrored half; "dots": values and intervals on one scale
+  picture: string; // "tiles": the larger a number, the darker its cell; "pairs": such tiles with a mirrored half; "dots": values and intervals on one scale
 }
 
 /** Which table the view Systems shows. */
@@ -138,7 +138,7 @@ export interface TextsInfo {
   measures: Measure[]; // columns of the index after the fixed ones: metrics, then people
   judges: string[];
   parts: string[]; // facets or sections that texts may have
-  index: TableInfo; // a row per text; see INDEX
+  table: TableInfo; // the index: a row per text
   search: string[]; // ids of what a search reads: shards of rows of the index, in order
   documents_in: string[]; // ids of shards of documents: value of column `home` is a place in it
 }

@@ -50,7 +50,8 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
   const open = at.show?.split(",").map(Number) ?? [now, beside];
   const texts = document.texts.flatMap((_, i) => (open.includes(i) || i === now ? [i] : []));
   useEffect(() => {
-    if (at.seek) go({ seek: null, line: seekLine(document.texts[now]!, at.seek, at.judge), text: authors[now]! }, true);
+    if (at.seek)
+      go({ seek: null, line: seekLine(document.texts[now]!, at.seek, at.judge, at.x), text: authors[now]! }, true);
   }, [at.seek]);
   useFound(article, at.q);
   const line = at.line ? place(document, authors[now]!, at.line) : null;

@@ -1,6 +1,7 @@
 /** Claims and what they rest on: addresses of lines, passages to lines and back, stretches of texts. */
 import type { Block, Document, Line, Mark, Text } from "./contract";
 import { key } from "./address";
+import { label } from "./format";
 
 /** What is lit: passages of the source, and a stretch of one text. */
 export interface Spot {
@@ -33,9 +34,10 @@ export function place(document: Document, author: string, at: string): Spot | nu
   return text && line ? spotOf(text, line) : null;
 }
 
-/** The first line with a judgment of this side, by this judge where one is named. */
-export function seekLine(text: Text, side: string, judge: string | undefined): string | null {
-  for (const block of text.blocks) {
+/** The first line with a judgment of this side, by this judge where one is named; those of a metric first. */
+export function seekLine(text: Text, side: string, judge?: string, metric?: string): string | null {
+  const asks = (block: Block) => Number(block.heads.some((head) => label(head.measure, head.judge) === metric));
+  for (const block of text.blocks.toSorted((a, b) => asks(b) - asks(a))) {
     for (const line of block.lines) {
       const there = line.judgments.some(
         (judgment, i) => judgment.side === side && (!judge || key(block.heads[i]?.judge ?? "") === judge),

@@ -51,6 +51,11 @@ test("the first line that counts against a text, of any judge or of one", () => 
   expect(seekLine(text, "against", undefined)).toBe("claim:x:1");
   expect(seekLine(text, "against", "j")).toBe("claim:x:2");
   expect(seekLine(text, "unknown", undefined)).toBeNull();
+  const first: Block = { ...block, id: "first", heads: block.heads.map((head) => ({ ...head, measure: "other" })) };
+  const both = { ...text, blocks: [first, ...text.blocks] };
+  expect(seekLine(both, "against")).toBe("first:1");
+  const asked = block.heads[0]!;
+  expect(seekLine(both, "against", undefined, `${asked.measure} (${asked.judge})`)).toBe("claim:x:1");
 });
 
 test("passages know the lines that rest on them", () => {

@@ -41,12 +41,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the page out where it is not the point: it takes longer than the tables."""
-    monkeypatch.setattr("metassay.reporting.meta_page.write_meta_page", lambda *_, **__: None)
-
-
 @pytest.fixture(scope="module")
 def given() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Four systems on ten documents: two metrics and a length, two raters, some of it missing."""

@@ -98,6 +98,20 @@ def test_columns_are_guessed_where_names_leave_one_choice(judge, human):
     assert value(found, "sensitivity") == pytest.approx(44 / 48)
 
 
+def test_people_are_held_against_their_own_scorer():
+    frame = sixty().rename(columns={"judge": "facts", "human": "facts_human_ann"})
+    frame["llm-rubric"] = ["pass", "fail"] * 30
+    found = judge_check(frame)
+    assert found.notes[1] == "columns guessed: judge=facts; human=facts_human_ann; doc=doc_id"
+    two = frame.assign(tone=frame["facts"], tone_human_ann=frame["facts_human_ann"])
+    with pytest.raises(BadInput, match="no column is clearly that of people's labels; say which"):
+        judge_check(two)
+    assert "human=tone_human_ann" in judge_check(two, judge="tone").notes[1]
+    both = two.rename(columns={"tone": "tone_judge_gpt"}).assign(tone_judge_mini=frame["facts"])
+    found = judge_check(both, human="tone_human_ann")
+    assert [*found.card["judge"].unique()] == ["tone_judge_gpt", "tone_judge_mini"]
+
+
 def test_what_names_do_not_tell_is_asked_for():
     frame = sixty().rename(columns={"judge": "a", "human": "b"})
     with pytest.raises(BadInput) as caught:

@@ -32,12 +32,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the page out where it is not the point: it takes longer than the tables."""
-    monkeypatch.setattr("metassay.reporting.meta_page.write_meta_page", lambda *_, **__: None)
-
-
 def frames(documents: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
     rng = np.random.default_rng(5)
     texts = [(f"d{d}", system) for d in range(documents) for system in ("a", "b", "c")]

@@ -14,12 +14,12 @@ from metassay.datasets.registry import load_registry
 from metassay.metrics import extractiveness
 from metassay.units.statements import statements
 from tests.support import hospital_course
+from tests.support.sampling import near
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "data/hospital_course"
 CATEGORIES = ["incorrect", "missing", "not_in_notes"]
 KEY = ["doc_id", "author", "sentence"]
-SURE = 3.29  # standard errors: one of a thousand numbers lies further away
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +88,6 @@ def test_rater_2_has_the_counts_of_the_file(made: Ingested, planted: pd.DataFram
         np.testing.assert_allclose(counts[name], of_file.reindex(counts.index), atol=1e-9)
     grave = second.map(lambda its: sum(one.get("severity") == "critical" for one in its))
     np.testing.assert_allclose(counts["critical"], grave.reindex(counts.index), atol=1e-9)
-
-
-def near(found: float, chances: pd.Series) -> None:
-    """Whether a sum of draws is as near its expectation as 99.9 % are."""
-    error = np.sqrt((chances * (1 - chances)).sum())
-    assert abs(found - chances.sum()) <= SURE * error + 0.5
 
 
 def test_errors_come_back_at_their_rates(

@@ -147,7 +147,7 @@ class Client:
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.setattr(distributed, "Client", Client)
     monkeypatch.setattr(dask_cluster, "WAIT_SECONDS", 0.01)
-    options = {"storage": str(tmp_path / "shards"), "patience_s": 0.05}
+    options: dict[str, Any] = {"storage": str(tmp_path / "shards"), "patience_s": 0.05}
     return Cluster(ExecutorOptions(kind="dask", address=ADDRESS, **options), "a")
 
 

@@ -129,7 +129,7 @@ def test_shards_have_every_number_of_the_tables(make, written) -> None:
 
 def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(make, written) -> None:
     texts = page_data.head(written)["texts"]
-    index = page_data.frame(written, texts["index"])
+    index = page_data.frame(written, texts["table"])
     documents = page_data.documents(written)
     assert list(index["document"]) == [document["id"] for document in documents]
     wrong = []

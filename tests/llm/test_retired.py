@@ -1,13 +1,10 @@
 """A model that is gone, as providers say it, and what only looks like one."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.llm.ledger import Ledger
 from metassay.llm.server_errors import Retired, is_retired
 from tests.llm.batch_setup import asking, request, requests
 from tests.llm.scripted_server import ScriptedServer, echo, whole
@@ -47,12 +44,6 @@ def test_what_providers_say_of_a_model_that_is_gone(status: int, body: Any) -> N
 @pytest.mark.parametrize(("status", "body"), NOT_SO.values(), ids=NOT_SO)
 def test_what_is_no_word_on_the_model(status: int, body: Any) -> None:
     assert not is_retired(status, body, "m-1")
-
-
-@pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "ledger.sqlite") as opened:
-        yield opened
 
 
 def test_a_run_says_what_is_retired_and_asks_no_more(ledger) -> None:

@@ -54,6 +54,11 @@ def ratings_of(*rows):
     return frame.astype({name: "str" for name in RATINGS.key} | {"value": "float64"})
 
 
+def table_of(metrics):
+    """Scores of several metrics, each by its name as `scores_of` takes them."""
+    return pd.concat([scores_of(values, metric=name) for name, values in metrics.items()])
+
+
 def scores_of(values, *, metric="m", judge="none", part="full", recipe="m|v1"):
     """values: (doc_id, author) -> value."""
     rows = [

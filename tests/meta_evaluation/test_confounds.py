@@ -20,6 +20,7 @@ from tests.meta_evaluation.invented_study import (
     ratings_of,
     scores_of,
     study,
+    table_of,
     tables_of,
 )
 
@@ -42,10 +43,6 @@ SHARES = (25, 50, 75, 100)
 def confounded(scores, ratings, coefficient="pearson"):
     options = OPTIONS.model_copy(update={"coefficient": coefficient})
     return confounds(gathered(scores, ratings, options=options, better=BETTER), options)
-
-
-def table_of(metrics):
-    return pd.concat([scores_of(values, metric=name) for name, values in metrics.items()])
 
 
 def copied():

@@ -18,6 +18,7 @@ from tests.meta_evaluation.invented_study import (
     scores_of,
     studied,
     study,
+    table_of,
 )
 
 COMPARED = OPTIONS.model_copy(update={"compared": ["a", "b", "less"], "folds": 3})
@@ -43,10 +44,6 @@ def three_metrics(documents=6):
         for name in sign
     }
     return ratings, errors, metrics
-
-
-def table_of(metrics):
-    return pd.concat([scores_of(values, metric=name) for name, values in metrics.items()])
 
 
 def test_by_hand():

@@ -17,6 +17,7 @@ from tests.meta_evaluation.invented_study import (
     scores_of,
     studied,
     study,
+    table_of,
 )
 from tests.statistics.test_significance import paired_bootstrap
 
@@ -41,10 +42,6 @@ def three_metrics(documents=8):
     ratings, _, errors = study(seed=1, documents=documents)
     metrics = {name: noisy(errors, seed) for seed, name in enumerate("abc")}
     return ratings, errors, metrics
-
-
-def table_of(metrics):
-    return pd.concat([scores_of(values, metric=name) for name, values in metrics.items()])
 
 
 def test_two_documents_by_hand():

@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "d9fb0de19223dbac"),
+        (1, "87469f16e95bfb35"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "c4df332712c4f2f0"),
+        (3, "7e4b934d7d8073bc"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -58,7 +58,7 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "d3596d730ab72b5e"),
+        (2, "b271c9e13658460e"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "2c2e0cd50eedb2f9"),
+        (2, "b829091dbc66cd83"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "e985ef4ade78a9ab"),
+        (5, "b489c10421af48ba"),
     ),
 }
 

@@ -230,3 +230,14 @@ def test_no_text_is_shown(here, capsys):
 def test_what_is_not_there_is_named_with_a_remedy(here, capsys, words, told):
     assert main(["show", *words]) == 2
     assert told in capsys.readouterr().err
+
+
+def test_a_page_that_a_cache_brought_asks_for_no_file_that_is_not_there(here):
+    data = here.parents[2] / "reports/sample/page/data"
+    data.mkdir(parents=True)
+    closing(["sample"], load())
+    since = data / "since.js"
+    assert since.read_text("utf-8") == 'metassay("since",null)\n'
+    since.write_text("of a check")
+    closing(["sample"], load())
+    assert since.read_text("utf-8") == "of a check"

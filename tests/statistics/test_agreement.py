@@ -10,6 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from metassay.statistics import agreement as coefficients
 from metassay.statistics.agreement import agreement
+from tests.support.statistics import krippendorff_alpha, percent
 
 NAN = np.nan
 SCALES = ("nominal", "ordinal", "interval")
@@ -26,16 +27,8 @@ TABLES = st.tuples(st.integers(1, 4), st.integers(0, 7)).flatmap(
 )
 
 
-def percent(a, b):
-    return agreement((a, b), coefficients.share_within)
-
-
 def cohen_kappa(a, b, weights="none"):
     return agreement((a, b), partial(coefficients.cohen_kappa, distance=weights))
-
-
-def krippendorff_alpha(ratings, scale):
-    return agreement(ratings, partial(coefficients.krippendorff_alpha, scale=scale))
 
 
 def test_by_hand():

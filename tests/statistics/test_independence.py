@@ -26,7 +26,7 @@ def sides(scores, coefficient, relations):
 
 
 def outcome(metrics, human, coefficient, relations, n=400, seed=0):
-    each = [sides(one, coefficient, relations) for one in metrics]
+    each = sides(np.stack(metrics), coefficient, relations)
     rng = np.random.default_rng(seed)
     return independence_test(each, sides(human, coefficient, relations), human.shape, n=n, rng=rng)
 
@@ -43,6 +43,16 @@ def world(shape=(3, 4), seed=0):
     shared = rng.normal(size=shape)
     own = rng.normal(size=(2, *shape)) + rng.normal(size=(2, shape[0], 1))
     return shared + own + rng.normal(size=(2, 1, shape[1]))
+
+
+def test_how_many_orders_there_are():
+    """Every one of few systems, each with enough of the documents; else as many as were asked."""
+    rng = np.random.default_rng(0)
+    for systems, n, alone, number in (
+        *((3, 1000, True, 6), (3, 1000, False, 6 * 501), (3, 99, False, 6 * 100)),
+        *((4, 24_000, False, 24 * 1001), (9, 1000, True, 1001), (9, 1000, False, 1001)),
+    ):
+        assert draw_orders((systems, 5), n, rng, alone=alone).n == number
 
 
 @pytest.mark.parametrize("relation", EVERY)
@@ -257,7 +267,7 @@ def test_nested_by_hand():
     human = metric + 5
     each = sides(human, "pearson", NESTED)
     rng = np.random.default_rng(0)
-    found = nested_test([sides(metric, "pearson", NESTED)], each, system, 2, n=4000, rng=rng)
+    found = nested_test(sides(metric[None], "pearson", NESTED), each, system, 2, n=4000, rng=rng)
     p = dict(zip(NESTED, found.p[0], strict=True))
     assert p["within"] == pytest.approx(2 / 36, abs=0.02)
     assert p["between_systems"] == pytest.approx(1)  # two systems either way round
@@ -268,9 +278,9 @@ def test_nested_designs_do_not_take_favourites_for_knowledge():
     p = []
     for run in range(200):
         system, metric, human = nested(rng)
-        each = [sides(side, "pearson", NESTED) for side in (metric, human)]
+        each = [sides(side, "pearson", NESTED) for side in (metric[None], human)]
         orders = np.random.default_rng(run)
-        p.append(nested_test(each[:1], each[1], system, 3, n=200, rng=orders).p[0])
+        p.append(nested_test(*each, system, 3, n=200, rng=orders).p[0])
     p = np.array(p)
     # Three systems: at best 2 of 6 orders, however strong their effects.
     assert p[:, 1].min() >= 1 / 3 - 1e-9
@@ -304,9 +314,9 @@ def test_clusters_are_tested_by_every_order_of_systems_and_every_sign(relation, 
     metric, human = world((3, 8), seed=4)
     cluster = np.array([0, 0, 1, 1, 1, 2, 2, 3])
     every = by_signs(metric, human, relation, coefficient, cluster)
-    one, other = ([sides(x, coefficient, [relation])] for x in (metric, human))
+    one, other = (sides(x, coefficient, [relation]) for x in (metric[None], human))
     rng = np.random.default_rng(0)
-    found = independence_test(one, other[0], (3, 8), n=12_000, rng=rng, cluster=cluster)
+    found = independence_test(one, other, (3, 8), n=12_000, rng=rng, cluster=cluster)
     assert found.statistics[0, 0, 0] == pytest.approx(every[0])
     drawn = np.unique(np.round(found.statistics[0, 0], 9))
     np.testing.assert_allclose(drawn, np.unique(np.round(every, 9)), atol=1e-9)
@@ -317,7 +327,7 @@ def test_clusters_are_tested_by_every_order_of_systems_and_every_sign(relation, 
 
 def test_between_systems_clusters_play_no_part():
     metric, human = world((5, 8))
-    each = [sides(metric, "pearson", ["system"])]
+    each = sides(metric[None], "pearson", ["system"])
     other = sides(human, "pearson", ["system"])
     found = [
         independence_test(
@@ -346,13 +356,13 @@ def test_topics_are_no_knowledge(nested):
             metric, human = (np.where(away, NAN, side) for side in (metric, human))
         else:
             relations = ["global", "between_systems", "between_documents", "within"]
-        one, other = (sides(side, "pearson", relations) for side in (metric, human))
+        one, other = (sides(side, "pearson", relations) for side in (metric[None], human))
         for clustered in wrong:
             more = {"n": 300, "rng": rng, "cluster": topic if clustered else None}
             if nested:
-                tested = nested_test([one], other, system, 4, **more)
+                tested = nested_test(one, other, system, 4, **more)
             else:
-                tested = independence_test([one], other, (4, 60), **more)
+                tested = independence_test(one, other, (4, 60), **more)
             wrong[clustered] += bool(np.nanmin(tested.adjusted(np.ones(1, dtype=bool))) < 0.05)
     assert wrong[False] >= 10  # of 60
     assert wrong[True] <= 7

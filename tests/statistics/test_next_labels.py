@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from metassay.statistics.next_labels import (
     FLOOR,
@@ -121,6 +122,30 @@ def test_equal_chances_give_the_plain_correlation():
     assert weighted.value == pytest.approx(np.corrcoef(x[twice], y[twice])[0, 1])
 
 
+def test_the_interval_is_by_how_far_each_document_moves_the_correlation():
+    """Each document's weights changed a little: the derivative, without a formula for it."""
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(2, 80)) + 0.7 * rng.normal(size=80)
+    system, document = np.repeat(np.arange(4), 20), np.tile(np.arange(20), 4)
+    chance = rng.uniform(0.2, 0.9, 80)
+
+    def correlation(of_document, factor):
+        weights = np.where(document == of_document, factor, 1.0) / chance
+        (xx, xy), (_, yy) = np.cov(x, y, aweights=weights)
+        return xy / np.sqrt(xx * yy)
+
+    r, h = correlation(0, 1.0), 1e-5
+    moved = np.array([correlation(d, 1 + h) - correlation(d, 1 - h) for d in range(20)]) / (2 * h)
+    kurtosis = 20 * np.sum(moved**4) / np.sum(moved**2) ** 2
+    t = scipy.stats.t.ppf(0.975, min(19, 40 / (kurtosis - 1)))
+    reach = t * np.sqrt(np.sum(moved**2) * 20 / 19) / (1 - r * r)
+    found = weighted_correlation(
+        x, y, chance, system=system, document=document, level="global", confidence=0.95
+    )
+    expected = [r, *np.tanh(np.arctanh(r) + np.array([-reach, reach]))]
+    assert [found.value, found.low, found.high] == pytest.approx(expected, abs=1e-6)
+
+
 def test_the_noise_in_systems_means_is_taken_off():
     rng = np.random.default_rng(2)
     found = []
@@ -160,3 +185,20 @@ def test_too_little_is_not_told():
         found = weighted_correlation([1, 2, 3], [NAN, 1, NAN], [0.5] * 3, level=level, **options)
         assert np.isnan(found.value)
         assert np.isnan(found.low)
+
+
+def test_texts_without_a_label_are_taken_for_others_of_their_verdict():
+    # The judge passes 6 texts, of which two groups have a label, and one (chance .1) has none.
+    judge = np.repeat([1.0, 1.0, 1.0, 0.0], [2, 2, 2, 10])
+    chance = np.repeat([0.1, 0.5, 1.0, 0.9], [2, 2, 2, 10])
+    people = np.full(16, np.nan)
+    people[[2, 4, 5]], people[6:15] = 1.0, 0.0
+    sure = {"confidence": 0.95, "rng": np.random.default_rng(0)}
+    found = weighted_card(judge, people, chance, **sure)
+    assert found.pass_rate.value == pytest.approx(6 / 16)
+    assert found.sensitivity.value == found.specificity.value == pytest.approx(1)
+    # Without a label of what the judge passes nothing tells how often it is right there.
+    people[:6] = np.nan
+    found = weighted_card(judge, people, chance, **sure)
+    assert np.isnan([*found.sensitivity[:3], *found.specificity[:3]]).all()
+    assert found.pass_rate.value == pytest.approx(0)

@@ -13,6 +13,7 @@ from statsmodels.stats import inter_rater
 from metassay.statistics import agreement as coefficients
 from metassay.statistics.agreement import agreement, agreement_interval, mean_of_others
 from metassay.statistics.correlation import EVERY_COEFFICIENT, WEIGHTED
+from tests.support.statistics import krippendorff_alpha, percent
 
 NAN = np.nan
 # Shrout and Fleiss 1979, table 2: four judges, six targets, and their table 4.
@@ -23,20 +24,12 @@ PRINTED = {"icc1": 0.17, "icc2": 0.29, "icc3": 0.71, "icc1k": 0.44, "icc2k": 0.6
 checked = settings(deadline=None, derandomize=True, max_examples=30)
 
 
-def percent(a, b):
-    return agreement((a, b), coefficients.share_within)
-
-
 def count_f1(a, b, tolerance):
     return agreement((a, b), partial(coefficients.share_within, tolerance=tolerance))
 
 
 def cohen_kappa(a, b, weights):
     return agreement((a, b), partial(coefficients.cohen_kappa, distance=weights))
-
-
-def krippendorff_alpha(ratings, scale):
-    return agreement(ratings, partial(coefficients.krippendorff_alpha, scale=scale))
 
 
 def fleiss_kappa(ratings):

@@ -1,12 +1,16 @@
 """Matrices, systems by documents, that several tests of statistics draw; published values."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+
+from metassay.statistics import agreement as coefficients
+from metassay.statistics.agreement import agreement
 
 NAN = np.nan
 NLPSTATS = {"global": "global", "document": "input", "system": "system"}  # its names of our levels
@@ -34,3 +38,11 @@ def three(rng, shape=(6, 15), *, discrete=False, missing=0.0):
     gaps = rng.random(shape) < missing
     human, a, b = (np.where(gaps, NAN, values) for values in scores)
     return a, b, human
+
+
+def percent(a, b):
+    return agreement((a, b), coefficients.share_within)
+
+
+def krippendorff_alpha(ratings, scale):
+    return agreement(ratings, partial(coefficients.krippendorff_alpha, scale=scale))

@@ -52,7 +52,7 @@ def score(cases: Sequence[Case], options: ConvOptions, checkpoint: NetworkOption
 
     At most 10 sentences of a statement and 100 passages are read, sentences of more than 10
     characters. Null where nothing is left, failed if a number is not finite. Laban et al. 2022,
-    section 3.3. Raises BadInput as `matrices` and `read_head`.
+    section 3.3. Raises BadInput as `by_matrix` and `read_head`.
     """
     head = read_head(Path(options.head))
 

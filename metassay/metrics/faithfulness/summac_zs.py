@@ -1,9 +1,8 @@
 """SummaC-ZS, and the matrix that SummaC's metrics share: a statement's sentences x passages."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from math import fsum
-from typing import NamedTuple
 
 from metassay.core.errors import BadInput
 from metassay.metrics.faithfulness import reading
@@ -44,28 +43,13 @@ class ZsOptions(SummacOptions):
     use_con: bool = True
 
 
-class Matrix(NamedTuple):
-    """Probabilities of a statement's m sentences, each by n passages.
-
-    `contradiction` is null if the model has no such class; both are null if a number is not finite,
-    and empty if nothing is left to read. `unread`: the share of the passages' words that were not
-    read; those of a passage that is cut count in part. `cut`: an end of a sentence was not read, or
-    a sentence was one too many.
-    """
-
-    entailment: list[list[float]] | None
-    contradiction: list[list[float]] | None
-    unread: float
-    cut: bool
-
-
 def score(cases: Sequence[Case], options: ZsOptions, checkpoint: NetworkOptions) -> reading.ByName:
     """SummaC-ZS of each statement: -1 to 1 (0 to 1 without `use_con`), higher is more faithful.
 
     Per sentence the highest probability of entailment less the highest of contradiction, over its
     passages; the mean over sentences. What has at most 10 characters is no sentence, and passages
     after the 100th are not read. Null where nothing is left, failed if a number is not finite.
-    Laban et al. 2022, section 3.2. Raises BadInput as `matrices`, or without a contradiction.
+    Laban et al. 2022, section 3.2. Raises BadInput as `by_matrix`, or without a contradiction.
     """
 
     def of_matrix(entailed: Shares, contradicted: Shares | None) -> float:
@@ -84,18 +68,53 @@ def by_matrix(
     *,
     most: int | None = None,
 ) -> list[list[Scored]]:
-    """What `value` makes of each statement's entailment and contradiction (see `matrices`)."""
+    """What `value` makes of the probabilities of a statement's sentences, each by its passages.
 
-    def scored(matrix: Matrix) -> Scored:
-        entailed, contradicted, unread, cut = matrix
-        if not any(entailed or ()):
-            return Scored(None, entailed is None, unread, cut)
-        return Scored(value(entailed or (), contradicted), False, unread, cut)
+    These are of entailment and of contradiction, the latter null if the model has no such class. At
+    most so many sentences are read, and the first 100 passages. `unread` counts the passages'
+    words, of a passage that is cut in part; `cut` also says that a sentence was one too many.
+    Raises BadInput as `loading.load`, and where the classes' names do not say what they mean.
+    """
 
     def scores(items: Sequence[reading.Pair]) -> list[Scored]:
-        return list(map(scored, matrices(items, options, checkpoint, most=most)))
+        read = [(_long(passages), _long(_sentences(text))) for passages, text in items]
+        asked = [(its[:PASSAGES], texts[:most]) for its, texts in read]
+        pairs = [(passage, text) for its, texts in asked for text in texts for passage in its]
+        if not pairs:
+            return [Scored(None) for _ in items]
+        names, compute = classifier("summac", checkpoint, options)
+        labels, digits = labels_of(options.labels or names), PROBABILITY[checkpoint.dtype].kept
+        every = iter(compute(pairs))
+
+        def scored(passages: Sequence[str], texts: Sequence[str]) -> Scored:
+            count = min(len(passages), PASSAGES)
+            outputs = [list(islice(every, count)) for _ in texts[:most]]
+            if not (outputs and count):
+                return Scored(None)
+            cut = any(output.hypothesis_cut for its in outputs for output in its)
+            lost = _unread(passages, outputs), cut or len(outputs) < len(texts)
+            if any(output.numbers is None for its in outputs for output in its):
+                return Scored(None, True, *lost)
+            known = [
+                [shares(each.numbers or (), labels, digits) for each in its] for its in outputs
+            ]
+            entailed, contradicted = (
+                [[share[label] for share in its] for its in known] if label in labels else None
+                for label in (ENTAILED, CONTRADICTED)
+            )
+            return Scored(value(entailed or (), contradicted), False, *lost)
+
+        return [scored(*texts) for texts in read]
 
     return reading.by_statement(cases, scores, Scored(None))
+
+
+def _unread(passages: Sequence[str], outputs: Sequence[Sequence[Output]]) -> float:
+    every = zip(*outputs, strict=True)
+    parts: list[float] = [max(output.premise_unread for output in its) for its in every]
+    parts += [1.0] * (len(passages) - len(parts))
+    sizes = [len(passage.split()) for passage in passages]
+    return sum(size * part for size, part in zip(sizes, parts, strict=True)) / (sum(sizes) or 1)
 
 
 def value(entailment: Shares, contradiction: Shares | None) -> float:
@@ -104,60 +123,12 @@ def value(entailment: Shares, contradiction: Shares | None) -> float:
     return fsum([*best, *(-max(its) for its in contradiction or ())]) / len(best)
 
 
-def matrices(
-    items: Sequence[reading.Pair],
-    options: SummacOptions,
-    checkpoint: NetworkOptions,
-    *,
-    most: int | None,
-) -> list[Matrix]:
-    """The matrix of each statement, of at most so many sentences, and its first 100 passages.
-
-    Raises BadInput as `loading.load`, and where the classes' names do not say what they mean.
-    """
-    read = [(_long(passages), _long(_sentences(texts))) for passages, texts in items]
-    pairs = [(p, s) for passages, texts in read for s in texts[:most] for p in passages[:PASSAGES]]
-    if not pairs:
-        return [Matrix([], [], 0.0, cut=False) for _ in items]
-    names, compute = classifier("summac", checkpoint, options)
-    labels, digits = labels_of(options.labels or names), PROBABILITY[checkpoint.dtype].kept
-    every = iter(compute(pairs))
-    return [_matrix(*texts, every, labels, digits, most) for texts in read]
-
-
 def _long(texts: Sequence[str]) -> list[str]:
     return [text for text in texts if len(text) > SHORTEST]
 
 
 def _sentences(text: str) -> list[str]:
     return [text[slice(*span)] for span in sentences(text)]
-
-
-def _matrix(
-    passages: Sequence[str],
-    texts: Sequence[str],
-    every: Iterator[Output],
-    labels: Sequence[str],
-    digits: int,
-    most: int | None,
-) -> Matrix:
-    if not (passages and texts):
-        return Matrix([], [], 0.0, cut=False)
-    outputs = [list(islice(every, len(passages[:PASSAGES]))) for _ in texts[:most]]
-    sizes = [len(passage.split()) for passage in passages]
-    parts = [max(output.premise_unread for output in its) for its in zip(*outputs, strict=True)]
-    parts += [1.0] * (len(passages) - len(parts))
-    lost = sum(size * part for size, part in zip(sizes, parts, strict=True)) / (sum(sizes) or 1)
-    cut = any(output.hypothesis_cut for its in outputs for output in its)
-    cut = cut or len(outputs) < len(texts)
-    if any(output.numbers is None for its in outputs for output in its):
-        return Matrix(None, None, lost, cut)
-    known = [[shares(output.numbers or (), labels, digits) for output in its] for its in outputs]
-    entailed, contradicted = (
-        [[share[label] for share in its] for its in known] if label in labels else None
-        for label in (ENTAILED, CONTRADICTED)
-    )
-    return Matrix(entailed, contradicted, lost, cut)
 
 
 KIND = FaithfulnessMetric(

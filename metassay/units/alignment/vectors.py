@@ -7,7 +7,6 @@ What was aligned is in the store of model outputs (metassay.models.outputs): a s
 model. Numbers have eight decimals, which with dtype float64 are the same on every processor.
 """
 
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -16,10 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from metassay.models import encoders, extra
-from metassay.models.loading import NetworkOptions, identify
-from metassay.models.matching import layers_of
-from metassay.models.outputs import Task, device_kind, outputs
+from metassay.models import encoders
+from metassay.models.matching import layers_of, stated, task_of
+from metassay.models.rows import Scores, computed
 from metassay.models.store import STORE
 from metassay.models.words import words
 from metassay.text.tokens import STOPWORDS
@@ -30,20 +28,12 @@ MEAN_GAIN, HIGHEST_GAIN = 0.01, 0.05  # a passage is kept whose gain has either
 LEAST_WEIGHT = 1e-4
 METHOD = 1  # part of the store's keys; whoever changes what is aligned raises it
 DECIMALS = 8
-_PACKAGES = ("bert-score", "transformers", "torch")
 
 
-class EncoderOptions(NetworkOptions):
-    """An encoder, and how many passages a statement gets at most (the paper takes 5).
-
-    `layers`: which layer's vectors (1: the first); null for bert-score's choice for this name on
-    the hub, and else the last. `batch_tokens`: how many tokens are encoded at once, padding
-    included; it is for speed, and changes last digits at most.
-    """
+class AlignmentOptions(encoders.EncoderOptions):
+    """An encoder, and how many passages a statement gets at most (the paper takes 5)."""
 
     k: int = Field(ge=1)
-    layers: int | None = Field(default=None, ge=1)
-    batch_tokens: int = Field(default=512, ge=1)
 
 
 class Tokens(NamedTuple):
@@ -76,7 +66,7 @@ Choose = Callable[[Tokens, Passages, int], list[tuple[int, float]]]
 def aligned(
     name: str,
     documents: Sequence[Statements],
-    options: EncoderOptions,
+    options: AlignmentOptions,
     choose: Choose,
     *,
     store: Path = STORE,
@@ -86,33 +76,35 @@ def aligned(
     A text that is longer than the encoder reads is cut, and a note says how many are. Raises
     BadInput if the extra `models` is not installed, or the model cannot be had.
     """
-    asked: list[tuple[str, ...]] = []
-    of_document: list[int] = []
-    for number, document in enumerate(documents):
-        asked += [(statement, *document.passages) for statement in document.statements]
-        of_document += [number] * len(document.statements)
-    layers = layers_of(options.model, options.layers)
-    settings = {"method": METHOD, "layers": layers or "last", "dtype": options.dtype}
-    task = Task(name, identify(options), options.device, settings | {"k": options.k}, _PACKAGES)
-    encoder = functools.cache(lambda: encoders.load_encoder(options, layers))
+    asked = [
+        (statement, *document.passages)
+        for document in documents
+        for statement in document.statements
+    ]
+    task = task_of(name, options, {"method": METHOD, "k": options.k})
 
-    def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-        for number, places in groupby(missing, key=of_document.__getitem__):
-            passages, said = documents[number].passages, {i: asked[i][0] for i in places}
-            texts = list(dict.fromkeys([*passages, *said.values()]))
-            read, cut = _tokens(encoder(), texts, options.batch_tokens)
-            there = [place for place, text in enumerate(passages) if text in read]
-            side = _joined([read[passages[place]] for place in there]) if there else None
-            found = {}
-            for place, text in said.items():
-                best = choose(read[text], side, options.k) if side and text in read else []
-                found[place] = {
-                    "chosen": [(there[at], value) for at, value in best],
-                    "cut": [text in cut, len(cut.intersection(passages))],
-                }
-            yield found
+    def load() -> Scores:
+        encoder = encoders.load_encoder(options, layers_of(options.model, options.layers))
 
-    each = iter(outputs(task, asked, compute, store=store))
+        def scores(inputs: Sequence[Any], batch_tokens: int) -> Iterator[Mapping[int, Any]]:
+            for passages, places in groupby(range(len(inputs)), key=lambda at: inputs[at][1:]):
+                said = {at: inputs[at][0] for at in places}
+                texts = list(dict.fromkeys([*passages, *said.values()]))
+                read, cut = _tokens(encoder, texts, batch_tokens)
+                there = [place for place, text in enumerate(passages) if text in read]
+                side = _joined([read[passages[place]] for place in there]) if there else None
+                found = {}
+                for place, text in said.items():
+                    best = choose(read[text], side, options.k) if side and text in read else []
+                    found[place] = {
+                        "chosen": [(there[at], value) for at, value in best],
+                        "cut": [text in cut, len(cut.intersection(passages))],
+                    }
+                yield found
+
+        return scores
+
+    each = iter(computed(task, asked, load, options.batch_tokens, store=store))
     found, statements_cut, passages_cut = [], 0, 0
     for document in documents:
         its = [next(each) for _ in document.statements]
@@ -130,17 +122,9 @@ def aligned(
     return Aligned(found, tally.notes, tally)
 
 
-def recipe(name: str, options: EncoderOptions) -> str:
+def recipe(name: str, options: AlignmentOptions) -> str:
     """Everything that can change more than a last digit, a folder by its content."""
-    settings: dict[str, object] = {
-        "k": options.k,
-        "model": identify(options).name,
-        "layers": layers_of(options.model, options.layers) or "last",
-        "device": device_kind(options.device),
-        "dtype": options.dtype,
-    }
-    settings |= {package: extra.version(package) for package in _PACKAGES}
-    return ",".join([name, *(f"{key}:{value}" for key, value in settings.items())])
+    return ",".join([name, f"k:{options.k}", *stated(options)])
 
 
 def _joined(passages: Sequence[Tokens]) -> Passages:
@@ -166,7 +150,7 @@ def _tokens(
         special = np.array([number in added for number in each.numbers], bool)
         if not special.all():
             found[text] = Tokens(units, special, special | _stop(encoder, text, len(each.numbers)))
-    return found, {text for text, each in zip(texts, read, strict=True) if each.cut}
+    return found, {text for text, each in zip(texts, read, strict=True) if each.unread}
 
 
 def _stop(encoder: encoders.Encoder, text: str, count: int) -> Any:
@@ -249,7 +233,7 @@ def gain(covers: Reals, k: int) -> list[tuple[int, float]]:
 
 def _kind(name: str, choose: Choose) -> Alignment:
     return Alignment(
-        options=EncoderOptions,
+        options=AlignmentOptions,
         align=lambda documents, options: aligned(name, documents, options, choose),
         recipe=lambda options, _: recipe(name, options),
     )

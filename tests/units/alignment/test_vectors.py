@@ -41,12 +41,12 @@ def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def options(k: int = 5, **changes: object) -> vectors.EncoderOptions:
+def options(k: int = 5, **changes: object) -> vectors.AlignmentOptions:
     block = {"model": MODEL, "device": "cpu", "dtype": "float64", "k": k} | changes
-    return parse(vectors.EncoderOptions, block, where="test")
+    return parse(vectors.AlignmentOptions, block, where="test")
 
 
-Kind = Callable[[list[Statements], vectors.EncoderOptions], Aligned]
+Kind = Callable[[list[Statements], vectors.AlignmentOptions], Aligned]
 
 
 def align(kind: Kind, passages: list[str], statements: list[str], **changes: object) -> Chosen:
