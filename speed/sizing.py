@@ -31,10 +31,10 @@ from metassay.judges import JUDGES
 from metassay.judges.llm import requests
 from metassay.judges.make import batch_of, instruments_of, make_judge
 from metassay.judges.run import batches, judge_pairs
+from metassay.llm.estimate import of_request
 from metassay.llm.ledger import Ledger
 from metassay.llm.needs import Resources
 from metassay.llm.prompts import Decoding
-from metassay.llm.tokens import of_request
 from metassay.metrics import METRICS
 from metassay.metrics.measure import measure
 from metassay.scoring.pairing.pairs import build_pairs
