@@ -169,7 +169,8 @@ def aligned(root: Path, count: int) -> dict[str, list[Case]]:
 
 
 def rows(root: Path, name: str) -> list[Any]:
-    return [json.loads(line) for line in (root / FOLDER / f"{name}.jsonl").open()]
+    lines = (root / FOLDER / f"{name}.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
 
 
 def joined(case: Case) -> list[Texts]:

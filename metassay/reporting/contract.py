@@ -12,7 +12,7 @@ only, never in keys.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-CONTRACT = 1
+CONTRACT = 2
 
 
 class Dataset(NamedTuple):

@@ -58,7 +58,7 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "b271c9e13658460e"),
+        (2, "7fae032f9f2143e9"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
