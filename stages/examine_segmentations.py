@@ -1,6 +1,6 @@
 """examine_segmentations: labels of sentences x right labels -> scores and confusions."""
 
-from metassay.labelled.segmentations import examine
+from metassay.labelled.segmentation_scores import examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES

@@ -1,6 +1,6 @@
 """ingest_study: ratings that came back from people -> ratings of one study."""
 
-from metassay.datasets.ingest import ingest_study
+from metassay.datasets.study import ingest_study
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.ratings import RATINGS
 from stages.doorway import StageIO, program

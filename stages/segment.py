@@ -17,8 +17,8 @@ def main(io: StageIO) -> None:
     sources, segments = io.read(SOURCES), io.read(SEGMENTS)
     repeated = repeated_datasets(texts, sources)
     with connect(io, chosen, repeated) as session, executor(io, repeated) as over:
-        made = segment(texts, sources, segments, chosen, session.provide(chosen), over)
+        parts, notes = segment(texts, sources, segments, chosen, session.provide(chosen), over)
         asked = session.finish()
-    io.note([*made.notes, *asked.notes])
-    io.write(PARTS, made.parts)
+    io.note([*notes, *asked.notes])
+    io.write(PARTS, parts)
     io.write(RESPONSES, asked.responses, "segment")

@@ -16,8 +16,8 @@ def main(io: StageIO) -> None:
     sentences = io.read(SENTENCES)
     texts = texts_of(io.read(TEXTS), sentences)
     with connect(io, chosen, ()) as session:
-        made = predict(texts, name, chosen, session.provide(chosen))
+        labels, notes = predict(texts, name, chosen, session.provide(chosen))
         asked = session.finish()
-    io.note([*label_notes(chosen, set(sentences["label"])), *made.notes, *asked.notes])
-    io.write(SEGMENTED, made.labels, name)
+    io.note([*label_notes(chosen, set(sentences["label"])), *notes, *asked.notes])
+    io.write(SEGMENTED, labels, name)
     io.write(RESPONSES, asked.responses, f"segment-{name}")

@@ -16,7 +16,7 @@ import yaml
 from metassay.tables.documents import SOURCES
 from metassay.tables.parquet import empty, write
 from metassay.tables.parts import SEGMENTS
-from metassay.versions.code_yaml import refresh
+from metassay.versions.code_yaml import refresh as refresh_code
 from stages.doorway import enter
 
 ROOT = Path(__file__).parent.parent
@@ -29,7 +29,6 @@ READER = {
     **{"kind": "llm", "model": "m", "style": "json", "per_call": "part", "shots": 0},
     "rounds": 1,
 }
-_KEPT: list[bytes] = []
 OWN = Path("benchmarks/one/params.yaml")
 
 
@@ -85,16 +84,6 @@ def tiny_project(root: Path, base_url: str, passages: list[str], **changes: Any)
     write(SOURCES, sources(passages), root / "data/tables/one/sources.parquet")
     write(SEGMENTS, empty(SEGMENTS), root / "data/tables/one/segments.parquet")
     return root
-
-
-def refresh_code(root: Path) -> None:
-    """Write code.yaml; what was read of the code is kept from one project to the next."""
-    kept = root / ".work/code.json"
-    if _KEPT and not kept.exists():
-        kept.parent.mkdir(exist_ok=True)
-        kept.write_bytes(_KEPT[0])
-    refresh(root)
-    _KEPT[:] = [kept.read_bytes()]
 
 
 def sources(passages: list[str]) -> pd.DataFrame:

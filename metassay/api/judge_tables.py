@@ -12,7 +12,7 @@ from metassay.meta_evaluation.judge_cards import Judged, Row, numbers
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
 from metassay.statistics import shares
-from metassay.statistics.annotator_test import AnnotatorTest, annotator_test
+from metassay.statistics.annotator_test import annotator_test
 from metassay.statistics.classification import PRIOR, gwet_ac1
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.hidden_truth import by_agreement, latent_classes
@@ -45,11 +45,14 @@ def tables(given: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]:
         lines += unmet
         agreement = by_agreement(judged, given.table, **sure).items()
         contests = zip(given.raters, test.contests, strict=True)
+        raters = sum(np.isfinite(one.p) for one in test.contests)
+        replacement: Row = {"epsilon": chosen.epsilon, "n_raters": raters, **test._asdict()}
+        del replacement["contests"]
         for table, more in {
             "card": _card_rows(cards),
             "pass_rates": _pass_rates(cards, refused=bool(unmet)),
             "labels": _labels(card, chosen),
-            "replacement": [_replacement(test, base, chosen.epsilon)],
+            "replacement": [{**replacement, "base_rate_passes": base.passes}],
             "contests": [{"rater": who, **one._asdict()} for who, one in contests if one.n],
             "by_agreement": [
                 {"items": items, "of": of, **one._asdict()}
@@ -140,13 +143,6 @@ def _labels(card: Mapping[str, Estimate], chosen: Choices) -> Iterator[Row]:
     for (name, aim), many in needed.items():
         more = np.nan if np.isnan(many) else max(many - labelled, 0.0)
         yield {"for": name, "aim": aim, "labelled": labelled, "needed": many, "more": more}
-
-
-def _replacement(test: AnnotatorTest, base: AnnotatorTest, epsilon: float) -> Row:
-    row = {"epsilon": epsilon, "n_raters": sum(np.isfinite(one.p) for one in test.contests)}
-    row |= {**test._asdict(), "base_rate_passes": base.passes}
-    del row["contests"]
-    return row
 
 
 def _latent_rows(

@@ -72,7 +72,8 @@ def read_both(
         found = _read(of_scores, SCORING, named, of_ratings, keys, problems)
         if not problems:
             table = found.table
-            keys = Keys(frozenset(table["doc_id"]), frozenset(table["author"]) - {NAMELESS})
+            documents, systems = (frozenset(table[key].unique()) for key in ("doc_id", "author"))
+            keys = Keys(documents, systems - {NAMELESS})
     rated = _read(of_ratings, RATING, named, of_scores, keys, problems)
     raise_problems(problems)
     rated = rated._replace(table=as_written(RATINGS, rated.table[list(RATINGS.columns)]))
@@ -103,7 +104,7 @@ def _as_scores(found: Given) -> Given:
     # Which scores these are, however and in whatever order written.
     digest = hashlib.sha256(table["value"].to_numpy(dtype="<f8").tobytes())
     for key in SCORES.key:
-        digest.update("\x1f".join(table[key]).encode())
+        digest.update("\x1f".join(table[key].to_numpy()).encode())
     table["recipe"] = f"given|sha256:{digest.hexdigest()[:16]}"
     return found._replace(table=table)
 
@@ -322,7 +323,7 @@ def misnamed(scores: Given, ratings: Given) -> Iterator[str]:
 def _only_here(here: Given, there: Given, column: str, noun: str) -> Iterator[str]:
     mine, others = (one.texts[column] for one in (here, there))
     rows = mine[mine != REFERENCE].value_counts()
-    theirs = set(others) - {REFERENCE}
+    theirs = {*others.unique()} - {REFERENCE}
     only = sorted(set(rows.index) - theirs)
     for name in only[:_NAMES]:
         like = meant(name, sorted(theirs - set(rows.index)))
@@ -334,7 +335,7 @@ def _only_here(here: Given, there: Given, column: str, noun: str) -> Iterator[st
 
 
 def _spelt_alike(here: Given, there: Given) -> Iterator[str]:
-    mine, theirs = set(here.table["doc_id"]), set(there.table["doc_id"])
+    mine, theirs = ({*one.table["doc_id"].unique()} for one in (here, there))
     only, others = sorted(mine - theirs), sorted(theirs - mine)
     alike = {plain_key(name): name for name in others}
     pairs = [(name, alike[plain_key(name)]) for name in only if plain_key(name) in alike]

@@ -67,7 +67,7 @@ def grouped(given: Sequence[Given], named: Named) -> tuple[Groups, list[str]]:
     for option, key in (("strata", "doc_id"), ("cluster", "doc_id"), ("family", "author")):
         column = getattr(named, option)
         systems = (one.table[one.table["author"] != REFERENCE] for one in given)
-        every = {name for rows in systems for name in rows[key]}
+        every = {name for rows in systems for name in rows[key].unique()}
         if named.alone(option):
             found.append({name: name for name in every})
             continue

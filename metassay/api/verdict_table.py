@@ -150,10 +150,9 @@ def _sides(sheet: Sheet, found: Choices, free: Sequence[str], faults: Findings) 
     if people and people <= {scorers[name] for name in others}:
         # Columns of several scorers leave no choice; a person's are beside their own scorer's.
         of = {scorers[name] for name in found.judge} or people
-        columns = {"judge": others, "human": sides["human"]}
-        for what, said in {"judge": found.judge, "human": found.human}.items():
-            guess = tuple(name for name in columns[what] if scorers[name] in of)
-            sides[what] = said or (guess if len(of) == 1 else ())
+        for what, names in {"judge": others, "human": sides["human"]}.items():
+            guess = tuple(name for name in names if scorers[name] in of)
+            sides[what] = getattr(found, what) or (guess if len(of) == 1 else ())
     rest = [name for name in free if name not in sum(sides.values(), ())]
     if len(rest) == 1 and any(sides.values()):
         sides = {what: said or (rest[0],) for what, said in sides.items()}

@@ -13,7 +13,7 @@ from metassay.core.exit_codes import FAILED
 from metassay.core.kinds import choose
 from metassay.core.options import PARAMS
 from metassay.core.params import Params
-from metassay.datasets.clearance import label_problems
+from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import REGISTRY, Dataset, load_registry
 from metassay.llm.endpoints import PUBLIC
 from metassay.llm.needs import all_datasets

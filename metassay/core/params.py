@@ -274,11 +274,7 @@ class Params(Shared):
     @property
     def evaluations(self) -> dict[str, Evaluation]:
         """All that have a dataset, by name."""
-        found: dict[str, Evaluation] = {
-            **self.benchmarks,
-            **self.judge_tests,
-            **self.segment_tests,
-        }
+        found: dict[str, Evaluation] = {**self.benchmarks, **self.judge_tests, **self.segment_tests}
         return dict(sorted(found.items()))
 
     @property

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, raise_problems, shown
+from metassay.core.errors import BadInput, raise_problems
 from metassay.core.kinds import is_path
 from metassay.core.options import Criterion
 from metassay.datasets.checks import check
-from metassay.datasets.own_data import read_ratings
 from metassay.datasets.readers import READERS, reader_of, returned
 from metassay.tables.criteria import given_criteria
 from metassay.tables.documents import SOURCES, TEXTS
@@ -19,7 +18,7 @@ from metassay.tables.parquet import Table, empty
 from metassay.tables.parts import SEGMENTS
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import MEASUREMENTS
-from metassay.tabular.rows import Place, Rows, ScoreRow, TextRow, source_row
+from metassay.tabular.rows import Rows, ScoreRow
 
 
 class Ingested(NamedTuple):
@@ -81,39 +80,3 @@ def _frame(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     if not rows:
         return empty(table)
     return pd.DataFrame({name: [row[name] for row in rows] for name in table.columns})
-
-
-# Ratings that came back from people: a file of `metassay study import`, or of one's own.
-# Apart from `ingest`, as its stage needs neither the other readers nor their tables' contracts.
-
-
-def ingest_study(
-    file: Path,
-    study: str,
-    criteria: Mapping[str, Criterion],
-    sources: pd.DataFrame,
-    texts: pd.DataFrame,
-) -> pd.DataFrame:
-    """The ratings of one study as RATINGS, held against the tables SOURCES and TEXTS.
-
-    The file is as `ratings.csv` of one's own data (docs/own-data.md); its column `study` says
-    `study` in every row. Raises BadInput with every problem in one go, each naming file, line and
-    remedy: what datasets.checks says of ratings, and rows of another study.
-    """
-    rows = Rows()
-    read_ratings(file, rows)
-    for rating in rows.ratings:
-        if rating.study != study:
-            what = f"the rating is of study {shown(rating.study)}, not of {shown(study)}"
-            fix = "correct the column, or the name under studies in the benchmark's params.yaml"
-            rows.wrong(rating.at, what, remedy=fix)
-    rows.sources = [source_row(Place(SOURCES.name), doc, "", []) for doc in sources["doc_id"]]
-    key: Any = (texts[name] for name in ("doc_id", "author", "part"))
-    rows.texts = [
-        TextRow(Place(TEXTS.name), doc, author, part, None)
-        for doc, author, part in zip(*key, strict=True)
-    ]
-    check(rows, criteria)
-    raise_problems(f"{file.parent.as_posix()}/{line}" for line in rows.problems.lines())
-    found = [row._asdict() for row in rows.ratings]
-    return pd.DataFrame(found)[list(RATINGS.columns)] if found else empty(RATINGS)

@@ -236,12 +236,9 @@ def readable_key(value: object, *names: str) -> tuple[str, ...] | None:
 def _explained(detail: ErrorDetails) -> tuple[str, str, str]:
     """What is wrong, the remedy, and which of a list's items it is about."""
     steps = [step for step in detail["loc"] if isinstance(step, str)]
-    items = [
-        f"{str(of).removesuffix('s')} {step}"
-        for of, step in pairwise(detail["loc"])
-        if isinstance(step, int)
-    ]
-    name, example = " > ".join(steps), ", ".join(items)
+    numbered = ((of, step) for of, step in pairwise(detail["loc"]) if isinstance(step, int))
+    name = " > ".join(steps)
+    example = ", ".join(f"{str(of).removesuffix('s')} {step}" for of, step in numbered)
     kind, message = detail["type"], detail["msg"]
     if kind == "missing":
         return f"{shown(name)} is missing", "add it", example
@@ -285,12 +282,8 @@ def read(folder: Path, beside: Collection[str] = ()) -> Rows:
         return rows
     read_sources(folder / SOURCES_FILE, rows)
     _read_texts(folder / TEXTS_FILE, rows)
-    optional = {
-        RATINGS_FILE: read_ratings,
-        SCORES_FILE: _read_scores,
-        SEGMENTS_FILE: _read_segments,
-    }
-    for name, reader in optional.items():
+    optional = (read_ratings, _read_scores, _read_segments)
+    for name, reader in zip((RATINGS_FILE, SCORES_FILE, SEGMENTS_FILE), optional, strict=True):
         if os.path.lexists(folder / name):
             reader(folder / name, rows)
     check_citations(rows)
@@ -376,24 +369,23 @@ def records(
 
     A number is None where its cell, or its column, says that there is none.
     """
-    faults = Findings()
+    faults, problems = Findings(), rows.problems
     sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True)
+    columns = list(sheet.columns) if sheet is not None else []
     if sheet is not None and not header_is_right(
-        list(sheet.columns), path.name, rows.problems, required, tuple(defaults)
+        columns, path.name, problems, required, tuple(defaults)
     ):
         return
-    rows.problems.merge(faults)
+    problems.merge(faults)
     if sheet is None:
         return
-    numbers = {
-        name: sheet.clear_numbers(name, rows.problems) for name in values if name in sheet.columns
-    }
+    numbers = {name: sheet.clear_numbers(name, problems) for name in values if name in columns}
     for at, fields in sheet.rows:
         written = {name: cell for name, cell in fields.items() if cell or name not in defaults}
-        one = checked(model, {**defaults, **written}, at, rows.problems)
+        one = checked(model, {**defaults, **written}, at, problems)
         if one is not None:
             found = dict.fromkeys(values, None)
             for name, read_as in numbers.items():
                 what = f"{name!r} is not a finite number"
-                found[name] = read_as.sound(fields[name], at, what, remedy, rows.problems)
+                found[name] = read_as.sound(fields[name], at, what, remedy, problems)
             yield at, one, found

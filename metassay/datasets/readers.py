@@ -42,8 +42,8 @@ ITEM_READERS = {
     "llm_aggrefact": "metassay.labelled.readers.entailment:read_llm_aggrefact",
     "medec": "metassay.labelled.readers.medec:read",
     "snli": "metassay.labelled.readers.entailment:read_snli",
-    "wice": "metassay.labelled.readers.wice:read",
-    "xsum_factuality": "metassay.labelled.readers.xsum_factuality:read",
+    "wice": "metassay.labelled.readers.entailment:read_wice",
+    "xsum_factuality": "metassay.labelled.readers.entailment:read_xsum_factuality",
 }
 
 # For tests of segmentations: they give `metassay.labelled.records.Documents`.

@@ -12,7 +12,7 @@ from pathlib import Path
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import parse
 from metassay.core.params import Evaluation, ExecutorOptions
-from metassay.datasets.clearance import label_problems
+from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import load_registry
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.endpoints import check_workers

@@ -51,10 +51,8 @@ class Cards(NamedTuple):
         """All judges, best first by a number of a study, then raters."""
         judges = {judge for _, judge in self.whole}
         value = {judge: self.value(study, judge, statistic) for judge in judges}
-        return sorted(
-            judges,
-            key=lambda j: (j in self.raters, value[j] is None, -(value[j] or 0.0), j),
-        )
+        rank = {j: (j in self.raters, v is None, -(v or 0.0), j) for j, v in value.items()}
+        return sorted(judges, key=rank.__getitem__)
 
     def comparable(self, study: str, statistic: str) -> list[str]:
         """Those of `ranked` that have the number and were asked about all items of the study."""

@@ -231,27 +231,28 @@ def _scorers(criteria: Sequence[Study]) -> tuple[list[_Name], Array, Index]:
     """Criteria, then metrics, each sorted; their values (scorers, texts) of rated texts; strata."""
     people: dict[_Name, pd.Series] = {}
     strata: dict[str, str] = {}  # by document
-    metrics: dict[_Name, pd.Series] = {}
-    last: dict[_Name, Measured] = {}
     for one in criteria:
-        texts = pd.MultiIndex.from_product([one.systems, one.documents])
         labels = [one.found.strata[number] for number in one.layout.stratum]
         strata = dict(zip(one.documents, labels, strict=True)) | strata
+        texts = pd.MultiIndex.from_product([one.systems, one.documents])
         people["people", one.criterion] = pd.Series(one.oriented.ravel(), texts)
+    rated = pd.DataFrame(people).dropna(how="all")
+    metrics: dict[_Name, Array] = {}
+    last: dict[_Name, Measured] = {}
+    for one in criteria:
+        place = rated.index.get_indexer(pd.MultiIndex.from_product([one.systems, one.documents]))
         for metric in one.directed:
             name = "metric", metric.label
-            if last.get(name) is metric:  # another criterion of the same texts
-                continue
-            last[name], values = metric, pd.Series(metric.oriented.ravel(), texts)
-            metrics[name] = metrics[name].combine_first(values) if name in metrics else values
-    rated = pd.DataFrame(people).dropna(how="all")
-    named = sorted(people) + sorted(
-        name for name, values in metrics.items() if values.notna().any()
-    )
-    every = people | metrics
-    found = pd.DataFrame({name: every[name].reindex(rated.index) for name in named})
+            if last.get(name) is metric or np.isnan(metric.values).all():
+                continue  # of another criterion, the same texts
+            last[name], values = metric, metrics.setdefault(name, np.full(len(rated), np.nan))
+            there = place[place >= 0]
+            new = metric.oriented.ravel()[place >= 0]
+            values[there] = np.where(np.isnan(values[there]), new, values[there])
+    named = sorted(people), sorted(metrics)
+    every = [rated[name] for name in named[0]] + [metrics[name] for name in named[1]]
     stratum = numbered([strata[document] for document in rated.index.get_level_values(1)])
-    return named, found.to_numpy(dtype=np.float64).T, stratum
+    return named[0] + named[1], np.array(every, dtype=np.float64), stratum
 
 
 def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[dict[str, object]]:

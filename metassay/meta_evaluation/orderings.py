@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.agreement import oriented
@@ -21,6 +22,7 @@ from metassay.meta_evaluation.study import (
     check_criteria,
     frame_of,
     generator,
+    matrix,
     one_recipe,
 )
 from metassay.statistics.correlation import TIE
@@ -85,8 +87,8 @@ class _Pair(NamedTuple):
     """Two metrics' scores of the same texts of one part."""
 
     part: str
-    authors: pd.Index  # the rows of both metrics' values
-    documents: pd.Index  # their columns
+    authors: NDArray[np.object_]  # the rows of both metrics' values
+    documents: NDArray[np.object_]  # their columns
     a: Measured
     b: Measured
 
@@ -154,14 +156,13 @@ def _pairs(
                 str(judge),
                 better[str(metric)],
                 str(mine["recipe"].iloc[0]),
-                mine.pivot(index="author", columns="doc_id", values="value")
-                .reindex(index=authors, columns=documents)
-                .to_numpy(dtype=np.float64),
+                matrix(mine, authors, documents),
             )
             for (metric, judge), mine in rows.groupby(["metric", "judge"], sort=True)
         ]
+        names = authors.to_numpy(dtype=object), documents.to_numpy(dtype=object)
         for a, b in combinations(sorted(metrics, key=lambda one: one.label), 2):
-            yield _Pair(str(part), authors, documents, a, b)
+            yield _Pair(str(part), *names, a, b)
 
 
 _STUDIED = ["study", "criterion", "part"]

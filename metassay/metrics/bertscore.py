@@ -26,7 +26,7 @@ from metassay.models.outputs import text_hash
 from metassay.models.rows import Scores, computed
 from metassay.models.store import STORE
 
-METHOD = 2  # part of the store's keys; whoever changes what a match is raises it
+METHOD = 3  # part of the store's keys; whoever changes what a match is raises it
 _Three = Annotated[list[Annotated[float, Field(lt=1)]], Field(min_length=3, max_length=3)]
 
 
@@ -108,7 +108,7 @@ def measure(
     names = [each.name for each in DESCRIPTIONS]
 
     def match(pairs: Sequence[tuple[str, str]]) -> list[Match]:
-        return _matches(pairs, references, options, store)
+        return matches_of(pairs, options, references, store=store)
 
     return columns(names, candidates, evidence, match, _baseline(options))
 
@@ -124,11 +124,10 @@ def columns(
     pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if all(pair)]
     results = iter(match(full))
-    matches = [next(results) if all(pair) else without(*pair) for pair in pairs]
-    values = [values_of(each, baseline) for each in matches]
+    every = [next(results) if all(pair) else without(*pair) for pair in pairs]
+    values = [(values_of(each, baseline), any(each.unread)) for each in every]
     return {
-        name: [Measured(row[at], None, one.cut) for row, one in zip(values, matches, strict=True)]
-        for at, name in enumerate(names)
+        name: [Measured(row[at], None, cut) for row, cut in values] for at, name in enumerate(names)
     }
 
 
@@ -142,13 +141,14 @@ KIND = Metric(
 )
 
 
-def _matches(
+def matches_of(
     pairs: Sequence[tuple[str, str]],
-    references: Mapping[str, int] | None,
     options: BertscoreOptions,
-    store: Path,
+    references: Mapping[str, int] | None = None,
+    *,
+    store: Path = STORE,
 ) -> list[Match]:
-    """Matches of pairs without empty texts."""
+    """Matches of pairs of a candidate and a reference, none empty; with `idf` by `references`."""
     counted = ((text_hash(text), n) for text, n in (references or {}).items())
     idf = None if references is None else text_hash(repr(sorted(counted)))
 

@@ -25,7 +25,7 @@ from metassay.models.rows import Scores
 from metassay.models.store import STORE
 
 NAME, WINDOW_NAME = "med_bertscore", "med_bertscore_window"
-METHOD = 1  # part of the store's keys; whoever changes what a match is raises it
+METHOD = 2  # part of the store's keys; whoever changes what a match is raises it
 
 
 class MedBertscoreOptions(EncoderOptions):

@@ -42,10 +42,10 @@ class Encoder(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """What an encoder reads of a text, with its special tokens; `cut`: the text goes on."""
+    """What an encoder reads of a text, special tokens too; `unread`: the share that it does not."""
 
     numbers: list[int]
-    cut: bool
+    unread: float
 
 
 def load_encoder(options: NetworkOptions, layers: int | None = None) -> Encoder:
@@ -76,11 +76,12 @@ def tokens(encoder: Encoder, texts: Sequence[str]) -> list[Tokens]:
     for text in texts:
         encoder.tokenizer.model_max_length = limit + 1  # one more tells a cut text from a full one
         numbers = encode(encoder.tokenizer, text)
-        cut = len(numbers) > limit
-        if cut:
+        unread = 0.0
+        if len(numbers) > limit:
             encoder.tokenizer.model_max_length = limit
             numbers = encode(encoder.tokenizer, text)
-        read.append(Tokens(numbers, cut))
+            unread = 1 - len(numbers) / len(encoder.tokenizer(text, verbose=False)["input_ids"])
+        read.append(Tokens(numbers, unread))
     return read
 
 

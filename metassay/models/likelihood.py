@@ -1,7 +1,6 @@
 """How likely an encoder-decoder finds each token of a target text, given a source text."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from metassay.models import extra, rows
@@ -58,14 +57,15 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
         return rows.Row(features, (*_places(labels, target), *told))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Likelihoods]:
-        values: dict[int, Any] = {}
-        for places, labels, numbers in _parts(weights, tensors, batch):
-            logits = numbers if options.dtype == "float64" else numbers.float()
-            every = logits.gather(-1, labels[:, None])[:, 0] - logits.logsumexp(-1)
-            sizes = [len(batch[place].features["labels"]) for place in places]
-            values |= zip(places, every.cpu().split(sizes), strict=True)
-        for place, row in enumerate(batch):
-            yield Likelihoods(rows.finite(values[place]), *row.told)
+        labels, sizes = tensors.pop("labels"), [len(row.features["labels"]) for row in batch]
+        torch = extra.module("torch")
+        every = torch.arange(labels.shape[1], device=labels.device)
+        real = every < torch.tensor(sizes, device=labels.device)[:, None]
+        logits = _logits(weights, tensors, batch, real)
+        logits = logits if options.dtype == "float64" else logits.float()
+        values = logits.gather(-1, labels[real][:, None])[:, 0] - logits.logsumexp(-1)
+        for row, its in zip(batch, values.cpu().split(sizes), strict=True):
+            yield Likelihoods(rows.finite(its), *row.told)
 
     return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
 
@@ -89,53 +89,47 @@ def both_sides(
     return encode
 
 
-def _parts(
-    weights: Any, tensors: Mapping[str, Any], batch: Sequence[rows.Row]
-) -> Iterator[tuple[list[int], Any, Any]]:
-    """Places of rows, the tokens of their targets one after another, and the logits at each.
+class _OfRows:
+    """A layer's keys and values of sources, as those of the rows that have them.
 
-    Each distinct source is encoded once. The targets of one source are a part, and the decoder
-    makes keys and values of it once; rows that share no source are a part as well.
+    They are made when they are asked for: those of all layers may not fit into memory.
     """
-    torch = extra.module("torch")
-    of_source: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
-    for place, row in enumerate(batch):
-        of_source[tuple(row.features["input_ids"])].append(place)
-    firsts = [places[0] for places in of_source.values()]
-    mask = tensors["attention_mask"]
-    encode = weights.get_encoder()
-    read = encode(input_ids=tensors["input_ids"][firsts], attention_mask=mask[firsts])[0]
-    states = dict(zip(firsts, read, strict=True))
-    parts = [places for places in of_source.values() if len(places) > 1]
-    parts.append([places[0] for places in of_source.values() if len(places) == 1])
-    for places in filter(None, parts):
-        its = torch.stack([states[place] for place in places if place in states])
-        sizes = torch.tensor([len(batch[place].features["labels"]) for place in places])
-        real = (torch.arange(int(sizes.max())) < sizes[:, None]).to(mask.device)
-        labels, decoded = (
-            tensors[name][places, : real.shape[1]] for name in ("labels", "decoder_input_ids")
-        )
-        known = {"attention_mask": mask[places], "decoder_input_ids": decoded}
-        if len(its) < len(places):
-            known["past_key_values"] = _crossed(weights, its, mask[places[:1]], decoded)
-        known["encoder_outputs"] = (its.expand(len(places), -1, -1),)
-        # Logits are most of what is computed of a target, so padding has none.
-        head = weights.get_output_embeddings()
-        with head.register_forward_pre_hook(lambda _, states, real=real: states[0][real]):
-            yield places, labels[real], weights(**known).logits
+
+    def __init__(self, layer: Any, source: Sequence[int]) -> None:
+        self._layer, self._source = layer, source
+
+    def __getattr__(self, name: str) -> Any:
+        its = getattr(self._layer, name)
+        if name not in ("keys", "values"):
+            return its
+        # A single source is not copied.
+        alone = len(its) == 1
+        return its.expand(len(self._source), -1, -1, -1) if alone else its[self._source]
 
 
-def _crossed(weights: Any, states: Any, mask: Any, decoded: Any) -> Any:
-    """The cache of a decoder that has crossed one source, which all rows of `decoded` share."""
-    transformers = extra.module("transformers")
-    empty = transformers.DynamicCache
-    cache = transformers.EncoderDecoderCache(empty(), empty())
-    known = {"encoder_outputs": (states,), "attention_mask": mask, "past_key_values": cache}
-    weights(**known, decoder_input_ids=decoded[:1, :1], use_cache=True)
-    for layer in cache.cross_attention_cache.layers:
-        layer.keys = layer.keys.expand(len(decoded), -1, -1, -1)
-        layer.values = layer.values.expand(len(decoded), -1, -1, -1)
-    return transformers.EncoderDecoderCache(empty(), cache.cross_attention_cache)
+def _logits(weights: Any, tensors: dict[str, Any], batch: Sequence[rows.Row], real: Any) -> Any:
+    """The logits at the `real` places of the targets, one row after the other.
+
+    Each distinct source is encoded once, and the decoder makes keys and values of it once.
+    """
+    numbers, mask = tensors.pop("input_ids"), tensors["attention_mask"]
+    keys = [tuple(row.features["input_ids"]) for row in batch]
+    distinct = list(dict.fromkeys(keys))
+    firsts, source = [keys.index(key) for key in distinct], [distinct.index(key) for key in keys]
+    states = weights.get_encoder()(input_ids=numbers[firsts], attention_mask=mask[firsts])[0]
+    if len(firsts) < len(batch):
+        transformers = extra.module("transformers")
+        empty = transformers.DynamicCache
+        cache = transformers.EncoderDecoderCache(empty(), empty())
+        begun = tensors["decoder_input_ids"][firsts, :1]
+        known = {"encoder_outputs": (states,), "attention_mask": mask[firsts]}
+        weights(**known, decoder_input_ids=begun, past_key_values=cache, use_cache=True)
+        crossed = cache.cross_attention_cache
+        tensors["past_key_values"] = transformers.EncoderDecoderCache(empty(), crossed)
+        crossed.layers = [_OfRows(layer, source) for layer in crossed.layers]
+    # Logits are most of what is computed of a target, so padding has none.
+    with weights.get_output_embeddings().register_forward_pre_hook(lambda _, its: its[0][real]):
+        return weights(**tensors, encoder_outputs=(states[source],)).logits
 
 
 def _places(encoding: Any, text: str) -> tuple[list[int], list[int]]:

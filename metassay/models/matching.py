@@ -24,12 +24,13 @@ Embed = Callable[[Encoder, Sequence[Sequence[int]], int], list[Any]]  # as `enco
 class Match(NamedTuple):
     """Precision and recall of a pair, null where all tokens of a text weigh nothing.
 
-    `cut`: a text was longer than the encoder reads. `matched`: false where a text had no tokens.
+    `unread`: the share of the candidate's tokens, and of the reference's, that the encoder does not
+    read. `matched`: false where a text had no tokens.
     """
 
     precision: float | None
     recall: float | None
-    cut: bool = False
+    unread: tuple[float, float] = (0.0, 0.0)
     matched: bool = True
 
 
@@ -46,6 +47,9 @@ class Way(NamedTuple):
     by_count: bool = False
 
 
+PLAIN = Way()
+
+
 def without(candidate: object, reference: object) -> Match:
     """The match of two texts of which one is empty (then 0) or both (then null)."""
     value = 0.0 if candidate or reference else None
@@ -57,7 +61,7 @@ def matches(
     pairs: Sequence[Pair],
     weigh: Weigh,
     batch_tokens: int,
-    way: Way = Way(),  # noqa: B008 - it is immutable
+    way: Way = PLAIN,
 ) -> Iterator[dict[int, Match]]:
     """Match every pair (of texts that are not empty); by its place, block by block.
 
@@ -78,7 +82,7 @@ def matches(
         found = _precisions_and_recalls(encoder, here, read, (weigh, way), batch_tokens)
         said = {text: not special.issuperset(read[text].numbers) for pair in here for text in pair}
         yield {
-            place: Match(precision, recall, read[candidate].cut or read[reference].cut)
+            place: Match(precision, recall, (read[candidate].unread, read[reference].unread))
             if said[candidate] and said[reference]
             else without(said[candidate], said[reference])
             for place, (candidate, reference), (precision, recall) in zip(
@@ -119,11 +123,7 @@ def stated(options: EncoderOptions, **more: object) -> list[str]:
 
 
 def match(
-    candidate: Any,
-    reference: Any,
-    weights: Any,
-    reference_weights: Any,
-    way: Way = Way(),  # noqa: B008 - it is immutable
+    candidate: Any, reference: Any, weights: Any, reference_weights: Any, way: Way = PLAIN
 ) -> Any:
     """Precision and recall of a pair: two numbers, NaN where all weights of its side are 0.
 

@@ -14,18 +14,12 @@ import numpy as np
 from metassay.models import extra
 from metassay.models.digits import UNITS, on_grid
 from metassay.models.encoders import Encoder, encoded, held
+from metassay.text.spans import Span
 
 # Numbers stay whole (7.2, 120/80, 1,000), a unit written against one is apart (20mg, 5-cm).
 _WORD = re.compile(r"\d+(?:[.,/:]\d+)*|[^\W\d_][^\W_]*(?:['\u2019][^\W\d_]+)*|%")
 
 LAYERS = 3  # the table of pieces, the middle layer and the last one
-
-
-class Word(NamedTuple):
-    """A word of a text, by its place there: text[start:end]."""
-
-    start: int
-    end: int
 
 
 class Text(NamedTuple):
@@ -38,15 +32,15 @@ class Text(NamedTuple):
     characters that its tokenizer drops.
     """
 
-    words: tuple[Word, ...]
+    words: tuple[Span, ...]
     vectors: Any
     rarity: Any
     cut: int = 0
 
 
-def words(text: str) -> list[Word]:
+def words(text: str) -> list[Span]:
     """The words of a text, in order: runs of letters or digits, numbers whole, and `%`."""
-    return [Word(*match.span()) for match in _WORD.finditer(text)]
+    return [Span(*match.span()) for match in _WORD.finditer(text)]
 
 
 class _Piece(NamedTuple):
@@ -78,7 +72,7 @@ def encode(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> list[Te
     return [_text(its, part, size) for its, part in zip(found, parts, strict=True)]
 
 
-def _pieces(encoder: Encoder, place: int, text: str, its: Sequence[Word]) -> Iterator[_Piece]:
+def _pieces(encoder: Encoder, place: int, text: str, its: Sequence[Span]) -> Iterator[_Piece]:
     first, last = its[0].start, its[-1].end
     read = encoder.tokenizer(text[first:last], return_offsets_mapping=True, verbose=False)
     numbers: list[int] = read["input_ids"]
@@ -108,7 +102,7 @@ def _states(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) 
     return found
 
 
-def _text(its: Sequence[Word], parts: Sequence[tuple[_Piece, Any]], size: int) -> Text:
+def _text(its: Sequence[Span], parts: Sequence[tuple[_Piece, Any]], size: int) -> Text:
     sums = np.zeros((LAYERS, len(its), size))
     rarity, seen = np.zeros(len(its)), np.zeros(len(its), bool)
     at = 0

@@ -110,9 +110,7 @@ def run_of(
         systems={name: _chosen(params, SYSTEMS, "systems", name) for name in own.writers},
         segmentation=segmentation,
         decomposition=_chosen(params, DECOMPOSITIONS, "decompositions", own.decomposition),
-        alignments={
-            name: _chosen(params, ALIGNMENTS, "alignments", name) for name in own.alignments
-        },
+        alignments={n: _chosen(params, ALIGNMENTS, "alignments", n) for n in own.alignments},
         questions={
             name: parse(Questions, params.questions[name], where=f"{PARAMS} > questions > {name}")
             for name in own.questions
@@ -253,7 +251,7 @@ def _parts(run: Run, texts: pd.DataFrame, invented: Sequence[str], found: Plan) 
         )
         about = [text.full.text for text in every if text.full.text]
         _add(found, "segment", run.session, chosen, asked, about)
-    parts = segment(texts, given.sources, given.segments, chosen, resources).parts
+    parts = segment(texts, given.sources, given.segments, chosen, resources)[0]
     if resources.model is not None:
         parts, lost = _shared_out(parts)
         if lost:
@@ -278,14 +276,10 @@ def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) 
                 f"the claims of {lost} part(s) are not listed yet; what judges are asked about"
                 " them is estimated with clauses by rule in their place"
             )
-        aligned = {
-            name: align_units(sources, units, name, chosen)[0]
-            for name, chosen in run.alignments.items()
-        }
-        asked = [
-            build_pairs(sources, parts, units, aligned, questions)
-            for questions in run.questions.values()
-        ]
+        kinds = run.alignments.items()
+        aligned = {name: align_units(sources, units, name, kind)[0] for name, kind in kinds}
+        tables = (sources, parts, units, aligned)
+        asked = [build_pairs(*tables, questions) for questions in run.questions.values()]
     facets = run.segmentation.record.facets(run.segmentation.options)
     asked += [rubric_pairs(sources, parts, rubric, facets) for rubric in run.rubrics]
     as_texts = [pairs.astype(dict.fromkeys(_TEXTS, object)) for pairs in asked]
@@ -336,9 +330,8 @@ def _plan_judges(
                     " counted there"
                 )
             known.update(request.key for request, _ in own)
-            asked = requests._replace(
-                requests=[request for request, _ in own], most=[most for _, most in own]
-            )
+            first, each = [request for request, _ in own], [most for _, most in own]
+            asked = requests._replace(requests=first, most=each)
             costs = session.estimate(use, asked, [questions])
             found.planned.append(Planned(f"judge-{name}", use.model, costs))
 

@@ -23,10 +23,11 @@ from metassay.core.params import (
     load,
 )
 from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
-from metassay.datasets.ingest import ingest, ingest_study
+from metassay.datasets.ingest import ingest
 from metassay.datasets.own_data import given_metrics
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS, reader_problems
 from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
+from metassay.datasets.study import ingest_study
 from metassay.judges.make import example_problems, instruments_of
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences

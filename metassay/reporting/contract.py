@@ -10,13 +10,12 @@ only, never in keys.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-CONTRACT = 1
+CONTRACT = 2
 
 
-@dataclass(frozen=True)
-class Dataset:
+class Dataset(NamedTuple):
     """What the data are, for the footer."""
 
     title: str
@@ -26,8 +25,7 @@ class Dataset:
     seen: Sequence[str]  # whether choices saw these data
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """What the line on the data counts.
 
     missing: answers that lack; warning: notes on the data; limit: what the study is too small for;
@@ -38,16 +36,14 @@ class Problem:
     text: str
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(NamedTuple):
     """A column of the grid."""
 
     level: str  # value of column `level` in table certificates
     title: str  # "any two texts"
 
 
-@dataclass(frozen=True)
-class GridCell:
+class GridCell(NamedTuple):
     """For one criterion and decision a metric to `use`; one that is promising or undecided, the
     closest, to `confirm`; or `no` metric."""
 
@@ -60,8 +56,7 @@ class GridCell:
     says: str  # one short line: "best of 35 metrics", "rate 5 or more systems"
 
 
-@dataclass(frozen=True)
-class GridRow:
+class GridRow(NamedTuple):
     """A criterion with a cell per decision."""
 
     study: str
@@ -71,8 +66,7 @@ class GridRow:
     cells: Sequence[GridCell | None]  # per decision; null where nothing was tested
 
 
-@dataclass(frozen=True)
-class VerdictWord:
+class VerdictWord(NamedTuple):
     """A kind of verdict, and what it means."""
 
     kind: str  # the verdict, or what it begins with ("explained by")
@@ -80,32 +74,28 @@ class VerdictWord:
     means: str
 
 
-@dataclass(frozen=True)
-class Term:
+class Term(NamedTuple):
     """A term of the glossary."""
 
     term: str
     means: str
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(NamedTuple):
     """Another page."""
 
     href: str  # relative
     title: str
 
 
-@dataclass(frozen=True)
-class FigureInfo:
+class FigureInfo(NamedTuple):
     """figures/NAME.svg and .png."""
 
     name: str  # figures/NAME.svg and .png
     title: str  # to read out
 
 
-@dataclass(frozen=True)
-class ColumnInfo:
+class ColumnInfo(NamedTuple):
     """A column of a table."""
 
     name: str  # as in the CSV
@@ -113,8 +103,7 @@ class ColumnInfo:
     means: str  # "" where nothing is known
 
 
-@dataclass(frozen=True)
-class CellInfo:
+class CellInfo(NamedTuple):
     """Which columns stand together in a cell."""
 
     value: str  # column names
@@ -124,8 +113,7 @@ class CellInfo:
     missing: str = ""  # how many are missing, "" where unknown
 
 
-@dataclass(frozen=True)
-class TableInfo:
+class TableInfo(NamedTuple):
     """A table of the view Evidence, and how it is shown; values come in shards of its rows."""
 
     name: str  # "certificates"; unique
@@ -151,8 +139,7 @@ class TableInfo:
     picture: str = ""
 
 
-@dataclass(frozen=True)
-class SystemsInfo:
+class SystemsInfo(NamedTuple):
     """Which table the view Systems shows."""
 
     noun: str  # "system"; "judge" in a test of judges
@@ -168,16 +155,14 @@ class SystemsInfo:
     no_groups: str = ""  # why there are no letters, where somebody would look for them
 
 
-@dataclass(frozen=True)
-class AuthorInfo:
+class AuthorInfo(NamedTuple):
     """Who wrote texts."""
 
     name: str
     kind: str  # "system" | "reference" | "people"
 
 
-@dataclass(frozen=True)
-class Measure:
+class Measure(NamedTuple):
     """A column of the index by which texts are compared: a metric, or the mean of raters."""
 
     key: str  # in addresses, and as shown: a metric's label, or "people: " and a criterion
@@ -185,8 +170,7 @@ class Measure:
     better: str  # "higher" | "lower" | "neither"
 
 
-@dataclass(frozen=True)
-class TextsInfo:
+class TextsInfo(NamedTuple):
     """What the view Texts lists, filters, searches and opens.
 
     Columns of the index: `document` (doc_id), `author`, `task`, `home` (shard of its document),
@@ -203,14 +187,13 @@ class TextsInfo:
     measures: Sequence[Measure]  # columns of the index after the fixed ones: metrics, then people
     judges: Sequence[str]
     parts: Sequence[str]  # facets or sections that texts may have
-    index: TableInfo  # a row per text; see INDEX
+    table: TableInfo  # the index: a row per text
     search: Sequence[str]  # ids of what a search reads: shards of rows of the index, in order
     # ids of shards of documents: value of column `home` is a place in it
     documents_in: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(NamedTuple):
     """A passage of a source."""
 
     speaker: str
@@ -218,8 +201,7 @@ class Passage:
     text: str
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A stretch of a text that is of a part; ends in UTF-16 code units."""
 
     start: int  # in UTF-16 code units, as JavaScript counts
@@ -227,8 +209,7 @@ class Mark:
     part: str  # name
 
 
-@dataclass(frozen=True)
-class Rating:
+class Rating(NamedTuple):
     """What a rater gave; `of` is what the text was compared with."""
 
     criterion: str
@@ -237,8 +218,7 @@ class Rating:
     of: str = ""  # "" or what the text was compared with: the name of the other system
 
 
-@dataclass(frozen=True)
-class Judgment:
+class Judgment(NamedTuple):
     """What a judge answered; side: whether it counts for the text, against it, or not."""
 
     word: str  # "entailed", "not entailed", "graded 2 of 3", "failed: refused"
@@ -248,8 +228,7 @@ class Judgment:
     quotes: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
-class EachCitation:
+class EachCitation(NamedTuple):
     """What a judge answered about a single citation."""
 
     head: int  # of Block.heads: whose judge
@@ -258,8 +237,7 @@ class EachCitation:
     rest: Judgment | None  # without this one
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A claim, statement or criterion, with a judgment per head of its block."""
 
     number: int  # within its part
@@ -274,8 +252,7 @@ class Line:
     people: Sequence[Rating] = ()  # ratings of this line
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """Who was asked what."""
 
     question: str
@@ -283,8 +260,7 @@ class Asked:
     judge: str
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """Lines of one noun, and what was asked of each."""
 
     id: str  # "claim_recall": unique within the text
@@ -295,8 +271,7 @@ class Block:
     note: str = ""  # said instead of lines where none was asked
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A text with everything that people, metrics and judges made of it."""
 
     author: str
@@ -308,8 +283,7 @@ class Text:
     blocks: Sequence[Block] = ()  # claims, statements, criteria with what judges and people said
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """A source and the texts about it."""
 
     id: str
@@ -319,8 +293,7 @@ class Document:
     texts: Sequence[Text]
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """page/data/head.js: everything that the first screen needs."""
 
     # "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" | "changes" |

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -239,7 +239,7 @@ def _of_no_line(rated: Rated, found: Sequence[c.Block]) -> Iterator[c.Rating]:
     for (block, number), ratings in rated.items():
         if block != "text" and number >= there.get(block, 0):
             for one in ratings:
-                yield replace(one, criterion=f"{one.criterion} ({block}, {number})")
+                yield one._replace(criterion=f"{one.criterion} ({block}, {number})")
 
 
 def _place(text: str, part: Facet | None, start: int | None, end: int | None) -> tuple[int, int]:

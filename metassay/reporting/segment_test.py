@@ -13,11 +13,19 @@ from metassay.format.numbers import counted, short, shown, shown_interval
 from metassay.labelled.records import NONE
 from metassay.reporting import contract as c
 from metassay.reporting.evidence import finish, in_order
-from metassay.reporting.page import Report, filled, write_tables
+from metassay.reporting.figures.pictures import draw_confusions
+from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
 from metassay.reporting.section import short_estimate
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 
+SEGMENT_FIGURES = {
+    "confusions": Drawing(
+        draw_confusions,
+        "confusions",
+        "How many sentences of each label every segmentation gives which label",
+    )
+}
 WRONG = "share of wrong labels"
 _TEXT = ["doc_id", "author"]
 _SENTENCE = [*_TEXT, "position"]
@@ -112,8 +120,15 @@ def _write_page(
         answer=verdict(tables["segment_scores"], str(sentences["label"].value_counts().index[0])),
         texts=put_sentences(page, tables, wide, report.segmentations, labels),
     )
-    systems = {"headline": _HEADLINE}
-    finish(page, "segmentation test", shown_files, report.command, systems=systems, **head)
+    finish(
+        page,
+        "segmentation test",
+        shown_files,
+        report.command,
+        figures=put_figures(SEGMENT_FIGURES, shown_files, folder),
+        systems={"headline": _HEADLINE},
+        **head,
+    )
 
 
 def ranked(scores: pd.DataFrame) -> list[str]:

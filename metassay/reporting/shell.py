@@ -10,7 +10,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import pandas as pd
 from metassay.core.atomic import whole_file
 from metassay.core.visible import visible
 from metassay.format.frames import rows
-from metassay.reporting.contract import ColumnInfo, Document, Head, Link, TableInfo
+from metassay.reporting.contract import ColumnInfo, Head, Link, TableInfo
 
 BUNDLE = Path(__file__).with_name("bundle")  # what `npm run build` makes of page/
 LARGEST = 1_000_000  # bytes of a shard, about; what is larger than twice that is cut to pieces
@@ -64,10 +64,10 @@ class PageFolder:
 
     def put(self, name: str, value: object) -> str:
         """Write page/data/NAME.js, `/` in names becomes a folder; returns the name."""
-        self._write(name, encode(value))
+        self.write(name, encode(value))
         return name
 
-    def _write(self, name: str, value: bytes) -> None:
+    def write(self, name: str, value: bytes) -> None:
         """A value in JSON; where no file may have all of it, pieces of it as texts beside it."""
         if len(value) > 2 * LARGEST:
             text = value.decode()
@@ -106,21 +106,6 @@ class PageFolder:
             **shown,
         )
 
-    def put_documents(self, documents: Iterable[Document]) -> Iterator[tuple[Document, int]]:
-        """Write documents one by one, several to a shard; yields each with its shard's place."""
-        place, size = 0, 0
-        lines: list[bytes] = []
-        for document in documents:
-            text = encode(document)
-            if lines and size + len(text) > LARGEST:
-                self._write(f"documents/{place}", _of_lines(lines))
-                place, size, lines = place + 1, 0, []
-            lines.append(text)
-            size += len(text)
-            yield document, place
-        if lines:
-            self._write(f"documents/{place}", _of_lines(lines))
-
     def finish(self, head: Head) -> None:
         """Write the head, the bundle and index.html."""
         self.put("head", head)
@@ -130,6 +115,41 @@ class PageFolder:
             shutil.copyfile(BUNDLE / file, self.folder / "page" / file)
         shell = _SHELL.format(policy=_POLICY, name=html.escape(visible(head.name)))
         (self.folder / "index.html").write_text(shell, encoding="utf-8", newline="\n")
+
+
+class Shards:
+    """Values that are written one by one, several to a shard of about LARGEST bytes.
+
+    page/data/NAME/PLACE.js is `{key: [value, ...]}`.
+    """
+
+    def __init__(self, page: PageFolder, name: str, key: str) -> None:
+        self._page, self._name, self._key = page, name, key
+        self._ids: list[str] = []
+        self._lines: list[bytes] = []
+        self._size = self.n = 0  # bytes of the lines; values of all shards
+
+    def add(self, value: object) -> int:
+        """Returns the place of its shard."""
+        line = encode(value)
+        if self._lines and self._size + len(line) > LARGEST:
+            self._put()
+        self._lines.append(line)
+        self._size += len(line)
+        self.n += 1
+        return len(self._ids)
+
+    def finish(self) -> list[str]:
+        """The ids of all shards, in order."""
+        if self._lines:
+            self._put()
+        return self._ids
+
+    def _put(self) -> None:
+        name = f"{self._name}/{len(self._ids)}"
+        self._page.write(name, b"{%s:[%s]}" % (encode(self._key), b",\n".join(self._lines)))
+        self._ids.append(name)
+        self._lines, self._size = [], 0
 
 
 def put_since(folder: Path, since: Link | None) -> None:
@@ -148,10 +168,6 @@ def ask_no_since(folder: Path) -> None:
     vain no more: browsers complain of files that are not there."""
     if not (folder / "page/data/since.js").is_file():
         put_since(folder, None)
-
-
-def _of_lines(documents: Sequence[bytes]) -> bytes:
-    return b'{"documents":[' + b",\n".join(documents) + b"]}"
 
 
 def encode(value: object) -> bytes:
@@ -211,9 +227,9 @@ def _plain(value: Any) -> Any:
         return visible(value)
     if value is None or isinstance(value, int):
         return value
-    names = getattr(value, "__dataclass_fields__", None)
+    names = getattr(value, "_fields", None)
     if names is not None:
-        return {name: _plain(getattr(value, name)) for name in names}
+        return {name: _plain(of) for name, of in zip(names, value, strict=True)}
     if isinstance(value, dict):
         return {key: _plain(of) for key, of in value.items()}
     return [_plain(of) for of in value]

@@ -1,14 +1,14 @@
 """The view Texts of a page: shards of documents, their index, and what a search reads."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from metassay.core.visible import visible
 from metassay.reporting import contract as c
 from metassay.reporting.names import sorted_authors
-from metassay.reporting.shell import LARGEST, PageFolder
+from metassay.reporting.shell import PageFolder, Shards
 from metassay.tables.names import is_reference
 
 FIXED = {
@@ -47,17 +47,11 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     columns = {label: f"metric_{place}" for place, label in enumerate(metrics)}
     people = {name: f"people_{place}" for place, name in enumerate(criteria or ())}
     place_of = {part: str(place) for place, part in enumerate(parts)}
-    splits: list[Sequence[int]] = []
     index: list[dict[str, object]] = []
-    search = _Search(page)
-
-    def each() -> Iterator[c.Document]:
-        for document, split in documents:
-            splits.append(split)
-            yield document
-
-    for document, home in page.put_documents(each()):
-        for text, split in zip(document.texts, splits[-1], strict=True):
+    shards, search = Shards(page, "documents", "documents"), Shards(page, "search", "texts")
+    for document, splits in documents:
+        home = shards.add(document)
+        for text, split in zip(document.texts, splits, strict=True):
             scores, ratings = dict(text.scores), [*rated(text)]
             index.append(
                 {
@@ -72,13 +66,14 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
                     **{column: _mean(ratings, name) for name, column in people.items()},
                 }
             )
-            search.add(text)
+            lines = [line.text for block in text.blocks for line in block.lines]
+            search.add("\n".join([text.text, *(line for line in lines if line not in text.text)]))
     reals = [*columns.values(), *people.values()]
     known = [*FIXED, *_side_names(len(judges)), "split", "parts", *reals]
     frame = pd.DataFrame(index, columns=known)
     frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
     return c.TextsInfo(
-        documents=len(splits),
+        documents=shards.n,
         texts=len(frame),
         noun=noun,
         authors=[
@@ -91,47 +86,15 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
         ],
         judges=judges,
         parts=parts,
-        index=page.put_evidence("index", frame, means=FIXED, **dict.fromkeys(_UNUSED, ""), says=[]),
+        table=page.put_evidence("index", frame, means=FIXED, **dict.fromkeys(_UNUSED, ""), says=[]),
         search=search.finish(),
-        documents_in=[
-            f"documents/{n}" for n in range(int(frame["home"].max()) + 1 if index else 0)
-        ],
+        documents_in=shards.finish(),
     )
 
 
 def utf16(text: str, end: int) -> int:
     """How many UTF-16 code units the first `end` characters are, as pages show them."""
     return len(visible(text[:end]).encode("utf-16-le", "surrogatepass")) // 2
-
-
-class _Search:
-    """What a search reads, written as texts pass by."""
-
-    def __init__(self, page: PageFolder) -> None:
-        self._page, self._size = page, 0
-        self._read: list[str] = []
-        self._shards: list[str] = []
-
-    def add(self, text: c.Text) -> None:
-        """The text of the next row, and what is in its lines and not in it."""
-        lines = [line.text for block in text.blocks for line in block.lines]
-        read = "\n".join([text.text, *(line for line in lines if line not in text.text)])
-        size = len(read.encode("utf-8", "surrogatepass"))
-        if self._read and self._size + size > LARGEST:
-            self._put()
-        self._read.append(read)
-        self._size += size
-
-    def finish(self) -> list[str]:
-        """The shards, in order."""
-        if self._read:
-            self._put()
-        return self._shards
-
-    def _put(self) -> None:
-        name = f"search/{len(self._shards)}"
-        self._shards.append(self._page.put(name, {"texts": self._read}))
-        self._size, self._read = 0, []
 
 
 def _side_names(judges: int) -> list[str]:

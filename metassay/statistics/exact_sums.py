@@ -36,7 +36,9 @@ def weighted_sums(scores: Array, weights: Array) -> Array:
     whole = np.ldexp(scores, exponent)
     high = np.rint(whole)
     low = np.rint(np.ldexp(whole - high, 26))
-    return np.asarray(np.ldexp(weights @ high.T + np.ldexp(weights @ low.T, -26), -exponent.T))
+    both = weights @ np.concatenate((high, low)).T  # at once, as weights may be many
+    sums = both[:, : len(scores)] + np.ldexp(both[:, len(scores) :], -26)
+    return np.asarray(np.ldexp(sums, -exponent.T))
 
 
 def deviations(x: Array, weights: Array) -> Array:

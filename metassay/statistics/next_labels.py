@@ -119,14 +119,17 @@ def weighted_card(
     Texts of one verdict and one chance are a group: its share of passes is that of its labels, and
     counts by the group's size, so that a label stands for 1 / chance texts. A group without a label
     joins its neighbour. Intervals draw the groups' shares from their posteriors (one text a group);
-    texts of one `cluster` are alike. NaN with fewer than two labels.
+    texts of one `cluster` are alike. NaN with fewer than two labels; sensitivity and specificity
+    also where one of the judge's two verdicts has none.
     """
     p, labels = shares.probabilities(judge), shares.pass_or_fail(people)
     known = np.isfinite(labels) & np.isfinite(p)
     n = int(np.count_nonzero(known))
     if n < 2:
         return WeightedCard(*(Estimate(*UNDEFINED, n, float(n)),) * 3)
-    of = _groups(shares.judgments(p), np.asarray(chance, np.float64), known)
+    verdict = shares.judgments(p)
+    untold = np.isin((0.0, 1.0), verdict) & ~np.isin((0.0, 1.0), verdict[known])
+    of = _groups(verdict, np.asarray(chance, np.float64), known)
     table, passes, prior = _counted(p, labels, of)
     passing, alike = passes / table.labelled, shares.own_clusters(cluster, p.size)[known]
     of_label, found = of[known], []
@@ -140,7 +143,8 @@ def weighted_card(
         a, b = passes * worth / n + prior, (table.labelled - passes) * worth / n + 1.0 - prior
         sizes = rng.dirichlet(np.bincount(of[of >= 0]) + 0.5, DRAWS)
         drawn = _numbers(table._replace(size=sizes), rng.beta(a, b, (DRAWS, a.size)))[place]
-        found.append(Estimate(value, *shares.ends(drawn, value, confidence=confidence), n, worth))
+        ends = value, *shares.ends(drawn, value, confidence=confidence)
+        found.append(Estimate(*(UNDEFINED if untold.any() and place < 2 else ends), n, worth))
     return WeightedCard(*found)
 
 
@@ -148,11 +152,13 @@ def _groups(verdict: Array, chance: Array, known: Mask) -> Index:
     # Numbered from 0, by verdict and chance; -1 without a verdict.
     judged = np.isfinite(verdict)
     keys = np.stack((verdict[judged], np.round(chance[judged], 12)))
-    place = np.unique(keys, axis=1, return_inverse=True)[1].reshape(-1)
-    filled = np.unique(place[known[judged]])
-    below = np.searchsorted(filled, place, side="right") - 1  # the nearest, or else the first
+    groups, place = np.unique(keys, axis=1, return_inverse=True)
+    filled = np.unique(place.reshape(-1)[known[judged]])
+    # The nearest of the same verdict, if any is filled.
+    apart = np.abs(np.arange(groups.shape[1])[:, None] - filled)
+    apart = apart + groups.shape[1] * (groups[0][:, None] != groups[0][filled])
     made = np.full(verdict.size, -1, dtype=np.intp)
-    made[judged] = np.maximum(below, 0)
+    made[judged] = np.argmin(apart, axis=1)[place.reshape(-1)]
     return made
 
 

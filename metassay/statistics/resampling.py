@@ -28,7 +28,7 @@ from metassay.statistics.correlation import (
 from metassay.statistics.exact_sums import Array, Mask, blocks, quotient
 from metassay.statistics.layout import Layout, Part, numbered, plain
 
-Counts = NDArray[np.int16]  # no unit is drawn 32,768 times, however many are drawn
+Counts = NDArray[np.uint8]  # of up to 255 units exact, and of more none is ever drawn 256 times
 Resample = Literal["documents", "systems", "both"]
 
 HELD = 1 << 22  # weights held at a time: 32 MB, however many resamples are asked for
@@ -61,7 +61,7 @@ def draw(
     then their intervals differ by the metrics alone, and not by luck.
     """
     layout = layout or plain(shape)
-    once = np.ones((n, 1), dtype=np.int16)
+    once = np.ones((n, 1), dtype=np.uint8)
     systems = np.broadcast_to(once, (n, layout.family.size))
     documents = np.broadcast_to(once, (n, layout.cluster.size))
     if resample != "documents":
@@ -77,7 +77,7 @@ def _drawn_documents(layout: Layout, n: int, rng: np.random.Generator) -> Counts
     if layout.n_strata == 1:
         counts = _draw_units(n, layout.n_clusters, rng)
         return counts[:, layout.cluster] if layout.clustered else counts
-    counts = np.empty((n, layout.cluster.size), dtype=np.int16)
+    counts = np.empty((n, layout.cluster.size), dtype=np.uint8)
     for number in range(layout.n_strata):
         inside = np.flatnonzero(layout.stratum == number)
         cluster = numbered(layout.cluster[inside])
@@ -181,7 +181,7 @@ def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draw
 
 
 def _draw_units(n: int, size: int, rng: np.random.Generator) -> Counts:
-    counts = np.zeros((n, size), dtype=np.int16)
+    counts = np.zeros((n, size), dtype=np.uint8)
     for rows in blocks(n, size, numbers=HELD):
         counts[rows] = tallies(rng.integers(size, size=counts[rows].shape), size)
     return counts

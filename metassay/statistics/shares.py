@@ -302,8 +302,9 @@ def rogan_gladen(judge: ArrayLike, human: ArrayLike, *, confidence: float) -> Ro
     value = min(max((share + specificity - 1.0) / better, 0.0), 1.0)
     z = float(scipy.special.ndtri((1.0 + confidence) / 2.0))
     rates = (sensitivity, n_ones), (specificity, n_zeros)
-    low, high = _adjusted((share, total), *rates, z, n / total)
-    return RoganGladen(value, low, high, sensitivity, specificity, *counts)
+    low, high = _adjusted((share, total), *rates, z, n / total)  # may lie beside the value
+    ends = min(low, value), max(high, value)
+    return RoganGladen(value, *ends, sensitivity, specificity, *counts)
 
 
 def _rows(judge: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:

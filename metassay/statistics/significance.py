@@ -11,6 +11,7 @@ Analysis of Summarization Evaluation Metrics Using Resampling Methods (PERM-SYS,
 PERM-BOTH).
 """
 
+import math
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -255,9 +256,9 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
     has = np.any(trios.present, axis=1)
     scores, z = (np.where(trios.present, v, 0.0)[..., has, :] for v in (trios.metrics, trios.human))
     counts = np.count_nonzero(trios.present[has], axis=1)
-    here = Swaps(swaps.systems[:, has], swaps.documents)
+    here = swaps.systems[:, has], swaps.documents.astype(np.float64)
     sums = np.sum(scores, axis=2)
-    swapped = np.stack([_swapped(metric, here) for metric in scores])
+    swapped = np.stack([_swapped(metric, *here) for metric in scores])
     slack = TIE * np.max(np.abs(scores), axis=(1, 2), initial=0.0)
     slack_z = TIE * float(np.max(np.abs(z), initial=0.0))
     human = tied(np.sum(z, axis=1) / counts, tolerance=slack_z)
@@ -278,11 +279,11 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
     return values
 
 
-def _swapped(values: Array, swaps: Swaps) -> Array:
-    # The sum of each row's swapped cells, (permutations, systems), exact in any order.
-    of_documents = weighted_sums(values, swaps.documents.astype(np.float64))
-    rows = np.sum(values, axis=1)
-    return np.where(swaps.systems, rows - of_documents, of_documents)
+def _swapped(values: Array, systems: Mask, documents: Array) -> Array:
+    # The sum of each row's swapped cells, (permutations, ..., systems), exact in any order.
+    flat = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
+    of_documents = weighted_sums(flat, documents).reshape(len(documents), *values.shape[:-1])
+    return np.where(systems, np.sum(values, axis=-1) - of_documents, of_documents)
 
 
 def _within_documents(
@@ -293,10 +294,10 @@ def _within_documents(
     if resample == "documents":  # whole documents change sides: their correlations stay
         for values, difference in zip(found, paired_differences(trios, coefficient), strict=True):
             known = ~np.isnan(difference)
-            n = int(known.sum())
+            n, some = int(known.sum()), slice(None) if known.all() else known
             for rows in blocks(len(values) if n else 0, n):
-                swapped = swaps.documents[rows][:, known]
-                moved = np.where(swapped, -difference[known], difference[known])
+                swapped = swaps.documents[rows][:, some]
+                moved = np.where(swapped, -difference[some], difference[some])
                 values[rows] = moved.sum(axis=1) / n
         return found
     for place, values in enumerate(found):
@@ -381,9 +382,8 @@ def _pooled(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -
     human = np.zeros(cells.shape)
     human[cells] = deviations(trios.human[cells], np.ones(n))
     scores = np.where(cells, trios.metrics, 0.0)
-    swapped = np.stack(
-        [[_swapped(term, swaps).sum(axis=1) for term in _terms(one, human)] for one in scores]
-    )
+    here = swaps.systems[:, None], swaps.documents.astype(np.float64)
+    swapped = [_swapped(_terms(one, human), *here).sum(axis=2).T for one in scores]
     differences = np.zeros((len(trios.n_missing), len(swaps.systems)))
     for place, (a, b) in enumerate(trios.pairs.T):
         values = _from_sums(scores[[a, b]], human, max(n, 1), swapped[b] - swapped[a])

@@ -206,17 +206,12 @@ def csv_records(
     return records
 
 
-def csv_reader(text: str, separator: str) -> Any:  # its type has no name
-    """What reads records, of which each cell may be as long as memory holds."""
-    csv.field_size_limit(_LONGEST)  # without it 131,072 characters; a source may have more
-    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-
-
 def csv_lines(
     text: str, name: str, problems: Findings, separator: str = ","
 ) -> Iterator[tuple[Place, list[str]]]:
     """Each record's place and cells, blank lines too; what is no CSV is a problem, and the end."""
-    reader = csv_reader(text, separator)
+    csv.field_size_limit(_LONGEST)  # without it 131,072 characters; a source may have more
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     line = 1
     while True:
         at = Place(name, line)

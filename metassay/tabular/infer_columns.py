@@ -90,7 +90,8 @@ class Guess:
         """As `by_name`; but a column `quality` of grades is a criterion, and names none."""
         free, numbers = self.free, numeric(self.sheet, self.free)
         named = {plain(column) for column in numbers} & set(USUAL[Role.VALUE])
-        rated = [column for column in free if in_order(self.sheet.cells(column))]
+        texts = [column for column in free if self.sheet.frame[column].dtype.kind != "f"]
+        rated = [column for column in texts if in_order(self.sheet.cells(column))]
         rated += [] if named else numbers
         self.free = [column for column in free if column not in rated]
         self.by_name(role)
@@ -147,7 +148,10 @@ def key_column(guess: Guess) -> str | None:
 
 def known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
     """The share of a column's different cells that are among the keys."""
-    held = set(sheet.cells(column)) if keys else set()
+    cells = sheet.frame[column]
+    # So many numbers that half of them cannot be keys are not made texts of.
+    many = cells.dtype.kind == "f" and cells.nunique() > len(keys) / SHARE
+    held = set(sheet.cells(column)) if keys and not many else set()
     return len(held & set(keys)) / len(held) if held else 0.0
 
 

@@ -151,8 +151,8 @@ class Sheet:
     @_once
     def share_of_numbers(self, column: str) -> float:
         """Of the cells that say anything, those that are numbers; of very many, of the first."""
-        cells = as_keys(self.frame[column])
-        frame = pd.DataFrame({column: cells[cells != ""].iloc[:_SAMPLE]})
+        cells = self.frame[column].dropna()
+        frame = pd.DataFrame({column: as_keys(cells[cells != ""].iloc[:_SAMPLE])})
         sample = replace(self, frame=frame, parts=())
         read_as = sample.numbers(column)
         counts = {c: n for c, n in sample.counts(column).items() if not read_as.none(str(c))}
@@ -294,6 +294,9 @@ def _column(column: "pd.Series[Any]") -> "NDArray[Any] | pd.Series[Any] | None":
     if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_complex_dtype(kind):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)  # booleans too: 0 and 1
     try:
+        if isinstance(kind, pd.StringDtype):  # a key stands in many rows
+            codes, known = pd.factorize(column, use_na_sentinel=False)
+            return pd.Series(pd.array(list(map(_text, known)), dtype="str").take(codes))
         return pd.Series([_text(cell) for cell in column.astype("object")], dtype="str")
     except ValueError:
         return None

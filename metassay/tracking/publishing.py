@@ -26,10 +26,14 @@ _TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the ans
 _ODD = re.compile(r"[^\w\-. :/]", re.ASCII)  # what MLflow has in no name
 
 
-def headline(name: str, project: Path) -> tuple[dict[str, float], dict[str, str]]:
-    """A benchmark's headline: numbers, and names of metrics, by what they are of.
+Numbers = Mapping[str, float]  # by what they are of
+Names = Mapping[str, str]
 
-    Those of `headline.json`; null ones are left out. Raises BadInput if it isn't there.
+
+def headline(name: str, project: Path) -> tuple[Numbers, Names]:
+    """Of a benchmark's `headline.json` the numbers, but for null ones, and the names of metrics.
+
+    Raises BadInput if it isn't there.
     """
     file = project / BENCHMARKS / name / "headline.json"
     try:
@@ -49,9 +53,7 @@ def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[str, o
         yield _ODD.sub("_", "/".join(steps)), value
 
 
-def to_mlflow(
-    name: str, numbers: Mapping[str, float], metrics: Mapping[str, str], address: str
-) -> str:
+def to_mlflow(name: str, numbers: Numbers, metrics: Names, address: str) -> str:
     """Make a run of a headline in the experiment `metassay` of MLflow's server; its id.
 
     MLFLOW_TRACKING_TOKEN, or _USERNAME and _PASSWORD of that name, are sent if they are set. Raises
@@ -99,11 +101,8 @@ def _answer(session: requests.Session, url: str, body: object) -> dict[str, Any]
     return found
 
 
-def to_wandb(
-    name: str, numbers: Mapping[str, float], metrics: Mapping[str, str], project: str
-) -> str:
-    """Make a run of a headline in a project of W&B, ENTITY/PROJECT or PROJECT, by its package; its
-    id.
+def to_wandb(name: str, numbers: Numbers, metrics: Names, project: str) -> str:
+    """Make a run of a headline in W&B's ENTITY/PROJECT or PROJECT, by its package; its id.
 
     What the package sends unasked is turned off: code, git, console, host, load and the list of
     packages. Raises BadInput if it is not installed.

@@ -278,7 +278,7 @@ def facet_requests(texts: Sequence[Text], options: LlmFacetOptions, decoding: De
 
 def _facet_groups(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Groups:
     prompt = load(options.prompt, filled=_FACETS_FILLED)
-    # A list of segments per facet; by alias, since a facet may be called as a field may not
+    # A list of segments per facet; by alias, since a facet may be called as a field may not.
     facets = tuple(options.facets)
     fields: Any = {
         f"facet_{place}": (list[str], Field(alias=name)) for place, name in enumerate(facets)

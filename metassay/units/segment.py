@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,13 +17,6 @@ from metassay.text.spans import Span
 from metassay.units.record import BETWEEN_PARTS, OK, Part, Text
 
 
-class Segmented(NamedTuple):
-    """Rows of PARTS, and what their owner should know: lines without any text."""
-
-    parts: pd.DataFrame
-    notes: tuple[str, ...]
-
-
 def segment(
     texts: pd.DataFrame,
     sources: pd.DataFrame,
@@ -32,8 +24,8 @@ def segment(
     segmentation: Chosen,
     resources: Resources,
     executor: Executor = LOCAL,
-) -> Segmented:
-    """Divide every author's text: TEXTS, SOURCES and SEGMENTS to PARTS.
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Divide every author's text: TEXTS, SOURCES and SEGMENTS to PARTS, and lines without any text.
 
     Every text gets the part `full`, and the parts that the segmentation finds in it. Only parts
     that contain no other are leaves. Of a text that was generated section by section (texts.part is
@@ -63,7 +55,7 @@ def segment(
             places = [piece.start for piece in part.pieces], [piece.end for piece in part.pieces]
             row = (text.doc_id, text.author, part.name, part.text, *places)
             rows.append((*row, "yes" if leaf else "no", part.status, [*part.made_up], repeats))
-    return Segmented(pd.DataFrame(rows, columns=list(PARTS.columns)), tuple(notes))
+    return pd.DataFrame(rows, columns=list(PARTS.columns)), tuple(notes)
 
 
 def repeated_datasets(texts: pd.DataFrame, sources: pd.DataFrame) -> list[str]:
@@ -80,9 +72,8 @@ def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame)
     for doc_id, author, part, said in rows_of(segments, "doc_id", "author", "part", "text"):
         released[doc_id, author].append((part, said))
     written: dict[tuple[str, str], list[Part]] = defaultdict(list)
-    for doc_id, author, part, said, status in rows_of(
-        texts, "doc_id", "author", "part", "text", "status"
-    ):
+    columns = ("doc_id", "author", "part", "text", "status")
+    for doc_id, author, part, said, status in rows_of(texts, *columns):
         written[doc_id, author].append(Part(part, said if status == OK else None, [], status))
     return [
         Text(tasks[key[0]], *_whole_and_sections(parts), *key, released.get(key, ()))

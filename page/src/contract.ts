@@ -1,5 +1,5 @@
 /** Written by tests/reporting/test_contract.py from metassay/reporting/contract.py. */
-export const CONTRACT = 1;
+export const CONTRACT = 2;
 
 /** What the data are, for the footer. */
 export interface Dataset {
@@ -138,7 +138,7 @@ export interface TextsInfo {
   measures: Measure[]; // columns of the index after the fixed ones: metrics, then people
   judges: string[];
   parts: string[]; // facets or sections that texts may have
-  index: TableInfo; // a row per text; see INDEX
+  table: TableInfo; // the index: a row per text
   search: string[]; // ids of what a search reads: shards of rows of the index, in order
   documents_in: string[]; // ids of shards of documents: value of column `home` is a place in it
 }

@@ -11,7 +11,7 @@ import { chosen, type Listed, listed, type Search, searcher } from "./texts";
 import { Check, Failed, type Options, Select, t, useLoaded, usePage, Wait } from "./ui";
 
 export function Texts({ info }: { info: TextsInfo }) {
-  return <Wait promise={tableOf(info.index)}>{(index) => <Chosen index={index} info={info} />}</Wait>;
+  return <Wait promise={tableOf(info.table)}>{(index) => <Chosen index={index} info={info} />}</Wait>;
 }
 
 interface Props {

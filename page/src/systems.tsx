@@ -108,7 +108,7 @@ function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
         {measure && <Select label="by" value={measure.key} options={by} change={(x) => go({ x })} />}
       </div>
       {a !== undefined && b !== undefined && measure && (
-        <Wait promise={tableOf(texts.index)}>
+        <Wait promise={tableOf(texts.table)}>
           {(index) => <Pairs index={index} a={a} b={b} measure={measure} noun={texts.noun} />}
         </Wait>
       )}

@@ -36,7 +36,7 @@ export const info: TextsInfo = {
   ],
   judges: ["j", "k"],
   parts: Array.from({ length: 11 }, (_, i) => `part ${i}`),
-  index: {
+  table: {
     ...{ name: "index", title: "", group: "", says: [], columns: [], rows: 5, shards: [], csv: "", command: "" },
     ...{ pick: [], lead: [], across: "", cell: null, hide: [], figures: [], picture: "" },
   },

@@ -1,4 +1,4 @@
-"""clearance.py: files whose access class is in doubt, by where they lie and by their content."""
+"""labels.py: files whose access class is in doubt, by where they lie and by their content."""
 
 import hashlib
 from collections.abc import Mapping
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from metassay.datasets import clearance
-from metassay.datasets.clearance import label_problems
+from metassay.datasets import labels
+from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import Dataset
 
 SECRET = b'{"doc_id": "e1", "text": "The ankle hurts."}\n'
@@ -98,8 +98,8 @@ def test_links_are_followed_and_loops_end() -> None:
 
 def test_only_files_of_equal_length_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
-    digests = clearance._digests
-    monkeypatch.setattr(clearance, "_digests", lambda *of: read.append(of[0]) or digests(*of))
+    digests = labels._digests
+    monkeypatch.setattr(labels, "_digests", lambda *of: read.append(of[0]) or digests(*of))
     assert not problems(ward=dataset("private", folder="ward"))
     assert not read
     Path("mine/other").write_bytes(bytes(len(SECRET)))
@@ -109,7 +109,7 @@ def test_only_files_of_equal_length_are_read(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_file_that_nobody_can_read_is_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("mine/other").write_bytes(bytes(len(SECRET)))
-    monkeypatch.setattr(clearance, "_digests", lambda *_: set())
+    monkeypatch.setattr(labels, "_digests", lambda *_: set())
     (problem,) = problems(ward=dataset("private", folder="ward"))
     assert problem == "mine/other: cannot be read; allow it, or take it out of the folder"
 

@@ -15,7 +15,7 @@ from metassay.judges.llm_calls import FORMS
 from metassay.judges.llm_probability import by_tokens, starts_of
 from metassay.judges.protocol import Judgment
 from metassay.judges.run import judge_pairs
-from metassay.labelled.examine import Evidence, examine
+from metassay.labelled.examine import examine
 from metassay.llm.messages import ChatRequest, Reply, TokenLogprobs
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
@@ -194,7 +194,7 @@ def test_auroc_and_calibration_are_those_of_the_probabilities_that_were_drawn(st
 
     none = [empty(table) for table in (RATINGS, GIVEN_VERDICTS)]
     found = examine(
-        Evidence(pairs, judgments, gold, *none), MetaOptions(resamples=20, confidence=0.95, seed=1)
+        *(pairs, judgments, gold, *none), MetaOptions(resamples=20, confidence=0.95, seed=1)
     )
     cards = found.cards[found.cards["part"] == "full"].set_index("statistic")
     assert cards["value"]["auroc"] == pytest.approx(roc_auc_score(right, drawn))

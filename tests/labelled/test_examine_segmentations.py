@@ -8,7 +8,7 @@ import pytest
 from sklearn import metrics
 
 from metassay.core.errors import BadInput
-from metassay.labelled.segmentations import Results, examine
+from metassay.labelled.segmentation_scores import Results, examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.parquet import write
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.labelled.segmentations import examine, ingest_sentences
+from metassay.labelled.segmentation_scores import examine
+from metassay.labelled.segmentations import ingest_sentences
 from metassay.labelled.types import segment_options
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
@@ -78,7 +79,9 @@ def written(make, tmp_path_factory) -> Path:
 def test_the_folder_has_tables_without_texts(written) -> None:
     names = {path.name for path in written.iterdir()}
     tables = ("segment_scores", "confusions", "sentences", "notes")
-    assert names == {"index.html", "page"} | {f"{t}.{e}" for t in tables for e in ("csv", "md")}
+    assert names == {"index.html", "page", "figures"} | {
+        f"{t}.{e}" for t in tables for e in ("csv", "md")
+    }
     sentences = pd.read_csv(written / "sentences.csv")
     assert list(sentences.columns[3:]) == ["label", "confidence", *NAMES]
     assert len(sentences) == 93
@@ -103,6 +106,7 @@ def test_the_answer_says_how_many_are_right_and_what_failed(make, written) -> No
     assert head["kind"] == "segmentation test"
     assert head["dataset"]["seen"] == ["words: unseen"]
     assert head["dataset"]["counts"][1:] == ["93 labelled sentences", "6 labels", "3 segmentations"]
+    assert [one["name"] for one in head["figures"]] == ["confusions"]
     assert {one["kind"] for one in head["problems"]} == {"warning"}
 
 
@@ -128,7 +132,7 @@ def test_shards_have_every_number_of_the_tables(make, written) -> None:
 
 def test_every_sentence_stands_with_its_labels_and_what_failed_is_not_wrong(make, written) -> None:
     texts = page_data.head(written)["texts"]
-    index = page_data.frame(written, texts["index"])
+    index = page_data.frame(written, texts["table"])
     documents = page_data.documents(written)
     assert list(index["document"]) == [document["id"] for document in documents]
     wrong = []

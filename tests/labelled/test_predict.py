@@ -8,7 +8,7 @@ import pytest
 
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
-from metassay.labelled.segmentations import Predicted, label_notes, label_of, predict, texts_of
+from metassay.labelled.segmentations import label_notes, label_of, predict, texts_of
 from metassay.llm.needs import Resources
 from metassay.text.spans import Span
 from metassay.units.record import Divided, Part, Segmentation, Text
@@ -39,7 +39,9 @@ def tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     return texts, pd.DataFrame(rows, columns=names)
 
 
-def tried(parts: list[list[Part]], notes: tuple[str, ...] = ()) -> Predicted:
+def tried(
+    parts: list[list[Part]], notes: tuple[str, ...] = ()
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
     def divide(texts: Sequence[Text], options: Any, resources: Resources) -> Divided:
         assert [text.doc_id for text in texts] == ["one", "two"]
         assert [list(text.sentences or ()) for text in texts] == [SENTENCES, SENTENCES]
@@ -79,25 +81,25 @@ def test_a_sentence_is_of_the_part_that_covers_more_than_half(
 
 
 def test_labels_of_sentences() -> None:
-    made = tried(
+    labels, notes = tried(
         [[part("background", (0, 11)), part("method", (12, 27))], []], notes=("one is divided",)
     )
-    assert made.notes == ("one is divided",)
-    rows = made.labels[["doc_id", "position", "status", "label"]].to_numpy().tolist()
+    assert notes == ("one is divided",)
+    rows = labels[["doc_id", "position", "status", "label"]].to_numpy().tolist()
     assert rows == [
         ["one", 0, "ok", "background"],
         ["one", 1, "ok", "method"],
         ["one", 2, "ok", "none"],
         *(["two", place, "ok", "none"] for place in range(3)),  # undivided
     ]
-    assert set(made.labels["recipe"]) == {"invented,facets=['background', 'method']"}
-    assert set(made.labels["segmentation"]) == {"mine"}
+    assert set(labels["recipe"]) == {"invented,facets=['background', 'method']"}
+    assert set(labels["segmentation"]) == {"mine"}
 
 
 def test_where_it_failed_nothing_is_known() -> None:
     failed = [part("background", status="truncated"), part("method", status="truncated")]
-    made = tried([failed, [part("background", (0, 11)), part("method", status="refused")]])
-    by_text = made.labels.groupby("doc_id")
+    labels, _ = tried([failed, [part("background", (0, 11)), part("method", status="refused")]])
+    by_text = labels.groupby("doc_id")
     assert by_text.get_group("one")["label"].isna().all()
     assert set(by_text.get_group("one")["status"]) == {"truncated"}
     # What another part covers is known all the same.

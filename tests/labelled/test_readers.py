@@ -12,7 +12,7 @@ import pytest
 from metassay.core.params import load as load_params
 from metassay.datasets.readers import ITEM_READERS, SENTENCE_READERS, reader_of
 from metassay.labelled.ingest import ingest_items
-from metassay.labelled.readers import entailment, sentences, wice
+from metassay.labelled.readers import entailment, sentences
 from metassay.labelled.records import DocumentRow, ItemRow, Items
 from metassay.labelled.types import NliOptions, choose_items, chosen_test, half_of
 from metassay.statistics.classification import auroc
@@ -160,7 +160,7 @@ def test_chunks_of_a_claim_are_its_premises(tmp_path: Path) -> None:
     )
     scores = json.dumps({"d1": 0.75, "d3": 0})
     put(tmp_path / "t5-3b-anli__dev.entailment_score.json", scores)
-    read = wice.read(tmp_path)
+    read = entailment.read_wice(tmp_path)
     made = sound(read).items
     assert [(one.item, one.label, one.premises) for one in made] == [
         ("d1", "entailed", ["It was wet. It rained.", "It was May."]),
@@ -182,7 +182,7 @@ def test_what_is_wrong_in_wice_is_told(tmp_path: Path) -> None:
         chunk("d2", "maybe", [SECRET]),
     )
     put(tmp_path / "t5.entailment_score.json", json.dumps({"d1": True, "d2": SECRET}))
-    assert problems(wice.read(tmp_path)) == [
+    assert problems(entailment.read_wice(tmp_path)) == [
         "oracle_claim_dev.jsonl: line 2: 'claim' is not that of the claim's first record (meta.id"
         " 'd1'); fetch the file again",
         "oracle_claim_dev.jsonl: line 2: 'label' is not that of the claim's first record (meta.id"
@@ -193,7 +193,9 @@ def test_what_is_wrong_in_wice_is_told(tmp_path: Path) -> None:
         " fetch the file again",
     ]
     put(tmp_path / "t5.entailment_score.json", "[]")
-    assert "is not an object of scores by claim" in "\n".join(problems(wice.read(tmp_path)))
+    assert "is not an object of scores by claim" in "\n".join(
+        problems(entailment.read_wice(tmp_path))
+    )
 
 
 def test_wice_as_released(mirror: Path) -> None:
@@ -238,7 +240,7 @@ def test_the_held_out_half_of_wice_is_the_same_on_every_machine(mirror: Path) ->
     own = load_params().judge_tests["wice_heldout"]
     test = chosen_test(own.test, own.options, where="x")
     made = ingest_items(test, "wice", mirror / "wice_dev", dataset="wice_dev")
-    whole = wice.read(mirror / "wice_dev").items
+    whole = entailment.read_wice(mirror / "wice_dev").items
     held = set(made.gold["item"])
     assert (own.options["halves"], len(held), len(whole)) == (21, 187, 349)
     assert Counter(made.gold["label"]) == {"entailed": 61, "not_entailed": 126}

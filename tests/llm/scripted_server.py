@@ -173,13 +173,6 @@ def completion(
     } | others
 
 
-def with_prose(document: str) -> str:
-    """The JSON document as chatty models send it."""
-    return (
-        f"Sure! Here is what you asked for:\n```json\n{document}\n```\nLet me know {{if}} it helps."
-    )
-
-
 def with_items(document: str, number: int) -> str:
     """The JSON document with its first list cut or repeated to `number` items."""
     value = json.loads(document)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.llm.estimate import estimate, of_request
+from metassay.llm.estimate import by_rule, estimate, of_request
 from metassay.llm.messages import ChatRequest, Message
 from tests.llm.batch_setup import PRICES, asking, model, request, requests
 from tests.llm.scripted_server import said
@@ -174,8 +174,8 @@ def test_the_rule_by_hand() -> None:
     # "MRI" 0.5 a letter; "2024" two groups of three digits + 0.8; a mark 0.95; a line 0.7
     text = "Her osteoarthritis was seen by MRI\nin 2024."
     expected = 1.25 + 1.42 + 3 + 1.5 + 0.7 + 1 + 2.8 + 0.95
-    assert estimate.by_rule(text) == pytest.approx(expected)
-    assert estimate.by_rule("") == 0
+    assert by_rule(text) == pytest.approx(expected)
+    assert by_rule("") == 0
     assert of_request(request(1), len, structured=True) == 3 + 4 + 7 + 4 + 11
 
 

@@ -242,6 +242,19 @@ def test_nothing_goes_out_while_a_quota_is_used_up(server, ledger) -> None:
     assert min(times[1:]) - times[0] >= 0.29
 
 
+def test_who_is_not_turned_away_goes_on_with_as_many_at_once(server, ledger) -> None:
+    server.hold_after(12)
+    with ThreadPoolExecutor() as pool:
+        asked = pool.submit(asking(server, ledger, concurrency=8), requests(30))
+        give_up = time.monotonic() + 30
+        while server.holding < 8 and time.monotonic() < give_up:
+            time.sleep(0.01)
+        at_once = server.holding
+        server.let_go()
+        assert at_once == 8
+        assert {reply.status for reply in asked.result()} == {"ok"}
+
+
 def test_an_endless_retry_after_is_cut_short(server, ledger) -> None:
     server.script = first_then(lambda: rate_limited("86400"))
     start = time.monotonic()

@@ -55,11 +55,11 @@ def test_it_is_counted_before_it_is_sent_and_what_comes_after_it_too(tmp_path) -
         access = {"sample": "public"}
         with Session(models_at(server.base_url), None, access, ["sample"], ledger=ledger) as asked:
             resources = asked.provide(FACETS)
-            made = segment(known.texts, known.sources, known.segments, FACETS, resources)
+            parts, _ = segment(known.texts, known.sources, known.segments, FACETS, resources)
         assert before.calls == len(server.calls) == notes
         assert before.prompt_tokens == pytest.approx(server.tokens["prompt"], rel=0.1)
         assert before.completion_tokens == pytest.approx(server.tokens["completion"], rel=0.15)
-        assert set(made.parts["part"]) == {"full", "result"}
+        assert set(parts["part"]) == {"full", "result"}
         after = plan_of(server.base_url, ledger, writing=False)
     assert calls(after) == [("segment", notes, notes), ("decompose", notes, 0)]
     assert after.notes == []

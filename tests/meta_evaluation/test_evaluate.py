@@ -192,3 +192,22 @@ def test_many_pairs_are_told_before_anything_is_made_where_somebody_watches(caps
         evaluate(Evaluation(scores, ratings, CRITERIA, BETTER, QUICK, progress=watch))
     evaluate(Evaluation(scores, ratings, CRITERIA, BETTER, QUICK))
     assert not capsys.readouterr().err
+
+
+def test_a_primary_metric_that_is_none_is_refused_and_one_that_is_there_is_tested_first():
+    texts = [(f"d{d}", f"s{s}") for d in range(3) for s in range(3)]
+    scores = scores_of({text: float(n) for n, text in enumerate(texts)}, metric="a")
+    ratings = ratings_of(
+        *(rate("grade", s, d, "amy", 1.0 + n % 5) for n, (d, s) in enumerate(texts))
+    )
+    for primary in ("a", "b"):
+        given_ = Evaluation(
+            scores, ratings, CRITERIA, BETTER, QUICK.model_copy(update={"primary": primary})
+        )
+        if primary == "a":
+            assert evaluate(given_)
+            continue
+        with pytest.raises(
+            BadInput, match=r"primary metric 'b': no metric is called that; .*: 'a'"
+        ):
+            evaluate(given_)

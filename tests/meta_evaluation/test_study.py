@@ -78,3 +78,13 @@ def test_a_criterion_must_be_declared():
 def test_options_are_strict(wrong):
     with pytest.raises(ValidationError):
         MetaOptions(**{"resamples": 10, "confidence": 0.95, "seed": 0} | wrong)
+
+
+def test_a_value_is_a_mean_where_two_rated_or_one_rated_two_claims():
+    one = rate("grade", "s1", "d1", "amy", 3.0)
+    for rows, several in (
+        ([one], False),
+        ([one, rate("grade", "s1", "d1", "bob", 3.0)], True),
+        ([rate("grade", "s1", "d1", "amy", 3.0, unit=f"claim:{n}") for n in range(2)], True),
+    ):
+        assert human_scores(ratings_of(*rows), CRITERIA)["several"].tolist() == [several]

@@ -31,7 +31,7 @@ def version(name):
 importlib.metadata.version = version
 
 from metassay.core.errors import BadInput
-from metassay.generation import causal, seq2seq
+from metassay.generation import decoding
 from metassay.metrics import bertscore
 from metassay.models import encoders, matching, outputs, store
 

@@ -85,8 +85,9 @@ def test_a_text_is_cut_at_what_the_encoder_reads(tmp_path: Path, kind: str, told
     (whole,) = tokens(loaded, ["the knee"])
     fits = ["a" * 62, "a" * 63]  # no merges were learnt for these: a token each, and two special
     full, over = tokens(loaded, fits)
-    assert (len(full.numbers), full.cut) == (64, False)
-    assert (len(over.numbers), over.cut) == ((65, False) if loaded.limit is None else (64, True))
+    assert (len(full.numbers), full.unread) == (64, 0)
+    read = (65, 0) if loaded.limit is None else (64, 1 - 64 / 65)
+    assert (len(over.numbers), over.unread) == read
     assert over.numbers[-1] == whole.numbers[-1]
     encoded = vectors(loaded, [full.numbers, over.numbers, whole.numbers], 100)
     assert [tuple(each.shape) for each in encoded] == [

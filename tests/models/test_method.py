@@ -14,7 +14,7 @@ from metassay.versions.closure import hash_of, said
 
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
-SEMANTIC = ("judge", "features", "clashes", "head", "coefficients")
+SEMANTIC = ("judge", "features", "clashes", "coefficients")
 ALIGNMENT = ("vectors", "bs_topk", "bs_gain", "rouge_topk")
 VOCABULARY = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms")  # what `known` reads
 
@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "b375e9d74f975be4"),
+        (1, "87469f16e95bfb35"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (2, "ad63cd307b538756"),
+        (3, "7e4b934d7d8073bc"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -44,8 +44,8 @@ COMPUTING = {
     ),
     "decoding": (
         decoding.METHOD,
-        (*SHARED, "generation/decoding", "generation/causal", "generation/seq2seq"),
-        (1, "81ad3a733a06b3cd"),
+        (*SHARED, "generation/decoding"),
+        (1, "4c25e9591470e5ae"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -58,7 +58,7 @@ COMPUTING = {
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "d3596d730ab72b5e"),
+        (2, "7fae032f9f2143e9"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (1, "26aea62408501664"),
+        (2, "b829091dbc66cd83"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "1fdb37ab3fffb42e"),
+        (5, "b489c10421af48ba"),
     ),
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.reporting import contract as c
-from metassay.reporting.shell import PageFolder, columns_of
+from metassay.reporting.shell import PageFolder, Shards, columns_of
 
 JUDGES = ("lexical", "semantic")
 METRICS = (
@@ -73,7 +73,9 @@ class Invented:
     def write(self, folder: Path) -> Path:
         """Write the page; returns its index.html."""
         page = PageFolder(folder)
-        for document, home in page.put_documents(self._documents()):
+        documents = Shards(page, "documents", "documents")
+        for document in self._documents():
+            home = documents.add(document)
             for text in document.texts:
                 self._note(document, text, home)
         index = pd.DataFrame(self.index)
@@ -97,12 +99,12 @@ class Invented:
             ],
             judges=list(JUDGES),
             parts=list(PARTS),
-            index=c.TableInfo(
+            table=c.TableInfo(
                 *("index", "Texts", "", [], columns_of(index, {}), len(index)),
                 *(page.put_table("index", index), "", ""),
             ),
             search=shards,
-            documents_in=[f"documents/{n}" for n in range(int(index["home"].max()) + 1)],
+            documents_in=documents.finish(),
         )
         page.finish(self._head(tables, texts))
         return folder / "index.html"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay.labelled.examine import Evidence, examine
+from metassay.labelled.examine import examine
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.judgments import JUDGMENTS
@@ -87,16 +87,13 @@ def tables() -> dict[str, pd.DataFrame]:
         for rater, values in LABELLED.items()
         for place, value in enumerate(values)
     ]
-    evidence = Evidence(
-        _frame(PAIRS, _pairs()),
-        _frame(JUDGMENTS, _judgments()).astype({"probability": "float64"}),
-        _frame(GOLD, gold),
-        _frame(RATINGS, ratings),
-        _frame(GIVEN_VERDICTS, given),
-    )
-    found = examine(evidence, MetaOptions(resamples=100, confidence=0.95, seed=1))
+    pairs, people = _frame(PAIRS, _pairs()), _frame(RATINGS, ratings)
+    judgments = _frame(JUDGMENTS, _judgments()).astype({"probability": "float64"})
+    right, brought = _frame(GOLD, gold), _frame(GIVEN_VERDICTS, given)
+    options = MetaOptions(resamples=100, confidence=0.95, seed=1)
+    found = examine(pairs, judgments, right, people, brought, options)
     return {
-        **{"pairs": evidence.pairs, "judgments": evidence.judgments, "gold": evidence.gold},
-        **{"ratings": evidence.ratings, "verdicts": found.verdicts},
+        **{"pairs": pairs, "judgments": judgments, "gold": right},
+        **{"ratings": people, "verdicts": found.verdicts},
         **{"judge_cards": found.cards, "calibration": found.bins},
     }

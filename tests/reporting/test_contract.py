@@ -7,7 +7,9 @@ from metassay.reporting import contract
 
 TYPESCRIPT = Path(__file__).parents[2] / "page/src/contract.ts"
 _TYPES = {"str": "string", "int": "number", "float": "number", "bool": "boolean", "None": "null"}
-_RECORD = re.compile(r'\nclass (\w+):\n    """(.*?)"""\n\n((?:    [^\n]+\n)+)', re.DOTALL)
+_RECORD = re.compile(
+    r'\nclass (\w+)\(NamedTuple\):\n    """(.*?)"""\n\n((?:    [^\n]+\n)+)', re.DOTALL
+)
 _FIELD = re.compile(r" +(\w+): (.+?)(?: = .+?)?(?:  # (.*))?")
 _UNION = re.compile(r'"[^"]+"(?: \| "[^"]+")+')
 

@@ -129,7 +129,7 @@ def test_marks_lines_and_people_on_a_page(make_report, frames, tmp_path) -> None
         mine = lines[part]
         assert javascript(TEXT, mine["start"], mine["end"]) == words
         assert [one["value"] for one in mine["people"]] == [0.5], number
-    index = page_data.frame(tmp_path / "out", head["texts"]["index"])
+    index = page_data.frame(tmp_path / "out", head["texts"]["table"])
     row = index[(index["document"] == DOC) & (index["author"] == EVIL)].iloc[0]
     assert {head["texts"]["parts"][int(place)] for place in row["parts"].split()} == {
         "subjective",

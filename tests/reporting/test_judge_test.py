@@ -236,7 +236,7 @@ def test_the_surest_wrong_verdicts_come_first(written, frames):
     assert judged["wrong"].isna().sum() == 1  # meaning abstains of m4
     texts = page_data.head(written)["texts"]
     assert (texts["noun"], texts["judges"]) == ("item", ["meaning", "released", "words"])
-    index = page_data.frame(written, texts["index"])
+    index = page_data.frame(written, texts["table"])
     # m2: meaning is wrong with .9; m3: words is, without a probability; then the others
     assert list(index["document"]) == ["m2", "m3", "a1", "a2", "m1", "m4"]
     assert list(index["split"]) == [2, 1, 0, 0, 0, 0]

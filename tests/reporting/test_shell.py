@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from metassay.reporting.contract import Document, Head, Passage, Text
-from metassay.reporting.shell import PageFolder, encode
+from metassay.reporting.shell import PageFolder, Shards, encode
 from tests.reporting import page_data
 
 HOSTILE = [
@@ -75,17 +75,9 @@ def test_documents_are_written_one_by_one_into_shards(tmp_path) -> None:
         text = Text("a", [], f"{number} " + "word " * 60_000)
         return Document(f"d{number}", "note", [], [Passage("", "", HOSTILE[0])], [text])
 
-    made: list[int] = []
-
-    def documents():
-        for number in range(10):
-            made.append(number)
-            yield document(number)
-
-    places = []
-    for one, place in PageFolder(tmp_path).put_documents(documents()):
-        assert one.id == f"d{made[-1]}"  # no document waits for a later one
-        places.append(place)
+    shards = Shards(PageFolder(tmp_path), "documents", "documents")
+    places = [shards.add(document(number)) for number in range(10)]
+    assert shards.finish() == [f"documents/{place}" for place in range(4)]
     assert places == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3]
     files = sorted((tmp_path / "page/data/documents").iterdir())
     assert max(file.stat().st_size for file in files) < 2_000_000
@@ -102,7 +94,9 @@ def test_a_document_larger_than_a_file_may_be_is_whole_again(tmp_path) -> None:
     text = Text("a", [], hostile)
     page = PageFolder(tmp_path)
     document = Document("d", "note", [], [Passage("", "", "p")], [text, text])
-    places = [place for _, place in page.put_documents([document, document])]
+    shards = Shards(page, "documents", "documents")
+    places = [shards.add(document) for _ in range(2)]
+    shards.finish()
     page.finish(Head("benchmark", "x", "", ""))
     assert max(file.stat().st_size for file in tmp_path.rglob("*.js")) < 2_000_000
     for place in places:

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import brier_score_loss
 
@@ -29,6 +30,15 @@ def test_by_hand():
     assert (first.passed.value, second.passed.value) == pytest.approx((0.2, 0.6))
     assert second.passed[1:3] == pytest.approx(jeffreys(6, 10, confidence=0.95))
     assert (first.passed.n, second.passed.n) == (10, 10)
+
+
+def test_the_bias_has_student_s_interval():
+    rng = np.random.default_rng(1)
+    p = rng.random(12)
+    people = (rng.random(12) < 0.5).astype(float)
+    off = p - people
+    t = stats.t(11, loc=np.mean(off), scale=stats.sem(off))
+    assert calibrated(p, people).bias[1:3] == pytest.approx(t.interval(0.95))
 
 
 def test_equals_scikit_learn():

@@ -185,3 +185,20 @@ def test_too_little_is_not_told():
         found = weighted_correlation([1, 2, 3], [NAN, 1, NAN], [0.5] * 3, level=level, **options)
         assert np.isnan(found.value)
         assert np.isnan(found.low)
+
+
+def test_texts_without_a_label_are_taken_for_others_of_their_verdict():
+    # The judge passes 6 texts, of which two groups have a label, and one (chance .1) has none.
+    judge = np.repeat([1.0, 1.0, 1.0, 0.0], [2, 2, 2, 10])
+    chance = np.repeat([0.1, 0.5, 1.0, 0.9], [2, 2, 2, 10])
+    people = np.full(16, np.nan)
+    people[[2, 4, 5]], people[6:15] = 1.0, 0.0
+    sure = {"confidence": 0.95, "rng": np.random.default_rng(0)}
+    found = weighted_card(judge, people, chance, **sure)
+    assert found.pass_rate.value == pytest.approx(6 / 16)
+    assert found.sensitivity.value == found.specificity.value == pytest.approx(1)
+    # Without a label of what the judge passes nothing tells how often it is right there.
+    people[:6] = np.nan
+    found = weighted_card(judge, people, chance, **sure)
+    assert np.isnan([*found.sensitivity[:3], *found.specificity[:3]]).all()
+    assert found.pass_rate.value == pytest.approx(0)

@@ -72,6 +72,16 @@ def test_a_useless_judge_leaves_peoples_mean():
     assert nobody.judge_mean == 2.5
 
 
+def test_an_interval_of_rogan_and_gladen_has_its_value():
+    draws = np.random.default_rng(20261127)
+    for _ in range(300):
+        human = draws.random(60) < draws.choice([0.05, 0.5, 0.97])
+        judge = np.where(draws.random(60) < draws.choice([0.6, 0.9, 1.0]), human, ~human)
+        people = np.where(draws.random(60) < draws.choice([0.2, 1.0]), human, np.nan)
+        found = rogan_gladen(judge.astype(float), people, confidence=0.95)
+        assert np.isnan(found.value) or found.low <= found.value <= found.high
+
+
 def test_rogan_gladen_undefined_and_cut():
     half = [0.0, 1, 0, 1, 0, 1]
     for human in ([1.0, 1, 1, NAN, NAN, NAN], [NAN] * 6, [1.0, 0, 1, 0, NAN, NAN]):

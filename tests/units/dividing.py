@@ -15,6 +15,6 @@ RAW = Resources(Path("data/raw"))
 
 def parts_of(texts: pd.DataFrame, sources: pd.DataFrame, segmentation: Chosen) -> pd.DataFrame:
     """Table `parts`; the segmentation has nothing to note."""
-    made = segment(texts, sources, empty(SEGMENTS), segmentation, RAW)
-    assert made.notes == ()
-    return made.parts
+    parts, notes = segment(texts, sources, empty(SEGMENTS), segmentation, RAW)
+    assert notes == ()
+    return parts

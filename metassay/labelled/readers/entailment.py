@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import BadInput, shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Filled, Key, parsed
+from metassay.datasets.own_data import Clean, Filled, Key, parsed
+from metassay.datasets.scored_texts import read_xsum_hallucination as read_rows
+from metassay.labelled import records
 from metassay.labelled.records import (
     CONTRADICTED,
     ENTAILED,
@@ -18,12 +20,15 @@ from metassay.labelled.records import (
     ItemRow,
     Items,
     Label,
+    LabelRow,
+    VerdictRow,
     files,
     hash_of,
 )
+from metassay.tables.names import FULL
 from metassay.tables.parquet_file import load
-from metassay.tabular.decoding import csv_records, json_lines
-from metassay.tabular.rows import Place
+from metassay.tabular.decoding import UNREAD, csv_records, json_lines, load_json
+from metassay.tabular.rows import Place, RatingRow, ScoreRow, TextRow
 
 SEE = "docs/benchmarks.md shows how it is written"
 UNDECIDED = "-"
@@ -171,3 +176,127 @@ def _rows(path: Path, items: Items) -> Iterator[tuple[Place, Any]]:
         if not missing:
             for number, row in enumerate(rows.select(list(_NEEDED)).to_pylist(), start=1):
                 yield Place(path.name, number, "row"), row
+
+
+# WiCE (Kamoi et al. 2023): claims of Wikipedia beside what the pages that they cite say.
+# A record is one chunk of a claim's evidence, sentences that were read together; records with one
+# meta.id are one claim. A claim is `entailed` if it is labelled `supported`; `partially_supported`
+# and `not_supported` are `not_entailed`, as in the paper's table of binary scores.
+
+
+WICE_CLAIMS = "oracle_claim_*.jsonl"
+WICE_SCORES = "*.entailment_score.json"
+WICE_JUDGE = "t5_3b_anli"  # whose scores are released: probabilities that a claim is entailed
+
+_FETCH_AGAIN = "fetch the file again"
+
+
+class _Meta(Options):
+    model_config = ConfigDict(extra="ignore")
+
+    id: Key
+    claim_title: Key
+
+
+class _WiceRecord(Options):
+    """One chunk; other keys are not read_wice."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    label: Literal["supported", "partially_supported", "not_supported"]
+    claim: Filled
+    evidence: list[Clean] = Field(min_length=1)
+    meta: _Meta
+
+
+def read_wice(folder: Path) -> records.Items:
+    """Read the claims and, where there are any, the published scores of T5-3B-ANLI.
+
+    A subset is what follows `oracle_claim_` in a file's name: dev. An item's premises are its
+    chunks, their sentences joined by spaces, in the order of the file. Claims of one Wikipedia
+    article are alike.
+    """
+    items = records.Items()
+    for path in records.files(folder, WICE_CLAIMS, items.problems, _FETCH_AGAIN):
+        _add_claims(path, items)
+    for path in sorted(folder.glob(WICE_SCORES)):
+        _add_scores(path, items)
+    return items
+
+
+def _add_claims(path: Path, items: records.Items) -> None:
+    found: dict[str, tuple[records.ItemRow, _WiceRecord]] = {}
+    for at, one in records.parsed_lines([path], _WiceRecord, items.problems, _FETCH_AGAIN):
+        premise = " ".join(sentence.strip() for sentence in one.evidence if sentence.strip())
+        if one.meta.id not in found:
+            label: records.Label = (
+                records.ENTAILED if one.label == "supported" else records.NOT_ENTAILED
+            )
+            subset = path.stem.rpartition("_")[2]
+            title = one.meta.claim_title
+            row = records.ItemRow(
+                at, one.meta.id, [premise], one.claim, label, subset, cluster=title
+            )
+            found[one.meta.id] = (row, one)
+            continue
+        row, first = found[one.meta.id]
+        row.premises.append(premise)
+        for name in ("claim", "label"):
+            if getattr(one, name) != getattr(first, name):
+                what = f"{name!r} is not that of the claim's first record"
+                items.problems.add(at, what, _FETCH_AGAIN, f"meta.id {shown(one.meta.id)}")
+    items.items += [row for row, _ in found.values()]
+
+
+def _add_scores(path: Path, items: records.Items) -> None:
+    at, problems = Place(path.name), items.problems
+    scores: Any = load_json(path, problems, remedy=_FETCH_AGAIN)
+    if scores is UNREAD:
+        return
+    if not isinstance(scores, dict):
+        problems.add(at, "is not an object of scores by claim", _FETCH_AGAIN)
+        return
+    for number, (item, score) in enumerate(scores.items(), start=1):
+        here = Place(path.name, number, "score")
+        if isinstance(score, bool) or not isinstance(score, int | float):
+            problems.add(here, "a score is not a number", _FETCH_AGAIN, f"claim {shown(item)}")
+        else:
+            items.verdicts.append(
+                records.VerdictRow(here, item, WICE_JUDGE, probability=float(score))
+            )
+
+
+# Factuality of XSum summaries (Maynez et al. 2020): is a summary true, whatever its article says?
+# Three people were asked about each summary that somebody had found unfaithful. The released score
+# of an entailment model, of the summary given its article, is a judge whose verdicts are given. The
+# articles are not released with the labels, so that no other judge can be asked.
+
+
+XSUM_JUDGE = "released_entailment"
+_CRITERION, _METRIC = "factuality", "xsum_entailment"
+
+
+def read_xsum_factuality(folder: Path) -> Items:
+    """Each summary that people were asked about; its subset is the system that wrote it."""
+    rows = read_rows(folder)
+    labels = [
+        LabelRow(row.at, _xsum_key(row), row.rater, None if row.value is None else row.value == 1)
+        for row in rows.ratings
+        if row.criterion == _CRITERION
+    ]
+    asked = {row.item for row in labels}
+    items = [
+        ItemRow(row.at, _xsum_key(row), [], row.text or "", None, row.author, FULL, row.doc_id)
+        for row in rows.texts
+        if _xsum_key(row) in asked
+    ]
+    verdicts = [
+        VerdictRow(row.at, _xsum_key(row), XSUM_JUDGE, probability=row.value)
+        for row in rows.scores
+        if row.metric == _METRIC and _xsum_key(row) in asked
+    ]
+    return Items(items, verdicts, labels, rows.problems, rows.warnings)
+
+
+def _xsum_key(row: TextRow | RatingRow | ScoreRow) -> str:
+    return f"{row.doc_id}:{row.author}"

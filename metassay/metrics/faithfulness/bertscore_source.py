@@ -1,15 +1,11 @@
 """BERTScore of a statement against its passages."""
 
-import functools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from pydantic import Field
 
 from metassay.metrics import bertscore
 from metassay.metrics.faithfulness import reading, record
-from metassay.models import rows
-from metassay.models.encoders import load_encoder, tokens
 from metassay.models.loading import NetworkOptions
 
 SIDES = ("precision", "recall", "f1")
@@ -35,16 +31,13 @@ def score(
     its = as_bertscore(checkpoint, options.layers, options.batch_tokens)
 
     def scores(pairs: Sequence[reading.Pair]) -> list[tuple[record.Scored, ...]]:
-        sides = tuple(map(list, zip(*reading.joined(pairs), strict=True))) or ([], [])
-        measured = list(zip(*bertscore.measure(sides[1], sides[0], its).values(), strict=True))
-        cut = [place for place, values in enumerate(measured) if values[0].cut]
-        read, statements = (_unread([side[place] for place in cut], its) for side in sides)
-        lost = {place: (a, b > 0) for place, a, b in zip(cut, read, statements, strict=True)}
+        both = [(statement, passages) for passages, statement in reading.joined(pairs)]
         return [
             tuple(
-                record.Scored(each.value, each.value is None, *lost.get(at, ())) for each in values
+                record.Scored(value, value is None, match.unread[1], match.unread[0] > 0)
+                for value in bertscore.values_of(match)
             )
-            for at, values in enumerate(measured)
+            for match in bertscore.matches_of(both, its)
         ]
 
     results = reading.by_statement(cases, scores, (record.Scored(None),) * len(NAMES))
@@ -61,20 +54,6 @@ def as_bertscore(
     known = network.model_dump(include=set(NetworkOptions.model_fields))
     how = {"layers": layers, "batch_tokens": batch_tokens, "idf": False}
     return bertscore.BertscoreOptions.model_validate(known | how)
-
-
-def _unread(texts: Sequence[str], options: NetworkOptions) -> list[float]:
-    """The share of each text's tokens that an encoder does not read."""
-    encoder = functools.cache(lambda: load_encoder(options))
-
-    def shares(inputs: Sequence[tuple[str]], _: int) -> Iterator[Mapping[int, Any]]:
-        for place, (text,) in enumerate(inputs):
-            read = len(tokens(encoder(), [text])[0].numbers)
-            whole = encoder().tokenizer(text, verbose=False)["input_ids"]
-            yield {place: rows.unread(len(whole), read)}
-
-    task = rows.task_of("bertscore: unread", options, bertscore.METHOD)
-    return rows.computed(task, [(text,) for text in texts], lambda: shares, 1)
 
 
 KIND = record.FaithfulnessMetric(

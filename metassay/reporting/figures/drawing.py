@@ -81,7 +81,7 @@ def panels(
     n: int,
     per_row: int,
     size: tuple[float, float],
-    left: float = 0.0,
+    names: Sequence[str] = (),
     above: float = 0.0,
     *,
     share: str = "",
@@ -89,9 +89,11 @@ def panels(
 ) -> tuple[Figure, list[list[Axes]], list[Axes]]:
     """A figure of `n` panels, `per_row` at most in a row: the figure, all rows, and the panels.
 
-    `size` of a panel, and what is `left` of all of them and `above`, in inches. Axes that they
-    `share`: x, y or both. What is left over of the last row is not shown.
+    `size` of a panel, and what is `above` all of them, in inches. Axes that they `share`: x, y or
+    both. `names` are those of lines, the first on top, where they share y. What is left over of the
+    last row is not shown.
     """
+    left = 0.6 + 0.075 * max(map(len, names)) if names else 0.0
     columns, rows = min(n, per_row), math.ceil(n / per_row)
     inches = (left + size[0] * columns, above + size[1] * rows)
     figure = Figure(figsize=inches, layout=ConstrainedLayoutEngine(**pads))
@@ -100,8 +102,11 @@ def panels(
     every = [axes for row in grid for axes in row]
     for axes in every[n:]:
         axes.set_visible(False)
-    for axes in (one for row in grid for one in row[1:] if "y" in share):
-        axes.yaxis.set_visible(False)  # its ticks would be laid out, and show nothing
+    if names:
+        for axes in (one for row in grid for one in row[1:]):
+            axes.yaxis.set_visible(False)  # its ticks would be laid out, and show nothing
+        grid[0][0].set_yticks(range(len(names)), labels=names)
+        grid[0][0].set_ylim(len(names) - 0.5, -0.5)
     return figure, grid, every[:n]
 
 
@@ -115,17 +120,6 @@ def note_below(figure: Figure, text: str) -> None:
     lines = [line for whole in given for line in textwrap.wrap(whole, most)]
     figure.set_figheight(figure.get_figheight() + _LINE * (len(lines) - len(given)))
     figure.supxlabel("\n".join(lines), fontsize=8, x=0.01, ha="left")
-
-
-def lines_along(axes: Axes, names: Sequence[str]) -> None:
-    """One line per name, the first on top."""
-    axes.set_yticks(range(len(names)), labels=names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-
-
-def width_of(names: Sequence[str]) -> float:
-    """Inches that names beside lines take."""
-    return 0.6 + 0.075 * max(map(len, names))
 
 
 def bare(axes: Axes, lines: int = 0) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from metassay.format.frames import records, rows
@@ -26,6 +27,8 @@ from metassay.reporting.section import Row, by_criterion, grouped, metric_name, 
 from metassay.statistics.document_means import Reals
 from metassay.tables.names import metric_label
 
+_SHARES = LinearSegmentedColormap.from_list("share", ["#ffffff", "#cfe0f2", d.ACCENT])
+
 
 def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
     """One panel per metric, one line per author, for the whole text; None without a value."""
@@ -41,10 +44,9 @@ def draw_leaderboard(leaderboard: pd.DataFrame) -> Figure | None:
     authors = sorted_authors(whole["author"])
     names = [d.label(author) for author in authors]
     size = (2.05, 0.85 + 0.21 * len(authors))
-    figure, grid, every = d.panels(len(metrics), 4, size, d.width_of(names), share="y", h_pad=0.12)
+    figure, _, every = d.panels(len(metrics), 4, size, names, share="y", h_pad=0.12)
     for axes, metric in zip(every, metrics, strict=True):
         _dots_panel(axes, by_metric[metric], authors)
-    d.lines_along(grid[0][0], names)
     note = f"dot: mean over documents ({part} texts); bar: its bootstrap interval; no dot: no value"
     d.note_below(figure, note + d.left_out(len(every_metric) - len(metrics), "metric"))
     return figure
@@ -106,15 +108,11 @@ def draw_forest(certificates: pd.DataFrame, *, useful: float) -> Figure | None:
     if not metrics:
         return None
     names = [d.label(metric_label(*metric)) for metric in metrics]
-    size, left = (2.3, 0.75 + 0.185 * len(metrics)), d.width_of(names)
-    figure, grid, each = d.panels(
-        len(criteria), _FOREST_PER_ROW, size, left, 0.6, share="xy", h_pad=0.1
-    )
+    size, n = (2.3, 0.75 + 0.185 * len(metrics)), len(criteria)
+    figure, _, each = d.panels(n, _FOREST_PER_ROW, size, names, 0.6, share="xy", h_pad=0.1)
     for axes, (_, mine), title in zip(each, criteria, d.criterion_titles(criteria), strict=True):
         _forest_panel(axes, mine, metrics, useful)
         axes.set_title(title, loc="left")
-    for row in grid:
-        d.lines_along(row[0], names)
     marks = f"dotted: {short(useful)}, a useful correlation"
     if any(row["rater"] is not None for row in shown):
         marks += "; dashed: one rater with the mean of the others"
@@ -256,16 +254,12 @@ def draw_violins(violins: pd.DataFrame) -> Figure | None:
     criteria = every[:AT_MOST]
     authors = sorted_authors(row["author"] for _, mine in criteria for row in mine)
     names = [d.label(author) for author in authors]
-    size, left = (2.4, 0.75 + 0.36 * len(names)), d.width_of(names)
-    figure, grid, found = d.panels(
-        len(criteria), 4, size, left, 0.5, share="xy", h_pad=0.1, w_pad=0.08
-    )
+    size, n = (2.4, 0.75 + 0.36 * len(names)), len(criteria)
+    figure, _, found = d.panels(n, 4, size, names, 0.5, share="xy", h_pad=0.1, w_pad=0.08)
     for axes, (_, mine), title in zip(found, criteria, d.criterion_titles(criteria), strict=True):
         _violins_panel(axes, mine, authors)
         axes.set_title(title, loc="left")
         axes.tick_params(axis="x", labelbottom=True)
-    for row in grid:
-        d.lines_along(row[0], names)
     found[0].set_ylim(len(names) - 0.5 + _BELOW / 2, -0.5)  # the last mean stands clear of the axis
     note = (
         "ratings from 0, worst, to 1, best; body: how often each was given; below it the mean: dot;"
@@ -309,8 +303,9 @@ def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
     judges = sorted(set(calibration["judge"]))
     if not judges:
         return None
-    pads = {"h_pad": 0.1, "w_pad": 0.1}
-    figure, grid, every = d.panels(len(judges), 4, (2.6, 2.6), 0.5, 0.5, share="xy", **pads)
+    figure, grid, every = d.panels(
+        len(judges), 4, (2.75, 2.6), above=0.5, share="xy", h_pad=0.1, w_pad=0.1
+    )
     largest = int(calibration["n"].max())
     for axes, judge in zip(every, judges, strict=True):
         _reliability_panel(axes, calibration[calibration["judge"] == judge], largest)
@@ -333,3 +328,45 @@ def _reliability_panel(axes: Axes, mine: pd.DataFrame, largest: int) -> None:
     axes.set_aspect("equal")
     axes.grid(color=d.FAINT, linewidth=0.5)
     axes.set_axisbelow(True)
+
+
+# How many sentences of each label are given which label.
+
+
+def draw_confusions(confusions: pd.DataFrame) -> Figure | None:
+    """One panel per segmentation of table `confusions`, labels in the order of the frame.
+
+    Colour is the share of a right label's sentences. None without a sentence.
+    """
+    names = list(dict.fromkeys(confusions["segmentation"]))
+    if not names:
+        return None
+    side = 1.3 + 0.52 * confusions.groupby("segmentation")["label"].nunique().max()
+    size = (side + 0.15, side)
+    figure, _, every = d.panels(len(names), 3, size, above=0.3, h_pad=0.12, w_pad=0.12)
+    for axes, name in zip(every, names, strict=True):
+        _confusions_panel(axes, confusions[confusions["segmentation"] == name])
+        axes.set_title(d.label(name), loc="left")
+    return figure
+
+
+def _confusions_panel(axes: Axes, mine: pd.DataFrame) -> None:
+    mine = mine[mine.groupby("label")["n"].transform("sum") > 0]  # labels that sentences have
+    right, given = (list(dict.fromkeys(mine[column])) for column in ("label", "given"))
+    wide = mine.pivot(index="label", columns="given", values="n").reindex(
+        index=right, columns=given
+    )
+    counts = wide.to_numpy(dtype=np.float64)
+    share = counts / counts.sum(axis=1, keepdims=True)
+    edges = [np.arange(len(side) + 1) - 0.5 for side in (given, right)]
+    axes.pcolormesh(*edges, share, cmap=_SHARES, vmin=0, vmax=1, edgecolors="#e3e8ed")
+    axes.invert_yaxis()
+    axes.set_aspect("equal", anchor="N")
+    for (y, x), n in np.ndenumerate(counts):
+        if n:
+            ink = "white" if share[y, x] > 0.7 else d.INK
+            axes.text(x, y, f"{n:,.0f}", ha="center", va="center", fontsize=8, color=ink)
+    axes.set_yticks(range(len(right)), labels=map(d.label, right))
+    axes.set_xticks(range(len(given)), labels=map(d.label, given), rotation=40, ha="right")
+    axes.tick_params(length=0)
+    axes.set(xlabel="label given", ylabel="right label")

@@ -5,7 +5,6 @@ They are for the page alone: no Markdown, event, artifact or history has them.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -135,8 +134,8 @@ def put_changed_texts(
         metrics={name: of for name, of in metrics.items() if name in listed},
         parts=[MOVED],
     )
-    return replace(
-        info, authors=[contract.AuthorInfo(WAS, "reference"), contract.AuthorInfo(NOW, "system")]
+    return info._replace(
+        authors=[contract.AuthorInfo(WAS, "reference"), contract.AuthorInfo(NOW, "system")]
     )
 
 

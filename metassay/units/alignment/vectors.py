@@ -150,7 +150,7 @@ def _tokens(
         special = np.array([number in added for number in each.numbers], bool)
         if not special.all():
             found[text] = Tokens(units, special, special | _stop(encoder, text, len(each.numbers)))
-    return found, {text for text, each in zip(texts, read, strict=True) if each.cut}
+    return found, {text for text, each in zip(texts, read, strict=True) if each.unread}
 
 
 def _stop(encoder: encoders.Encoder, text: str, count: int) -> Any:

@@ -145,18 +145,24 @@ def test_each_statement_by_itself(tmp_path) -> None:
     assert list(of_text.loc[("a", "plan"), ["value", "n_expected", "n_failed"]]) == [4, 1, 0]
     # Nothing is aligned with the one statement of `b`; `c` has no text.
     assert of_text.loc[("b", "full"), "n_expected"] == 0
-    assert list(of_text.loc[("c", "full"), ["n_expected", "n_failed", "low", "high"]]) == [
-        1,
-        1,
-        0,
-        20,
-    ]
+    bounds = ["n_expected", "n_failed", "low", "high"]
+    assert list(of_text.loc[("c", "full"), bounds]) == [1, 1, 0, 20]
     assert sorted(made.notes) == [
         "words_before (tiny): 2 of 4 statements are read against passages that the model did not"
         " read to their end",
         "words_before (tiny): 2 of 4 statements have no score: nothing is aligned with them, or the"
         " metric is undefined",
     ]
+
+
+def test_sections_that_a_failed_text_should_have_had_are_missed_too() -> None:
+    """The reference has a plan."""
+    _, parts, units, _ = tables()
+    parts = pd.concat([parts, parts[parts["author"] == "b"].assign(author="reference")])
+    metric = Chosen("toy", toy(), options())
+    _, made, _ = score_statements(read("gain"), parts, units, "toy", metric, setup("gain"))
+    of_part = made.set_index(["author", "part"])[["n_expected", "n_failed", "low", "high"]]
+    assert list(of_part.loc[("c", "plan")]) == [1, 1, 0, 20]
 
 
 def test_all_statements_of_a_text_at_once_with_the_passages_of_all() -> None:

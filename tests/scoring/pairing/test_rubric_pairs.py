@@ -238,7 +238,7 @@ def test_notes_of_two_types_that_are_given_section_by_section() -> None:
     texts["status"] = texts["text"].notna().map({True: "ok", False: "refused"})
     soap = choose(SEGMENTATIONS, {"kind": "soap", "compat": "none"}, where="soap")
     given = empty(SEGMENTS)
-    cut = segment(texts.assign(recipe="r"), sources, given, soap, Resources(Path("raw"))).parts
+    cut = segment(texts.assign(recipe="r"), sources, given, soap, Resources(Path("raw")))[0]
     type_1 = rubric_pairs(sources, cut, NOTE, ())
     unrelated = load_rubric(RUBRICS / "note_unrelated.yaml")
     type_2 = rubric_pairs(sources, cut, unrelated, ()).set_index("measure")

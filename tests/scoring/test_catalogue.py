@@ -1,0 +1,12 @@
+"""What is known of metrics by their names."""
+
+from dataclasses import replace
+
+from metassay.scoring.catalogue import descriptions, with_readings
+
+
+def test_a_metric_by_an_alignment_is_described_as_the_metric_under_its_own_name() -> None:
+    known = descriptions()
+    found = with_readings(known, ["bleu", "summac_zs@gain", "nobody@gain"])
+    assert found.keys() - known.keys() == {"summac_zs@gain"}
+    assert replace(found["summac_zs@gain"], name="summac_zs") == known["summac_zs"]
