@@ -94,10 +94,7 @@ def executor_for(chosen: Chosen, executor: Executor) -> Executor:
 
 
 def files_of(chosen: Chosen) -> list[Path]:
-    """The files of the project that a kind reads, and folders of models that its options name.
-
-    Of a user's kind its modules there, too.
-    """
+    """The files that a kind reads, folders of its models, and a user's kind's modules, too."""
     files = [file.path for file in chosen.record.files(chosen.options)]
     named = re.findall(r'"model":"([^"]*)"', chosen.options.model_dump_json())  # at any depth
     files += [Path(model) for model in named if Path(model).is_dir()]
