@@ -1,6 +1,5 @@
 """Progress of a run, stage by stage, for a terminal or a log."""
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -8,10 +7,39 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
 
 from flows.dag import Plan, Stage
 from flows.workers import Interrupted, Outcome, StageFailed
+from metassay.core.progress import place
+
+
+class _Running(ProgressColumn):
+    """The stages now running, and how far each of them is."""
+
+    def __init__(self, running: Iterable[Stage]) -> None:
+        super().__init__()
+        self._running = running
+
+    def render(self, _: Task) -> Text:
+        """Their names, with what they have put into their files."""
+        said = []
+        for stage in tuple(self._running):
+            try:
+                far = place(stage.address).read_text(encoding="utf-8")
+            except OSError:
+                far = ""
+            said.append(f"{stage.name} ({far})" if far else stage.name)
+        return Text(", ".join(said))
 
 
 class Watch:
@@ -20,15 +48,14 @@ class Watch:
     def __init__(self, plan: Plan, *, console: Console | None = None) -> None:
         self.failures: dict[str, StageFailed] = {}
         self.plan = plan
-        self._running: list[str] = []
+        self._running: list[Stage] = []
         self._ended: set[str] = set()
-        self._lock = threading.Lock()
         self._progress = Progress(
             TextColumn("[bold]stages"),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TextColumn("{task.description}"),
+            _Running(self._running),
             console=console or Console(stderr=True),
         )
         self._bar = self._progress.add_task("", total=len(plan.stale))
@@ -40,6 +67,7 @@ class Watch:
         for path in self.plan.absent:
             self._say(f"[dim]· {escape(path)} is missing but not needed: its tables are up to date")
         if self.plan.stale:
+            place("").mkdir(parents=True, exist_ok=True)
             self._progress.start()
         return self
 
@@ -55,7 +83,8 @@ class Watch:
     def stage(self, stage: Stage) -> Iterator[Callable[[Outcome], None]]:
         """Show that a stage runs, then how it ended: what is yielded is called with its outcome."""
         start = time.perf_counter()
-        self._now(add=stage.name)
+        self._running.append(stage)
+        place(stage.address).unlink(missing_ok=True)
 
         def ended(outcome: Outcome) -> None:
             self.failures.pop(stage.address, None)
@@ -85,22 +114,14 @@ class Watch:
                 self._say(escape(failure.said))
             raise
         finally:
-            self._now(remove=stage.name)
+            self._running.remove(stage)
+            place(stage.address).unlink(missing_ok=True)
 
     def skipped(self, addresses: Iterable[str]) -> None:
         """Name the stages that could not run because something before them failed."""
         for address in addresses:
             name = escape(self.plan.stages[address].name)
             self._say(f"[yellow]– {name} was not run: a stage that it needs failed")
-
-    def _now(self, *, add: str | None = None, remove: str | None = None) -> None:
-        with self._lock:
-            if add:
-                self._running.append(add)
-            if remove:
-                self._running.remove(remove)
-            shown = escape(", ".join(self._running))
-        self._progress.update(self._bar, description=shown)
 
     def _say(self, line: str) -> None:
         self._progress.console.print(line, highlight=False, soft_wrap=True)

@@ -30,6 +30,7 @@ from dvc.utils.serialize import dumps_yaml
 from flows.dag import FORCED, HALF_WRITTEN
 from flows.reasons import answers, asks_again, reason, repository
 from metassay.core import parent_watch
+from metassay.core.progress import PLACE, place
 
 HEAD = "schema: '2.0'\nstages:\n"
 
@@ -46,6 +47,7 @@ def main(fork: Fork) -> None:
     _fork_stages(fork)
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as replies:
         for line in sys.stdin:
+            os.environ[PLACE] = str(place(line.strip().removeprefix(FORCED)))
             reply = reproduce(line.strip())
             sys.stdout.flush()
             sys.stderr.flush()

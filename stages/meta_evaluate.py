@@ -1,6 +1,7 @@
 """meta_evaluate: scores x ratings -> how far to trust each metric, and each rater."""
 
 from metassay.core.options import Design, parse
+from metassay.core.progress import bars
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import MADE, evaluate
 from metassay.meta_evaluation.layouts import groups_of
@@ -28,12 +29,13 @@ def main(io: StageIO) -> None:
     groups = groups_of(
         planned, io.read(SOURCES), ratings["author"].unique(), f"{io.entry.own} > design"
     )
-    with executor(io) as over:
+    with executor(io) as over, bars() as progress:
         evaluation = Evaluation(
             *(io.read(SCORES), ratings, io.criteria(), better, options, of_rubrics(rubrics)),
             groups=groups,
             statement_scores=io.read(STATEMENT_SCORES),
             note=notes.append,
+            progress=progress,
             executor=over,
         )
         made = evaluate(evaluation)

@@ -1,25 +1,25 @@
 """`metassay meta-eval [SCORES] RATINGS`: the command line of `metassay.meta_eval`."""
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pandas as pd
 from rich.console import Console
 from rich.padding import Padding
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Column
 from rich.text import Text
 
 from metassay.api.columns import Named
 from metassay.api.eval_request import Wanted
 from metassay.api.example import write_example
-from metassay.api.meta_eval import Told, evaluated
+from metassay.api.meta_eval import evaluated
 from metassay.api.reading import EVERYBODY, faults_of, read_file
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
+from metassay.core.progress import bars
 from metassay.format.frames import records
 from metassay.format.numbers import (
     counted,
@@ -60,7 +60,7 @@ def meta_eval(chosen: argparse.Namespace) -> int:
     scores, ratings = _read(*_files(chosen), wanted.named)
     with ExitStack() as stack:
         folder = stack.enter_context(whole_folder(chosen.out, "--out")) if chosen.out else None
-        with _progress() as told:
+        with bars() as told:
             found = evaluated(scores, ratings, wanted, told)
         if folder is not None:
             found.write(folder)
@@ -147,22 +147,6 @@ def _read(
                 problems += faults_of(sheet, scores=kind is of_scores, named=named)
         raise BadInput(problems)
     return of_scores, of_ratings
-
-
-@contextmanager
-def _progress() -> Iterator[Told]:
-    """A bar per table on stderr, gone when done; none where stderr is no terminal."""
-    console = Console(stderr=True)
-    name = TextColumn("{task.description}", markup=False)
-    columns = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    off = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=off) as bars:
-
-        def told(table: str) -> Callable[[int, int], None]:
-            task = bars.add_task(table, total=None)
-            return lambda done, total: bars.update(task, completed=done, total=total)
-
-        yield told
 
 
 SHOWN = 12  # metrics of one level that are printed

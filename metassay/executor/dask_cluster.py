@@ -7,8 +7,8 @@ this process, is asked for again, but for shards whose answer is there.
 
 import concurrent.futures
 import contextlib
+import itertools
 import logging
-import sys
 import time
 import warnings
 from collections import Counter, deque
@@ -19,11 +19,10 @@ from typing import Any, Self
 
 import cloudpickle
 import distributed
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from metassay.core.errors import BadInput, Unfinished
 from metassay.core.params import ExecutorOptions
+from metassay.core.progress import bar
 from metassay.executor.record import Answer
 from metassay.executor.shards import Storage, cut, digest
 from metassay.executor.versions import Versions, contents, versions
@@ -95,7 +94,11 @@ class Cluster:
         known = contents(files)
         shards = list(cut(pieces))
         names: list[str] = []
-        with _bar(len(shards)) as progress:
+        done = itertools.count(1)
+        with bar("shards", len(shards)) as tell:
+
+            def progress() -> None:
+                tell(next(done))
 
             def open_ones() -> Iterator[str]:
                 for shard in shards:
@@ -296,14 +299,3 @@ def _lost_if_gone() -> Iterator[None]:
         yield
     except _LOST as error:
         raise _Lost from error
-
-
-@contextlib.contextmanager
-def _bar(total: int) -> Iterator[Callable[[], None]]:
-    """A bar of shards that are answered, where a person sees it."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    hidden = not sys.stderr.isatty()
-    console = Console(stderr=True)
-    with Progress(*columns, TimeElapsedColumn(), console=console, disable=hidden) as bar:
-        task = bar.add_task("shards", total=total)
-        yield lambda: bar.advance(task)

@@ -1,6 +1,6 @@
 """Put every distinct question to a judge once."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.core.errors import raise_problems, shown
+from metassay.core.progress import bar
 from metassay.judges.criteria import RUBRIC, allows, criterion_of
 from metassay.judges.protocol import BATCH, Judge, Judgment, Pair
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Answers
@@ -36,33 +37,34 @@ def judge_pairs(
     instruments: Collection[str],
     *,
     batch: int = BATCH,
-    progress: Callable[[int], object] = lambda _: None,
 ) -> pd.DataFrame:
     """Ask the judge about every pair_id that is not settled; returns table `judgments`.
 
     Questions come in groups, whatever the order of the rows: those about one premise and part,
     those about one statement and its citations, and the criteria by which one text is graded. A
     call has whole groups, of about `batch` pairs together. An answer that the judge says is not
-    needed has no row. `instruments` are those that the judge can answer. `progress` is told after
-    each call how many pairs it held.
+    needed has no row. `instruments` are those that the judge can answer.
 
     Raises BadInput if the pairs ask what the judge cannot answer, and RuntimeError if the judge
     does not give one sound judgment per pair: with status ok, a label or a grade that the
     instrument knows and the criterion allows, and neither with another status.
     """
     check_instruments(pairs, name, instruments)
-    answered = []
-    for handed in batches(pairs, batch):
-        judgments = judge.judge(handed)
-        if (count := len(judgments)) != len(handed):
-            raise RuntimeError(f"judge {name!r} gave {count} judgments for {len(handed)} pairs")
-        needed = [(p, j) for p, j in zip(handed, judgments, strict=True) if j is not None]
-        if needed:
-            asked, answers = [pair for pair, _ in needed], [judgment for _, judgment in needed]
-            rows = _rows(asked, answers, name, judge.signature)
-            _check(asked, rows)
-            answered.append(rows)
-        progress(len(handed))
+    answered, done = [], 0
+    total = pairs.loc[pairs["settled"].isna(), "pair_id"].nunique()
+    with bar("questions", total) as tell:
+        for handed in batches(pairs, batch):
+            judgments = judge.judge(handed)
+            if (count := len(judgments)) != len(handed):
+                raise RuntimeError(f"judge {name!r} gave {count} judgments for {len(handed)} pairs")
+            needed = [(p, j) for p, j in zip(handed, judgments, strict=True) if j is not None]
+            if needed:
+                asked, answers = [pair for pair, _ in needed], [judgment for _, judgment in needed]
+                rows = _rows(asked, answers, name, judge.signature)
+                _check(asked, rows)
+                answered.append(rows)
+            done += len(handed)
+            tell(done)
     return pd.concat(answered, ignore_index=True) if answered else empty(JUDGMENTS)
 
 

@@ -23,9 +23,9 @@ import openai
 
 from metassay.core.database import locked
 from metassay.core.errors import BadInput
+from metassay.core.progress import bar
 from metassay.llm import http
 from metassay.llm.budget import Budget
-from metassay.llm.client import answers_bar
 from metassay.llm.endpoints import Cleared, EndpointOptions, ModelOptions, Secrets
 from metassay.llm.http import Outcome, dead_end
 from metassay.llm.ledger import ABANDONED, Batch, Failure, Ledger
@@ -255,7 +255,8 @@ class BatchRun:
         code, options = str(_NEVER_SENT.error), self.endpoint.options
         async with http.clients(options, secrets, largest=LARGEST_FILE) as clients:
             try:
-                with answers_bar(self.model.model, len(self.requests)) as self._tell:
+                what = f"answers of {self.model.model}"
+                with bar(what, len(self.requests)) as self._tell:
                     await self._go_on(clients[0])
             except Trouble as trouble:
                 code = trouble.outcome.code

@@ -12,17 +12,17 @@ import concurrent.futures
 import contextlib
 import json
 import logging
-import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from metassay.core.errors import BadInput
+from metassay.core.progress import bar
 from metassay.llm.budget import Billed, Budget
 from metassay.llm.endpoints import Cleared, ModelOptions, Secrets, secrets_of, sends_schemas
 from metassay.llm.estimate import of_request
@@ -42,22 +42,6 @@ FIRST_ONES = 3  # with a block that never had an answer: given up on, all of it 
 DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
 
 _NOT_THE_BLOCKS = ("context_length", "over_budget")  # errors that say nothing of the parameters
-
-
-@contextlib.contextmanager
-def answers_bar(model: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr, where that is a terminal; what it gives is called with how many are done."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    name = TextColumn("answers of {task.description}", markup=False)
-    columns = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        task = bars.add_task(model, total=total)
-        yield lambda done: bars.update(task, completed=done)
 
 
 def _block(endpoint: Cleared, limit: str, request: ChatRequest) -> str:
@@ -109,7 +93,7 @@ class Asking:
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
         """Ask everything; BadInput if the endpoint can answer nobody."""
-        with answers_bar(self.model.model, len(self.requests)) as self._tell:
+        with bar(f"answers of {self.model.model}", len(self.requests)) as self._tell:
             await self._ask_all(secrets)
         if self._uncounted and self.model.prices is not None:
             log.warning(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from metassay.core.progress import bar
 from metassay.models import extra
 from metassay.models.loading import Identity
 from metassay.models.store import STORE, Claims, Store
@@ -77,6 +78,7 @@ def _complete(
     found: dict[str, Any],
 ) -> None:
     """Add to `found` what is missing of blocks, each of places by key."""
+    total = sum(map(len, blocks))
     while blocks:
         theirs = []
         for block in blocks:
@@ -84,9 +86,11 @@ def _complete(
             found |= kept.lookup(block.keys() - found.keys())  # by whoever was before us
             keys = {block[key]: key for key in mine - found.keys()}
             if keys:
-                for batch in compute(sorted(keys)):
-                    values = {keys[place]: value for place, value in batch.items()}
-                    found |= kept.keep(values, model=task.model.name, task=task.name)
+                with bar(task.name, total) as tell:
+                    for batch in compute(sorted(keys)):
+                        values = {keys[place]: value for place, value in batch.items()}
+                        found |= kept.keep(values, model=task.model.name, task=task.name)
+                        tell(len(found))
             claims.drop()
             left = {key: block[key] for key in block.keys() - mine - found.keys()}
             if left:

@@ -9,15 +9,12 @@ and whatever it is read against.
 import functools
 import math
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from rich.console import Console
-from rich.progress import Progress
 
 from metassay.core.errors import BadInput
 from metassay.models import extra
@@ -164,17 +161,8 @@ def filler(options: CorruptionOptions) -> Fill:
     loaded = functools.cache(lambda: _runner(options))
 
     def fill(sentences: Sequence[Masked]) -> list[str]:
-        bar = Progress(console=Console(stderr=True), disable=not sys.stderr.isatty())
-        filling = bar.add_task("fill masks", total=len(sentences))
-
-        def scores(inputs: Sequence[Any], batch_tokens: int) -> Iterator[dict[int, str]]:
-            for batch in loaded().scores(inputs, batch_tokens):
-                bar.advance(filling, len(batch))
-                yield batch
-
         keys = [("\0".join(texts), seed) for texts, seed in sentences]
-        with bar:
-            return computed(task, keys, lambda: scores, options.batch_tokens)
+        return computed(task, keys, lambda: loaded().scores, options.batch_tokens)
 
     return fill
 

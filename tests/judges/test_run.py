@@ -7,7 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from metassay.core import progress
 from metassay.core.errors import BadInput
+from metassay.core.progress import PLACE
 from metassay.judges.criteria import RUBRIC
 from metassay.judges.protocol import Judge, Judgment, Pair
 from metassay.judges.run import judge_pairs
@@ -92,12 +94,21 @@ def test_order_is_that_of_the_texts_whatever_the_order_of_rows_and_categories() 
     pd.testing.assert_frame_equal(one, other)
 
 
-def test_calls_have_whole_groups_and_progress_is_told() -> None:
+def test_calls_have_whole_groups_and_progress_is_told(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv(PLACE, str(tmp_path / "far"))
+    monkeypatch.setattr(progress, "_SECONDS", 0.0)
     script = {(p, str(n)): (YES if n else NO) for p in "pqr" for n in range(2)}
-    judge, told = Scripted(script), list[int]()
-    judgments = ask(pairs(*script), judge, batch=3, progress=told.append)
+    far: list[str] = []
+
+    class Looking(Scripted):
+        def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
+            far.extend(path.read_text() for path in tmp_path.iterdir())
+            return super().judge(pairs)
+
+    judge = Looking(script)
+    judgments = ask(pairs(*script), judge, batch=3)
     assert [[premise for premise, _ in handed] for handed in judge.heard] == [[*"ppqq"], [*"rr"]]
-    assert told == [4, 2]
+    assert far == ["questions 4 of 6"]
     assert judgments["label"].tolist().count("not_entailed") == 3
     assert len(judgments) == 6
 

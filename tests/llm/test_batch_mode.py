@@ -124,24 +124,15 @@ def test_a_bar_says_how_many_are_answered_while_a_batch_goes_on(
         bars.append((model, total))
         yield done.append
 
-    monkeypatch.setattr(batch_run, "answers_bar", bar)
+    monkeypatch.setattr(batch_run, "bar", bar)
     batches.looks = 3
     assert missing(ask(batches, tmp_path, requests(5))) == {}
-    assert bars == [("m-1", 5)]
+    assert bars == [("answers of m-1", 5)]
     assert done[0] == done[-1] == 5  # by the endpoint's count, and then by the answers
-    monkeypatch.setattr(client, "answers_bar", bar)
+    monkeypatch.setattr(client, "bar", bar)
     done.clear()
     assert missing(ask(batches, tmp_path / "b", requests(4), batch=False)) == {}
-    assert (bars[1], done) == (("m-1", 4), [1, 2, 3, 4])
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-def test_a_bar_is_on_stderr_where_that_is_a_terminal(terminal, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    with client.answers_bar("m[1]", 3) as tell:
-        tell(2)
-    said = capsys.readouterr()
-    assert (said.out, "m[1]" in said.err) == ("", terminal)
+    assert (bars[1], done) == (("answers of m-1", 4), [1, 2, 3, 4])
 
 
 def test_expired_failed_and_lost_lines_are_asked_again(batches, tmp_path) -> None:
