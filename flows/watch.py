@@ -52,7 +52,7 @@ class Watch:
         self._ended: set[str] = set()
         self._progress = Progress(
             TextColumn("[bold]stages"),
-            BarColumn(),
+            BarColumn(20),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             _Running(self._running),
