@@ -47,7 +47,7 @@ MOST_SECONDS = 60.0  # of the scheduler's processor for 100,000 pairs
 DOCUMENTS, SYSTEMS, STUDIED_ON, LIMIT = 2_000, 16, (2, 4), 120.0
 QUICK = {  # the smallest size
     **{"PIECES": 4, "NAP": 0.01, "WORKERS": (1,), "PAIRS": 200},
-    **{"DOCUMENTS": 6, "SYSTEMS": 4, "STUDIED_ON": (2,), "LIMIT": 20.0},
+    **{"DOCUMENTS": 6, "SYSTEMS": 4, "STUDIED_ON": (2,), "LIMIT": 8.0},
 }
 
 
