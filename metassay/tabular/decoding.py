@@ -77,7 +77,8 @@ def is_readable(path: Path, problems: Findings, *, remedy: str) -> bool:
             path.open("rb").close()
             return True
     except FileNotFoundError:
-        problems.add(at, f"is not in {path.parent}", remedy)
+        where = f"in {path.parent}" if path.parent != Path() else "in this folder"
+        problems.add(at, f"is not {where}", remedy)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         problems.add(at, f"cannot be read: {reason.lower()}", remedy)

@@ -255,7 +255,7 @@ def test_both_files_faults_come_at_once(here: Path, capsys) -> None:
     assert main(["meta-eval", "scores.csv", "ratings.csv"]) == 2
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 3
-    assert "ratings.csv: is not in ." in said[0]
+    assert "ratings.csv: is not in this folder" in said[0]
     assert "scores.csv: 2 lines: 'm' is not a finite number (first: line 2)" in said[1]
     assert "scores.csv: line 3: the same doc_id, system a second time" in said[2]
 
