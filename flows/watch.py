@@ -1,5 +1,6 @@
 """Progress of a run, stage by stage, for a terminal or a log."""
 
+import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -67,7 +68,8 @@ class Watch:
         for path in self.plan.absent:
             self._say(f"[dim]· {escape(path)} is missing but not needed: its tables are up to date")
         if self.plan.stale:
-            place("").mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(OSError):  # then there is nothing to show
+                place("").mkdir(exist_ok=True)
             self._progress.start()
         return self
 

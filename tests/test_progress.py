@@ -60,6 +60,7 @@ def test_a_bar_is_on_stderr_where_that_is_a_terminal(terminal, monkeypatch, caps
 
 def test_a_run_shows_how_far_its_stages_are(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
+    (tmp_path / ".work").mkdir()
     address = "benchmarks/b/dvc.yaml:judge@llm"
     stage = Stage(address, (), 0, 0.0, ())
     screen = Console(file=StringIO(), force_terminal=True, width=120)

@@ -142,7 +142,7 @@ def test_a_model_is_asked_once_and_within_the_budget_though_a_worker_dies(
     log = project / "log"
 
     def kill() -> None:
-        while not log.exists():
+        while not (log.exists() and log.read_text(encoding="utf-8").split()):
             time.sleep(0.01)
         os.kill(int(log.read_text(encoding="utf-8").split()[0]), signal.SIGKILL)
 
