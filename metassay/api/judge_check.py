@@ -109,22 +109,30 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     judge, human : str or sequence of str, optional
         Columns of verdicts and of labels. Several judges stand side by side; several people are
         raters, of whom the majority counts. Guessed where names leave one choice; `notes` say so.
-    doc, system, rater, by : str, optional
+    doc, system, rater : str, optional
         Columns with the document (what several rows are about: they count as alike), with who wrote
-        the text, with who labelled it, where each rater has a row, and those (one or several) whose
-        values slice the rows, as systems do.
-    passes, pass_from : optional
-        Words that are a pass, where they are not usual ones (every other word is then a fail), and
-        the number from which on grades are.
+        the text, and with who labelled it, where each rater has a row.
+    by : str or sequence of str
+        Columns whose values slice the rows; so do systems.
+    passes : str or sequence of str
+        Words that are a pass, where they are not usual ones; every other word is then a fail.
+    pass_from : float, optional
+        The number from which on grades are a pass.
     require : mapping, optional
         The least lower end of a number of the card, such as {"sensitivity": .9}. Where it is not
         reached, it is in `unmet`, and no corrected pass rate is given.
-    epsilon, width : float
-        How much of the items a judge may be worse than a rater and still replace one (.2 for
-        experts, .15 for skilled raters, .1 for crowds); and the width of intervals for which
-        `labels` says how many labels it takes.
+    epsilon : float
+        How much of the items a judge may be worse than a rater and still replace one: .2 for
+        experts, .15 for skilled raters, .1 for crowds.
+    width : float
+        The width of intervals for which `labels` says how many labels it takes.
     confidence, seed
         Of the intervals, and of all random numbers.
+
+    Returns
+    -------
+    JudgeCheck
+        The answer, the tables behind it, and what is worth knowing of them.
 
     Raises
     ------

@@ -38,6 +38,21 @@ _Since = tuple[str, float]  # a shard's name, and when it was submitted
 _LOST = (OSError, concurrent.futures.CancelledError, RuntimeError)
 
 
+class _Client(distributed.Client):  # type: ignore[misc]  # which has no types
+    """A client that is closed if it does not start.
+
+    Otherwise it is when it is collected, under a lock: if that is while the next client starts,
+    which has the lock, all hangs.
+    """
+
+    def __init__(self, address: str, timeout: float) -> None:
+        try:
+            super().__init__(address, timeout=timeout)
+        except BaseException:
+            self.__del__()  # which knows how far it came
+            raise
+
+
 class _Lost(Exception):  # noqa: N818 - reads as what it is
     """The scheduler is gone, or forgot what it was asked for."""
 
@@ -74,7 +89,11 @@ class Cluster:
             if kind is None:
                 self._storage.clear()
                 return
-        log.warning("executor: shards stay in %s; run again or delete it", self._storage.place)
+        log.warning(
+            "executor: shards of a stage that failed, which hold texts, stay in %s; run again to go"
+            " on from them, or delete that folder",
+            self._storage.place,
+        )
 
     def map(
         self,
@@ -192,7 +211,7 @@ class Cluster:
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of versions that differ, which we check
-                    self._client = distributed.Client(self._address, timeout=5)
+                    self._client = _Client(self._address, timeout=5)
             except (OSError, ValueError, TypeError) as error:
                 never = isinstance(error, ValueError | TypeError)  # an address, or no certificates
                 self._wait(

@@ -1,6 +1,7 @@
 """What a full disk, a late worker, a lost scheduler and stale weights come to."""
 
 import errno
+import gc
 import logging
 import os
 import sqlite3
@@ -145,7 +146,7 @@ class Client:
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
-    monkeypatch.setattr(distributed, "Client", Client)
+    monkeypatch.setattr(dask_cluster, "_Client", Client)
     monkeypatch.setattr(dask_cluster, "WAIT_SECONDS", 0.01)
     options: dict[str, Any] = {"storage": str(tmp_path / "shards"), "patience_s": 0.05}
     return Cluster(ExecutorOptions(kind="dask", address=ADDRESS, **options), "a")
@@ -157,7 +158,10 @@ def test_a_scheduler_that_loses_everything_ends_the_run_and_says_where_text_stay
     with pytest.raises(Unfinished, match=r"lost 6 times in a row \(RuntimeError\)"), cluster:
         cluster.map(len, [1])
     place = tmp_path / "shards/a"
-    assert caplog.messages == [f"executor: shards stay in {place}; run again or delete it"]
+    assert caplog.messages == [
+        f"executor: shards of a stage that failed, which hold texts, stay in {place}; run again to"
+        " go on from them, or delete that folder"
+    ]
 
 
 def test_workers_that_all_go_are_waited_for_no_longer_than_patience_lasts(
@@ -202,6 +206,9 @@ def test_an_address_that_can_never_answer_is_told_at_once(tmp_path: Path, addres
         pytest.raises(BadInput, match=r"no scheduler answers .* \(.*(port|TLS|ssl).*\)"),
     ):
         cluster.map(len, [1])
+    # One that is closed when it is collected can hang the next one's start.
+    clients = [one for one in gc.get_objects() if isinstance(one, distributed.Client)]
+    assert {one.status for one in clients} <= {"closed", "newly-created"}
 
 
 class Named(Options):
