@@ -24,8 +24,7 @@ from metassay.meta_evaluation.analysis import Evaluation, Progress
 from metassay.meta_evaluation.evaluate import MADE, evaluate
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.reporting.certificates import advice, best_of
-from metassay.reporting.sentences import certificates
+from metassay.reporting.certificates import advice, best_of, make_certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
 from metassay.tables.parquet import as_written, empty
@@ -232,7 +231,7 @@ def evaluated(
             pieces.append(found)
     tables = {name: _joined(name, [piece[name] for piece in pieces]) for name in pieces[0]}
     if "evidence" in tables:  # its numbers all stand in the certificates
-        made = certificates(tables.pop("evidence"), read.said.certification)
+        made = make_certificates(tables.pop("evidence"), read.said.certification)
         tables["certificates"] = as_written(CERTIFICATES, made)
     return MetaEvaluation(
         *(tables, (*notes, *_notes(read, wanted)), _choices(read, wanted)),
