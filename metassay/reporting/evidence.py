@@ -29,7 +29,6 @@ from metassay.tables.judge_cards import CARD_STATISTICS
 from metassay.tables.summaries import SUMMARIES
 
 TableWords = Mapping[str, Any]
-Figures = Mapping[str, Sequence[c.FigureInfo]]
 LISTS = "all_ratings"  # a column for figures alone: long lists that no file has
 _DEFAULTS = {
     "pick": "study criterion part level coefficient",
@@ -51,7 +50,7 @@ def finish(
     tables: Mapping[str, pd.DataFrame],
     command: str,
     *,
-    figures: Figures | None = None,
+    figures: Mapping[str, Mapping[str, str]] | None = None,
     blocks: Mapping[str, TableWords] | None = None,
     systems: Mapping[str, Any] | None = None,
     **head: Any,
@@ -60,8 +59,8 @@ def finish(
 
     Tables stand in the order of the kind in `words_of_tests.yaml`, of `words.yaml`, then of
     `blocks`, whose tables no file has; one without a block is a KeyError. `command` makes them
-    again. `figures` draw a table, by its name. `systems` are fields of SystemsInfo, and `head` of
-    Head, that no file has.
+    again. `figures`: their titles by table and name. `systems` are fields of SystemsInfo, and
+    `head` of Head, that no file has.
     """
     words, figures = texts("words_of_tests.yaml")[kind], figures or {}
     of_kind, more = (
@@ -71,18 +70,17 @@ def finish(
     all_blocks = {**of_kind, **_blocks(), **of_kind, **more}
     frames = {name: frame.drop(columns=LISTS, errors="ignore") for name, frame in tables.items()}
     evidence = [
-        _put_table(page, name, frames[name], all_blocks[name], command, figures.get(name, ()))
+        _put_table(page, name, frames[name], all_blocks[name], command, figures.get(name, {}))
         for name in sorted(tables, key=list(all_blocks).index)
         if not frames[name].empty
     ]
     fields = {
         "about": words.get("about"),
-        "terms": [c.Term(*term) for term in words.get("terms", {}).items()],
+        "terms": words.get("terms", {}),
         "systems": _systems(words.get("systems"), evidence, systems or {}),
-        "figures": [info for infos in figures.values() for info in infos],
     }
-    made = f"Metassay {__version__}"
-    page.finish(c.Head(kind=kind, made=made, tables=evidence, **{**fields, **head}))
+    program = f"Metassay {__version__}"
+    page.finish(c.Head(kind=kind, program=program, tables=evidence, **{**fields, **head}))
 
 
 def _put_table(
@@ -91,7 +89,7 @@ def _put_table(
     frame: pd.DataFrame,
     block: TableWords,
     command: str,
-    figures: Sequence[c.FigureInfo],
+    figures: Mapping[str, str],
 ) -> c.TableInfo:
     contract = {**TABLES, **SUMMARIES}.get(name)
     columns = SHARED if contract is None else contract.columns
@@ -107,7 +105,7 @@ def _put_table(
         command=command,
         across=block.get("across", ""),
         cell=_cell(frame, block),
-        figures=[figure.name for figure in figures],
+        figures=figures,
         **{key: _names(frame, block, key) for key in _DEFAULTS},
         picture=block.get("picture", ""),
     )

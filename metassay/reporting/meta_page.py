@@ -20,7 +20,7 @@ from metassay.reporting.certificates import (
     limits,
     state_of,
 )
-from metassay.reporting.contract import Link, Problem, Term, VerdictWord
+from metassay.reporting.contract import Link, Problem, VerdictWord
 from metassay.reporting.evidence import finish
 from metassay.reporting.names import short_estimate
 from metassay.reporting.page import Drawing, put_figures
@@ -68,7 +68,7 @@ def answer_of(
         "decisions": decisions(certificates),
         "grid": grid(certificates, confidence),
         "verdicts": [VerdictWord(kind, state_of(kind), terms[kind].whole) for kind in VERDICTS],
-        "terms": [Term(name, t.whole) for name, t in terms.items() if t.group in groups],
+        "terms": {name: term.whole for name, term in terms.items() if term.group in groups},
     }
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from metassay.format.frames import rows, to_csv, to_markdown
 from metassay.llm.endpoints import ModelOptions
 from metassay.reporting import figures as pictures
-from metassay.reporting.contract import Dataset, FigureInfo, Problem
+from metassay.reporting.contract import Dataset, Problem
 from metassay.reporting.evidence import LISTS
 from metassay.reporting.names import NONE, ShownAs
 from metassay.reporting.responses import missing_lines, models_table
@@ -104,9 +104,9 @@ def put_figures(
     tables: Mapping[str, pd.DataFrame],
     folder: Path,
     options: object = None,
-) -> dict[str, list[FigureInfo]]:
-    """Write figures/NAME.svg and .png of the tables there are; return them by their tables."""
-    by_table: dict[str, list[FigureInfo]] = {}
+) -> dict[str, dict[str, str]]:
+    """Write figures/NAME.svg and .png of the tables; return their titles by table and name."""
+    by_table: dict[str, dict[str, str]] = {}
     for name, figure in figures.items():
         if figure.table not in tables:
             continue
@@ -117,5 +117,5 @@ def put_figures(
         (folder / "figures").mkdir(exist_ok=True)
         (folder / "figures" / f"{name}.svg").write_bytes(picture.svg.encode())
         (folder / "figures" / f"{name}.png").write_bytes(picture.png)
-        by_table.setdefault(figure.table, []).append(FigureInfo(name, figure.title))
+        by_table.setdefault(figure.table, {})[name] = figure.title
     return by_table

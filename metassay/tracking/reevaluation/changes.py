@@ -134,9 +134,7 @@ def put_changed_texts(
         metrics={name: of for name, of in metrics.items() if name in listed},
         parts=[MOVED],
     )
-    return info._replace(
-        authors=[contract.AuthorInfo(WAS, "reference"), contract.AuthorInfo(NOW, "system")]
-    )
+    return info._replace(authors=[WAS, NOW], references=[WAS])
 
 
 def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> contract.Document:
