@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from metassay.reporting.contract import Head, TableInfo
-from metassay.reporting.evidence import _blocks, ordered
+from metassay.reporting.page import _blocks, ordered
 from metassay.reporting.report import TABLES, write_report
 from metassay.tables.names import metric_label
 from tests.reporting import page_data
