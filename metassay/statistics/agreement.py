@@ -46,7 +46,7 @@ from metassay.statistics.jackknife import (
     over_strata,
 )
 from metassay.statistics.layout import Layout, Part, numbered, plain
-from metassay.statistics.resampling import HELD, expanded_percentiles, expanded_tail, tallies
+from metassay.statistics.resampling import CHUNK, expanded_percentiles, expanded_tail, tallies
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Distance = Literal["none", "linear", "quadratic"]
@@ -304,7 +304,7 @@ def agreement_interval(
     order = np.argsort(kind.reshape(items), kind="stable")
     starts = np.searchsorted(kind.reshape(items)[order], np.arange(kinds.shape[1]))
     values = np.empty(n)
-    for rows in blocks(n, items, numbers=HELD):
+    for rows in blocks(n, items, numbers=CHUNK):
         drawn = tallies(rng.integers(units, size=(values[rows].size, units)), units)
         values[rows] = of(kinds, np.add.reduceat(drawn[:, unit[order]], starts, axis=1))
     defined = int(np.count_nonzero(~np.isnan(values)))
@@ -358,7 +358,7 @@ def below_others(
     gaps = np.full((1 + n, raters), np.nan)
     if raters > 2 and size:
         gaps[0] = _gaps(pairs, raters, np.ones((1, size)))
-        for rows in blocks(n, size, numbers=HELD):
+        for rows in blocks(n, size, numbers=CHUNK):
             drawn = rng.integers(size, size=(len(gaps[1:][rows]), size))
             gaps[1:][rows] = _gaps(pairs, raters, tallies(drawn, size))
     (n_units,) = worth(np.asarray(rated.any(axis=0, keepdims=True)).T, unit)
@@ -450,7 +450,7 @@ def against_rater(
     both = np.array([~np.isnan(a.value + b.value) for a, b in zip(metrics, raters, strict=True)])
     mean_metric, mean_rater = (_mean(results, both) for results in (metrics, raters))
     sides = zip(mean_metric[:3], mean_rater[:3], strict=True)
-    difference = LeftOut(*(a - b for a, b in sides), *mean_metric[3:])
+    difference = LeftOut._make([*(a - b for a, b in sides), *mean_metric[3:]])
     n = both.sum(axis=0)
     fewest = np.where(both, np.array(compared), np.iinfo(np.intp).max).min(axis=0)
     results = mean_metric, mean_rater, difference

@@ -43,7 +43,7 @@ WAYS = 3
 PRIOR_OF_THREE = 0.15  # texts added to each of the nine cells of a drawn table
 BINS = 10  # at most
 IN_BIN = 10  # texts per bin at least
-HELD = 1 << 22  # numbers drawn at a time: 32 MB
+CHUNK = 1 << 22  # numbers drawn at a time: 32 MB
 DRAWS = 2_000  # simulated ratings by people if the probabilities were right
 
 _TRUE_PASS, _FALSE_PASS, _FALSE_FAIL, _TRUE_FAIL = range(4)
@@ -475,7 +475,7 @@ def calibration(
         values = p[texts]
         bins.append(Bin(float(values[0]), float(values[-1]), float(np.mean(values)), passed))
     by_chance = np.empty(DRAWS)
-    for rows in blocks(DRAWS, p.size, numbers=HELD):
+    for rows in blocks(DRAWS, p.size, numbers=CHUNK):
         drawn_ratings = rng.random((by_chance[rows].size, p.size)) < p
         by_chance[rows] = _ece(p, drawn_ratings.astype(np.float64), place)
     low, high = np.quantile(by_chance, ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0))

@@ -144,7 +144,7 @@ def _unit(values: Array) -> Array:
 EVERY_ORDER = 24  # up to so many orders of systems, all are tried, each with all of documents
 EVERY_ALONE = 5040  # the same where documents are not permuted
 FEWEST = 500  # orders of the documents at least
-HELD = 1 << 21  # numbers in memory at a time: 16 MB
+CHUNK = 1 << 21  # numbers in memory at a time: 16 MB
 
 
 class Orders(NamedTuple):
@@ -179,7 +179,7 @@ def draw_orders_within(group: Index, n: int, rng: np.random.Generator) -> Orders
 
 def _order_blocks(n: int, width: int) -> Iterator[slice]:
     # Slices of n orders of `width` numbers each that fit into memory.
-    return (slice(some.start, min(some.stop, n)) for some in blocks(n, width, numbers=HELD))
+    return (slice(some.start, min(some.stop, n)) for some in blocks(n, width, numbers=CHUNK))
 
 
 def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:

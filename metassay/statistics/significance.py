@@ -44,7 +44,7 @@ from metassay.statistics.exact_sums import (
     weighted_sums,
 )
 from metassay.statistics.layout import Layout, Part, plain
-from metassay.statistics.resampling import HELD, Draws, Resample, resampled, varied
+from metassay.statistics.resampling import CHUNK, Draws, Resample, resampled, varied
 
 Alternative = Literal["two-sided", "greater", "less"]
 EQUAL = 1e-12  # differences closer than this are equal
@@ -190,7 +190,7 @@ def draw_swaps(
     systems: Mask = np.zeros((n, layout.n_families), dtype=bool)
     documents: Mask = np.zeros((n, layout.n_clusters), dtype=bool)
     for coins in [systems] * (resample != "documents") + [documents] * (resample != "systems"):
-        for rows in blocks(n, coins.shape[1], numbers=HELD):
+        for rows in blocks(n, coins.shape[1], numbers=CHUNK):
             coins[rows] = rng.random(coins[rows].shape) < 0.5
     if systems.shape[1] < shape[0]:
         systems = systems[:, layout.family]
@@ -246,7 +246,7 @@ def permuted(
     values = np.empty((len(trios.n_missing), len(swaps.systems)))
     # A document's correlations need the swaps of one document at a time.
     width = swaps.systems.shape[1] if level == "document" else swaps.documents.shape[1]
-    for rows in blocks(len(swaps.systems), max(width, HELD // ROWS), numbers=HELD):
+    for rows in blocks(len(swaps.systems), max(width, CHUNK // ROWS), numbers=CHUNK):
         part = Swaps(swaps.systems[rows], swaps.documents[rows])
         values[:, rows] = difference(trios, coefficient, part, resample)
     return values
