@@ -14,10 +14,10 @@ from metassay.meta_evaluation.options import BELOW_OTHERS, MetaOptions
 from metassay.meta_evaluation.study import (
     VERSUS,
     check_criteria,
-    even,
     frame_of,
     generator,
-    mirrored,
+    mirror,
+    tie_rounding,
 )
 from metassay.statistics import agreement as coefficients
 from metassay.statistics.agreement import (
@@ -133,7 +133,7 @@ def agreement(
         # A rater who was asked a comparison both ways has one opinion of it: the mean.
         opinions = group.groupby(["rater", *_KEY], sort=True)["value"].mean()
         wide = opinions.unstack("rater").sort_index(axis=1)
-        values = even(wide.to_numpy(dtype=np.float64).T)
+        values = tie_rounding(wide.to_numpy(dtype=np.float64).T)
         raters = [str(rater) for rater in wide.columns]
         scale = criteria[str(criterion)].scale
         documents = wide.index.get_level_values("doc_id").astype(str)
@@ -180,7 +180,7 @@ def oriented(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.Dat
     """
     other = ratings["unit"].str.removeprefix(VERSUS)
     turn = ratings["unit"].str.startswith(VERSUS) & (other < ratings["author"])
-    return pd.concat([ratings[~turn], mirrored(ratings[turn], criteria)], ignore_index=True)
+    return pd.concat([ratings[~turn], mirror(ratings[turn], criteria)], ignore_index=True)
 
 
 def _requests(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_Request]:
@@ -300,7 +300,7 @@ def _summary(mine: pd.DataFrame, documents: Sequence[str], how: Resampling) -> d
 
 ANALYSIS = Analysis(
     (AGREEMENT,),
-    lambda of: [agreement(of.ratings, of.criteria, of.options, of.groups.clusters)],
+    lambda run: [agreement(run.ratings, run.criteria, run.options, run.groups.clusters)],
     Page(
         "Agreement between raters",
         """
@@ -317,10 +317,10 @@ ANALYSIS = Analysis(
 )
 OF_MEANS = Analysis(
     (RATING_SUMMARIES,),
-    lambda of: (
+    lambda run: (
         []
-        if of.rubrics is None
-        else [rating_summaries(of.ratings, of.criteria, of.options, of.groups.clusters)]
+        if run.rubrics is None
+        else [rating_summaries(run.ratings, run.criteria, run.options, run.groups.clusters)]
     ),
     Page(
         "What people gave",

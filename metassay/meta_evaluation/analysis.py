@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.core.options import Criterion
 from metassay.executor.record import LOCAL, Executor
-from metassay.meta_evaluation.gather import Gathered, gather
+from metassay.meta_evaluation.exact_tests import StudyTests, run_tests
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.statements import by_statement
@@ -28,7 +28,7 @@ class Evaluation:
     alone, as is `statement_scores`; `better`: each metric's direction; `groups`: which documents
     and systems belong together, as far as the user knows. `progress` gets a table's name and
     returns what is called with (done, total) while it is made; `note` gets what was left out.
-    `made`: the tables so far. `executor`: who draws resamples and permutations.
+    `tables`: the tables so far. `executor`: who draws resamples and permutations.
     """
 
     scores: pd.DataFrame
@@ -41,7 +41,7 @@ class Evaluation:
     statement_scores: pd.DataFrame | None = None
     progress: Callable[[str], Progress] | None = None
     note: Callable[[str], None] = lambda _: None
-    made: dict[str, pd.DataFrame] = field(default_factory=dict)
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     executor: Executor = LOCAL
 
     def watch(self, table: str) -> Progress | None:
@@ -70,10 +70,10 @@ class Evaluation:
         return sorted(found, key=lambda study: tuple(study.key.values()))
 
     @cached_property
-    def gathered(self) -> list[Gathered]:
+    def tests(self) -> list[StudyTests]:
         """The same with each metric's correlations, leave-outs and exact tests."""
         watched = self.watch("tests")
-        return gather(self.studies, self.options, progress=watched, executor=self.executor)
+        return run_tests(self.studies, self.options, progress=watched, executor=self.executor)
 
 
 class Page(NamedTuple):

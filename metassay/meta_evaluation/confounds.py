@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis, Page
-from metassay.meta_evaluation.gather import Gathered, directed_places, run_test
+from metassay.meta_evaluation.exact_tests import StudyTests, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.statements import UNREAD
-from metassay.meta_evaluation.study import Measured, frame_of
+from metassay.meta_evaluation.study import MetricScores, frame_of
 from metassay.statistics.components import correlate_at, rests_on
 from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, in_turn
 from metassay.statistics.ensembles import standardise
@@ -74,7 +74,7 @@ class _Value(NamedTuple):
     p: Any = np.nan  # adjusted; of what is left
 
 
-def confounds(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
+def confounds(found: Sequence[StudyTests], options: MetaOptions) -> pd.DataFrame:
     """One row per directed metric, confound, level and statistic.
 
     Metrics and people are turned so that more is better; a confound stays as measured. Confounds
@@ -100,7 +100,7 @@ def confounds(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
     return frame_of([row for one in found for row in _of_study(one, options)], CONFOUNDS)
 
 
-def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
+def _of_study(found: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]]:
     study = found.study
     texts = np.any(np.isfinite([study.human, *(one.values for one in study.metrics)]), axis=0)
     named, sure = {*MEASURED, *options.confounds}, options.confidence
@@ -137,13 +137,13 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
                 )
 
 
-def _is_confound(measured: Measured, named: Collection[str]) -> bool:
+def _is_confound(measured: MetricScores, named: Collection[str]) -> bool:
     """Whether a metric is a confound; of what models left unread, the judge is the model."""
     known = base_metric(measured.metric)
     return known in named and (measured.judge == NO_JUDGE or known == UNREAD)
 
 
-def _behind(name: str, metric: Measured) -> bool:
+def _behind(name: str, metric: MetricScores) -> bool:
     """Whether a confound can be behind a metric: it is another one, and of the same passages."""
     confound, _, judge = name.partition(" (")
     if base_metric(confound) == base_metric(metric.metric):
@@ -157,7 +157,7 @@ def _alike(sides: Sequence[Array]) -> Sequence[Array]:
 
 
 def _at(
-    found: Gathered,
+    found: StudyTests,
     level: Level,
     places: Sequence[int],
     removed: tuple[Array | None, Less, Rests | None],
@@ -202,7 +202,7 @@ def _same_texts(metrics: Array, human: Array, control: Array) -> Mask:
 
 
 def _p_of_rest(
-    found: Gathered,
+    found: StudyTests,
     level: Level,
     places: Sequence[int],
     less: Less,
@@ -260,7 +260,7 @@ def _pooled(
 
 ANALYSIS = Analysis(
     (CONFOUNDS,),
-    lambda of: [confounds(of.gathered, of.options)],
+    lambda run: [confounds(run.tests, run.options)],
     Page(
         "What else metrics see",
         f"""

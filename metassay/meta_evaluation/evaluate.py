@@ -18,7 +18,7 @@ from metassay.meta_evaluation import (
     significance,
 )
 from metassay.meta_evaluation.analysis import Evaluation
-from metassay.meta_evaluation.study import rounding
+from metassay.meta_evaluation.study import rounding_notes
 from metassay.statistics.limits import SYSTEMS, TEXTS
 from metassay.tables.parquet import Table
 
@@ -30,11 +30,11 @@ ANALYSES = (
     *(judge_cards.ANALYSIS, evidence.ANALYSIS),
 )
 MANY_PAIRS = 1_000  # beyond these somebody waits
-MADE: dict[str, Table] = {table.name: table for one in ANALYSES for table in one.tables}
+RESULT_TABLES: dict[str, Table] = {table.name: table for one in ANALYSES for table in one.tables}
 
 
 def evaluate(evaluation: Evaluation) -> dict[str, pd.DataFrame]:
-    """The tables of MADE, by name, that compare metrics with people; no verdicts.
+    """The tables of RESULT_TABLES, by name, that compare metrics with people; no verdicts.
 
     Raises BadInput for undeclared criteria, mixed recipes and a primary metric that there is not.
     """
@@ -43,12 +43,14 @@ def evaluate(evaluation: Evaluation) -> dict[str, pd.DataFrame]:
     _check_primary(evaluation)
     if evaluation.progress is not None:
         _tell_pairs(evaluation.scores)
-    for line in dict.fromkeys(line for study in evaluation.studies for line in rounding(study)):
+    for line in dict.fromkeys(
+        line for study in evaluation.studies for line in rounding_notes(study)
+    ):
         evaluation.note(line)
     for analysis in ANALYSES:
         names = (table.name for table in analysis.tables)
-        evaluation.made.update(zip(names, analysis.make(evaluation), strict=False))
-    return evaluation.made
+        evaluation.tables.update(zip(names, analysis.make(evaluation), strict=False))
+    return evaluation.tables
 
 
 def _check_size(scores: pd.DataFrame) -> None:

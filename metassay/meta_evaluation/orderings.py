@@ -18,12 +18,12 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import (
     VERSUS,
     Better,
-    Measured,
+    MetricScores,
     check_criteria,
     frame_of,
     generator,
     matrix,
-    one_recipe,
+    single_recipe,
 )
 from metassay.statistics.correlation import TIE
 from metassay.statistics.exact_sums import Array
@@ -89,8 +89,8 @@ class _Pair(NamedTuple):
     part: str
     authors: NDArray[np.object_]  # the rows of both metrics' values
     documents: NDArray[np.object_]  # their columns
-    a: Measured
-    b: Measured
+    a: MetricScores
+    b: MetricScores
 
     @property
     def key(self) -> dict[str, str]:
@@ -151,7 +151,7 @@ def _pairs(
         authors = pd.Index(sorted(rows["author"].unique()))
         documents = pd.Index(sorted(rows["doc_id"].unique()))
         metrics = [
-            Measured(
+            MetricScores(
                 str(metric),
                 str(judge),
                 better[str(metric)],
@@ -232,12 +232,12 @@ def _recipe(scores: pd.DataFrame, texts: tuple[pd.MultiIndex, pd.MultiIndex]) ->
     scored = pd.MultiIndex.from_frame(scores[["doc_id", "author"]])
     compared = scores[scored.isin(texts[0]) | scored.isin(texts[1])]
     metric, judge, part = (str(scores[name].iloc[0]) for name in ("metric", "judge", "part"))
-    return one_recipe(compared if len(compared) else scores, metric, judge, part)
+    return single_recipe(compared if len(compared) else scores, metric, judge, part)
 
 
 OF_PREFERENCES = Analysis(
     (PREFERENCES,),
-    lambda of: [preferences(of.scores, of.ratings, of.criteria, of.better)],
+    lambda run: [preferences(run.scores, run.ratings, run.criteria, run.better)],
     Page(
         "Metrics against people’s preferences",
         """
@@ -249,7 +249,7 @@ OF_PREFERENCES = Analysis(
 )
 OF_CONFLICTS = Analysis(
     (CONFLICTS, DISAGREEMENTS),
-    lambda of: conflicts(of.scores, of.better, of.options),
+    lambda run: conflicts(run.scores, run.better, run.options),
     Page(
         "Where metrics disagree",
         """
