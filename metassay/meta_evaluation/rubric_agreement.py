@@ -76,9 +76,7 @@ def _of_study(
     people = opinions.to_numpy(dtype=np.float64).T / unit
     levels = np.rint(people)
     high = np.inf if criterion["high"] is None else criterion["high"]
-    allowed = (
-        (np.abs(people - levels) <= _NEAR) & (levels >= criterion["low"]) & (levels <= high)
-    )
+    allowed = (np.abs(people - levels) <= _NEAR) & (levels >= criterion["low"]) & (levels <= high)
     if not allowed[np.isfinite(people)].all():
         return
     of_judge = grades.set_index(_TEXT)["value"].reindex(opinions.index)

@@ -144,7 +144,7 @@ def test_too_many_statements_are_left_out_with_a_note(marked, monkeypatch) -> No
     found = replace(evaluation(marked), note=notes.append)
     assert [one.part for one in found.studies] == ["full"]
     assert notes == [
-        "60 statements by 2 systems are marked; the most are 50. They are not tested by themselves:"
+        "60 statements by 2 systems are marked; the limit is 50. They are not tested by themselves:"
         " mark fewer"
     ]
 
