@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.api.verdict_table import BY, Choices, Verdicts
 from metassay.format.numbers import short
-from metassay.meta_evaluation.judge_cards import Judged, Row, numbers
+from metassay.meta_evaluation.judge_cards import Judgments, Row, estimates
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
 from metassay.statistics import shares
@@ -100,7 +100,7 @@ def _card(name: str, part: str, given: Verdicts, here: Mask) -> _Card:
     sure |= {"most": shares.worth_at_most(passed[both], of[both]), "prior": PRIOR, "cells": 4}
     guess, cards = np.where(both, _commoner(passed[both]), np.nan), []
     for judge in (given.judges[name][here], guess):
-        found = numbers(Judged(judge, passed, of, 0, None, False), options, [name, part])
+        found = estimates(Judgments(judge, passed, of, 0, None, False), options, [name, part])
         cell = shares.cells(judgments(judge)[both], passed[both])
         rng = generator(chosen.seed, AC1, name, part)
         cards.append({**found, AC1: shares.drawn(gwet_ac1, cell, of[both], rng=rng, **sure)})

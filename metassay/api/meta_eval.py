@@ -21,7 +21,7 @@ from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.analysis import Evaluation, Progress
-from metassay.meta_evaluation.evaluate import MADE, evaluate
+from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.reporting.certificates import advice, best_of
@@ -310,7 +310,7 @@ def _joined(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if "study" in whole_one and others:
         filled = [piece for piece in pieces if len(piece)]
         whole_one = pd.concat(filled, ignore_index=True) if filled else whole_one
-    return as_written(MADE[name], whole_one) if name in MADE else whole_one
+    return as_written(RESULT_TABLES[name], whole_one) if name in RESULT_TABLES else whole_one
 
 
 def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:
