@@ -14,7 +14,7 @@ from pydantic import Field
 
 from metassay.core.options import Options
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
-from metassay.judges.lazy_citations import as_needed
+from metassay.judges.lazy_citations import judge_as_needed
 from metassay.judges.protocol import TWO_WAY, JudgeKind, Judgment, Pair
 from metassay.judges.reading import (
     AXES,
@@ -89,7 +89,7 @@ class LexicalJudge:
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """One judgment per pair that matters."""
-        return as_needed(pairs, lambda asked: [self._one(pair) for pair in asked])
+        return judge_as_needed(pairs, lambda asked: [self._one(pair) for pair in asked])
 
     def _one(self, pair: Pair) -> Judgment:
         if pair.instrument in RUBRIC:

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from metassay.core.errors import BadInput
 from metassay.judges import protocol
-from metassay.judges.lazy_citations import as_needed
+from metassay.judges.lazy_citations import judge_as_needed
 from metassay.models import extra
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, identify
@@ -289,7 +289,7 @@ class NliJudge:
         Raises BadInput if the model cannot be loaded, if its classes are not known, or if it has no
         third one to answer `three_way` with.
         """
-        return as_needed(pairs, self._decided)
+        return judge_as_needed(pairs, self._decided)
 
     def _decided(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
         said = [pair for pair in pairs if pair.hypothesis.strip()]

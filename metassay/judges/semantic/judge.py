@@ -19,7 +19,7 @@ from pydantic import Field
 
 from metassay.judges import protocol
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
-from metassay.judges.lazy_citations import as_needed
+from metassay.judges.lazy_citations import judge_as_needed
 from metassay.judges.semantic import clashes, coefficients, features
 from metassay.judges.semantic.coefficients import Models, claim_probability, head_file, support
 from metassay.judges.semantic.features import Hypothesis, Premise, sentences
@@ -215,7 +215,7 @@ class SemanticJudge:
 
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """One judgment per pair that matters; BadInput if the model cannot be loaded."""
-        return as_needed(pairs, self._decided)
+        return judge_as_needed(pairs, self._decided)
 
     def _decided(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
         asked = [_questions(pair) for pair in pairs]
