@@ -139,7 +139,7 @@ def _check(batch: Sequence[Pair], rows: pd.DataFrame) -> None:
         raise RuntimeError(
             f"judge {row.judge!r}: pair_id {row.pair_id}: status {row.status!r} with label"
             f" {shown(row.label)} and grade {row.grade!r}; instrument {pair.instrument!r} wants"
-            f" {INSTRUMENTS[pair.instrument].answer.said} with status 'ok', and neither otherwise"
+            f" {INSTRUMENTS[pair.instrument].answer.expected} with status 'ok', else neither"
         )
 
 
