@@ -35,7 +35,7 @@ from metassay.llm.session import Session
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.ask import expanded
+from metassay.scoring.rubrics.ask import expand_facets
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
@@ -118,7 +118,9 @@ def run_of(
         judges=_judges(params, own.judges),
         session=session,
         texts=Path("data/tables") / benchmark / "texts",
-        rubrics=[expanded(load_rubric(RUBRICS / f"{name}.yaml"), facets) for name in own.rubrics],
+        rubrics=[
+            expand_facets(load_rubric(RUBRICS / f"{name}.yaml"), facets) for name in own.rubrics
+        ],
     )
 
 
