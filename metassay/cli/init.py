@@ -70,11 +70,11 @@ def _content(chosen: argparse.Namespace, name: str) -> Content | None:
             )
         return example(name)
     from metassay.project.spreadsheets import summary
-    from metassay.project.spreadsheets.read import KINDS, Asked, read_all
+    from metassay.project.spreadsheets.read import KINDS, Inputs, read_all
 
     files = {kind: getattr(chosen, kind) for kind in KINDS if getattr(chosen, kind)}
     options = ("columns", "reference", "lower", "higher", "neither", "primary")
-    asked = Asked(
+    asked = Inputs(
         files=files, scales=chosen.scale, **{name: getattr(chosen, name) for name in options}
     )
     found = read_all(asked)

@@ -34,7 +34,7 @@ def cost(chosen: argparse.Namespace) -> int:
         elif name in params.tunings:
             found = plan.Plan([], [])
         else:
-            found = plan.plan(plan.run_of(params, name, registry, session))
+            found = plan.plan(plan.load_run(params, name, registry, session))
         spent = session.spent
     console = Console()
     if not found.planned:
