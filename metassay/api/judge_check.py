@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from metassay.api.judge_tables import AC1, WHOLE, tables
-from metassay.api.results import Results, several
-from metassay.api.verdict_table import Choices, Verdicts, verdicts
+from metassay.api.results import Results, as_tuple
+from metassay.api.verdict_table import Choices, Verdicts, read_verdicts
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
@@ -149,17 +149,17 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
     said = Choices(
-        *(several(judge), several(human), doc, system, rater, several(by), several(passes)),
+        *(as_tuple(judge), as_tuple(human), doc, system, rater, as_tuple(by), as_tuple(passes)),
         *(pass_from, "", dict(require or {}), epsilon, confidence, width, seed),
     )
-    return checked(sheet, said, faults)
+    return check_sheet(sheet, said, faults)
 
 
-def checked(sheet: Sheet | None, said: Choices, faults: Findings) -> JudgeCheck:
+def check_sheet(sheet: Sheet | None, said: Choices, faults: Findings) -> JudgeCheck:
     """What `judge_check` and the command both do with cells."""
     if faults or sheet is None:
         raise BadInput(faults.lines())
-    given = verdicts(sheet, said._replace(require=_required(said)))
+    given = read_verdicts(sheet, said._replace(require=_required(said)))
     if not any(np.isfinite(one).any() for one in given.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
     made, unmet = tables(given)

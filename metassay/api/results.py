@@ -12,7 +12,7 @@ from metassay.core.atomic import whole_folder
 from metassay.format.frames import to_csv
 
 
-def several(names: str | Sequence[str]) -> tuple[str, ...]:
+def as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
     """Names, of which one may stand alone."""
     return (names,) if isinstance(names, str) else tuple(names)
 

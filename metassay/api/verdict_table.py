@@ -69,7 +69,7 @@ class Verdicts(NamedTuple):
     notes: tuple[str, ...]
 
 
-def verdicts(sheet: Sheet, said: Choices) -> Verdicts:
+def read_verdicts(sheet: Sheet, said: Choices) -> Verdicts:
     """Read a sheet; raises BadInput with every column that cannot be told or read."""
     faults = Findings()
     named = [*said.judge, *said.human, said.doc, said.system, said.rater, *said.by]

@@ -2,7 +2,7 @@
 
 import argparse
 
-from metassay.api.judge_check import checked
+from metassay.api.judge_check import check_sheet
 from metassay.api.verdict_table import Choices
 from metassay.cli.parsing import roles_in
 from metassay.core.atomic import whole_folder
@@ -19,7 +19,7 @@ def judge_check(chosen: argparse.Namespace) -> int:
     said |= {name: tuple(value) for name, value in said.items() if isinstance(value, list)}
     said |= roles_in(chosen.columns, ("doc", "system", "rater"))
     said |= {"mark": "--", "require": dict(chosen.require)}
-    found = checked(sheet, Choices(**said), faults)
+    found = check_sheet(sheet, Choices(**said), faults)
     print("\n".join(found.screen))
     if chosen.out:
         with whole_folder(chosen.out, "--out") as folder:

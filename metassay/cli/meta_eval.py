@@ -11,11 +11,11 @@ from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
-from metassay.api.columns import Named
-from metassay.api.eval_request import Wanted
+from metassay.api.columns import ColumnOptions
+from metassay.api.eval_request import EvalRequest
 from metassay.api.example import write_example
-from metassay.api.meta_eval import evaluated
-from metassay.api.reading import EVERYBODY, faults_of, read_file
+from metassay.api.meta_eval import evaluate_sheets
+from metassay.api.reading import EVERYBODY, find_faults, read_file
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
@@ -56,12 +56,12 @@ def meta_eval(chosen: argparse.Namespace) -> int:
         say(console, f"written to {chosen.example}: scores.csv, ratings.csv, README.md. Next:")
         say(console, f"  cd {chosen.example}\n  {command}", wrap=False)  # to be copied
         return 0
-    wanted = _wanted(chosen)
-    scores, ratings = _read(*_files(chosen), wanted.named)
+    request = _wanted(chosen)
+    scores, ratings = _read(*_files(chosen), request.columns)
     with ExitStack() as stack:
         folder = stack.enter_context(whole_folder(chosen.out, "--out")) if chosen.out else None
         with bars() as told:
-            found = evaluated(scores, ratings, wanted, told)
+            found = evaluate_sheets(scores, ratings, request, told)
         if folder is not None:
             found.write(folder)
     if "certificates" in found.tables:
@@ -82,7 +82,7 @@ def meta_eval(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _wanted(chosen: argparse.Namespace) -> Wanted:
+def _wanted(chosen: argparse.Namespace) -> EvalRequest:
     problems = [
         f"--scale {scale}: write CRITERION=SCALE, several with commas"
         for scale in chosen.scale
@@ -96,8 +96,8 @@ def _wanted(chosen: argparse.Namespace) -> Wanted:
     pairs = [word.partition("=") for word in chosen.columns]
     roles = {role: column for role, _, column in pairs if role in ROLES and column}
     others = tuple(word for word in chosen.columns if word.partition("=")[0] not in roles)
-    return Wanted(
-        Named(**roles, by=tuple(dict.fromkeys(chosen.by)), columns=others),
+    return EvalRequest(
+        ColumnOptions(**roles, by=tuple(dict.fromkeys(chosen.by)), columns=others),
         {"lower": chosen.lower, "higher": chosen.higher},
         dict(scale.rpartition("=")[::2] for scale in chosen.scale),
         chosen.compared or None,
@@ -127,7 +127,7 @@ def _files(chosen: argparse.Namespace) -> tuple[list[Path], list[Path]]:
 
 
 def _read(
-    scores: Sequence[Path], ratings: Sequence[Path], named: Named
+    scores: Sequence[Path], ratings: Sequence[Path], named: ColumnOptions
 ) -> tuple[list[Sheet], list[Sheet]]:
     both = {one.resolve() for one in scores} & {one.resolve() for one in ratings}
     if both:
@@ -144,7 +144,7 @@ def _read(
     if problems:
         for kind in (of_scores, of_ratings):
             for sheet in kind:
-                problems += faults_of(sheet, scores=kind is of_scores, named=named)
+                problems += find_faults(sheet, scores=kind is of_scores, options=named)
         raise BadInput(problems)
     return of_scores, of_ratings
 
