@@ -38,46 +38,46 @@ from metassay.tracking.comparison.sides import FOLDER, LOCK, OF_ACCEPTED, State,
 ROWS, LINES = 20, 8  # so many are printed; files have all of them
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Compare, print, write what is asked for; the exit code."""
-    files = {"--csv": chosen.csv, "--md": chosen.md, "--junit": chosen.junit}
+    files = {"--csv": args.csv, "--md": args.md, "--junit": args.junit}
     there = [option for option, file in files.items() if file and is_stdout(file)]
     if len(there) > 1:
         raise BadInput(f"{' and '.join(there)}: stdout has room for one; name files for the others")
     # Two folders of tables need no project.
     options = comparison_options(load()) if PARAMS.is_file() else ComparisonOptions()
-    compared = (_of_systems if chosen.systems else _of_sides)(chosen, options)
-    _write(chosen, compared)  # first: who reads on may close the terminal's pipe
+    compared = (_of_systems if args.systems else _of_sides)(args, options)
+    _write(args, compared)  # first: who reads on may close the terminal's pipe
     console = Console(stderr=bool(there))  # stdout is that file's alone
     for one in compared:
         _print(one, console)
-    return _ended(compared, chosen.fail_on)
+    return _ended(compared, args.fail_on)
 
 
-def _of_systems(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
-    if chosen.before:
+def _of_systems(args: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
+    if args.before:
         raise BadInput("--systems compares two systems of the state of --after; omit --before")
-    side = state_of(chosen.after)
-    names = benchmarks_of([side], chosen.names)
+    side = state_of(args.after)
+    names = benchmarks_of([side], args.names)
     if len(names) != 1:
         raise BadInput(f"--systems: name one benchmark; there are: {', '.join(names)}")
-    first, second = chosen.systems
-    return [compare_systems(side.load(names[0]), first, second, options, parts=chosen.parts)]
+    first, second = args.systems
+    return [compare_systems(side.load(names[0]), first, second, options, parts=args.parts)]
 
 
-def _of_sides(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
-    before = OF_ACCEPTED if chosen.before is None else chosen.before
-    sides = [state_of(before), state_of(chosen.after)]
+def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
+    before = OF_ACCEPTED if args.before is None else args.before
+    sides = [state_of(before), state_of(args.after)]
     if sides[0].same_as(sides[1]):
         both = " and ".join(side.word for side in sides)
         raise BadInput(f"--before and --after: {both} are the same state; name two that differ")
-    names = benchmarks_of(sides, chosen.names)
+    names = benchmarks_of(sides, args.names)
     made: list[Comparison] = []
     problems: list[str] = []
     for name in names:
         with collect_problems(problems):
             before, after = (side.load(name) for side in sides)
-            made.append(compare(before, after, options, parts=chosen.parts, looked_at=len(names)))
+            made.append(compare(before, after, options, parts=args.parts, looked_at=len(names)))
     if problems and made:  # never fewer than were asked for, unless their user says so
         able = " ".join(one.benchmark for one in made)
         problems.append(f"`metassay compare {able}` compares only what can be compared")
@@ -127,13 +127,13 @@ def _more(many: int, what: str, where: str = "--csv FILE has") -> list[str]:
     return [f"and {many:,} more {what}: {where} all"] if many > 0 else []
 
 
-def _write(chosen: argparse.Namespace, compared: Sequence[Comparison]) -> None:
-    for file, text_of in ((chosen.csv, _csv), (chosen.md, words.markdown)):
+def _write(args: argparse.Namespace, compared: Sequence[Comparison]) -> None:
+    for file, text_of in ((args.csv, _csv), (args.md, words.markdown)):
         if file:
             with whole_file(file) as out:
                 out.write(text_of(compared).encode("utf-8"))
-    if chosen.junit:
-        words.write_junit(compared, chosen.junit)
+    if args.junit:
+        words.write_junit(compared, args.junit)
 
 
 def _csv(compared: Sequence[Comparison]) -> str:

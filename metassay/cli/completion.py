@@ -27,11 +27,11 @@ NAMES = {
 FOLDER = "DIR"
 
 
-def completion(chosen: argparse.Namespace) -> int:
-    """Print the script of the chosen shell."""
+def completion(args: argparse.Namespace) -> int:
+    """Print the script of the shell."""
     from metassay.cli.main import parser  # which imports the commands, this one among them
 
-    print(script(parser(), chosen.shell))
+    print(script(parser(), args.shell))
     return 0
 
 

@@ -30,21 +30,21 @@ from metassay.paper_figures.papers import PAPERS
 from metassay.versions.code_yaml import of_module
 
 
-def figures(chosen: argparse.Namespace) -> int:
+def figures(args: argparse.Namespace) -> int:
     """Bring the figures of papers up to date; the exit code."""
     checked([])
     refreshed()
-    papers = list(dict.fromkeys(chosen.paper or PAPERS))
+    papers = list(dict.fromkeys(args.paper or PAPERS))
     _of_this_project(papers)
     missing = {paper: lacking(PAPERS[paper], inputs_in(Path())) for paper in papers}
     fed = {paper: sum(not record.open for record in PAPERS[paper]) for paper in papers}
-    whole = [p for p in papers if fed[p] and not missing[p] and not chosen.format]
+    whole = [p for p in papers if fed[p] and not missing[p] and not args.format]
     code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ)) if whole else DONE
     if code not in (DONE, FAILED):
         return code
     drawn = [] if code else whole  # a stage that failed left nothing, or no word on what it left
     here = {
-        paper: _draw_here(paper, chosen.format or FORMATS)
+        paper: _draw_here(paper, args.format or FORMATS)
         for paper in papers
         if paper not in drawn and fed[paper] > len(missing[paper])
     }

@@ -19,14 +19,14 @@ from metassay.versions.code_yaml import FILE as CODE
 from metassay.versions.code_yaml import put, refresh
 
 
-def init(chosen: argparse.Namespace) -> int:
+def init(args: argparse.Namespace) -> int:
     """Make a project; the exit code, that of the run if one was asked for."""
-    folder: Path = chosen.folder
+    folder: Path = args.folder
     check_place(folder)
-    name = chosen.name or name_of(folder)
+    name = args.name or name_of(folder)
     if problem := name_problem(name, BESIDE_REPORTS):
         raise BadInput(f"--name {name!r}: {problem}")
-    content = _content(chosen, name)
+    content = _content(args, name)
     if content is None:
         print("nothing was made", file=sys.stderr)
         return REFUSED
@@ -34,7 +34,7 @@ def init(chosen: argparse.Namespace) -> int:
     print(f"made the project {folder}, with benchmark {name}")
     for line in said:
         print(f"note: {line}")
-    if not chosen.run:
+    if not args.run:
         there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
         print(f"next: {there}metassay run {name}")
         return DONE
@@ -62,9 +62,9 @@ def update(_: argparse.Namespace) -> int:
     return DONE
 
 
-def _content(chosen: argparse.Namespace, name: str) -> Content | None:
-    if not chosen.texts:
-        if chosen.ratings or chosen.scores or chosen.columns:
+def _content(args: argparse.Namespace, name: str) -> Content | None:
+    if not args.texts:
+        if args.ratings or args.scores or args.columns:
             raise BadInput(
                 "--texts is missing: ratings and scores are about texts; name their file"
             )
@@ -72,17 +72,17 @@ def _content(chosen: argparse.Namespace, name: str) -> Content | None:
     from metassay.project.spreadsheets import summary
     from metassay.project.spreadsheets.read import KINDS, Asked, read_all
 
-    files = {kind: getattr(chosen, kind) for kind in KINDS if getattr(chosen, kind)}
+    files = {kind: getattr(args, kind) for kind in KINDS if getattr(args, kind)}
     options = ("columns", "reference", "lower", "higher", "neither", "primary")
     asked = Asked(
-        files=files, scales=chosen.scale, **{name: getattr(chosen, name) for name in options}
+        files=files, scales=args.scale, **{name: getattr(args, name) for name in options}
     )
     found = read_all(asked)
     for line in summary.lines(found, summary.settings_of(found.rows)):
         print(line)
-    more = ["--name", chosen.name] if chosen.name else []
-    more += ["--run"] if chosen.run else []
-    if not chosen.yes and not _confirmed(summary.command(chosen.folder, asked, found, more)):
+    more = ["--name", args.name] if args.name else []
+    more += ["--run"] if args.run else []
+    if not args.yes and not _confirmed(summary.command(args.folder, asked, found, more)):
         return None
     named = [path.name for paths in files.values() for path in paths]
     return summary.project_of(name, found, named)

@@ -23,9 +23,9 @@ from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.project import cost as plan
 
 
-def cost(chosen: argparse.Namespace) -> int:
+def cost(args: argparse.Namespace) -> int:
     """Print what the next run would ask, and what that costs."""
-    name, params, registry = chosen.name, checked([chosen.name]), load_registry()
+    name, params, registry = args.name, checked([args.name]), load_registry()
     with dry_session(params, params.data_of(name)) as session:
         if name in params.judge_tests:
             found = plan.plan_test(params, name, registry, session)
@@ -81,27 +81,27 @@ def stats(_: argparse.Namespace) -> int:
     return 0
 
 
-def export_all(chosen: argparse.Namespace) -> int:
+def export_all(args: argparse.Namespace) -> int:
     """Write every answer."""
-    said = sys.stderr if is_stdout(chosen.file) else sys.stdout
+    said = sys.stderr if is_stdout(args.file) else sys.stdout
     with Ledger(LEDGER) as ledger, owner_alone():
-        print(f"{chosen.file}: {export(ledger, chosen.file):,} answers", file=said)
+        print(f"{args.file}: {export(ledger, args.file):,} answers", file=said)
     return 0
 
 
-def import_all(chosen: argparse.Namespace) -> int:
+def import_all(args: argparse.Namespace) -> int:
     """Add answers of tables."""
     files: list[Path] = []
-    for path in chosen.files:
+    for path in args.files:
         if not path.exists():
             raise BadInput(f"{path} does not exist; name a table of responses, or a folder of them")
         # A folder's one by one: two stages may have asked the same.
         files += sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     with Ledger(LEDGER) as ledger:
-        done = import_(ledger, files, replace=chosen.replace)
+        done = import_(ledger, files, replace=args.replace)
     line = f"{done.rows:,} answers read, {done.added:,} new, {done.same:,} known"
     if done.different:
-        left = "replaced" if chosen.replace else "kept (--replace takes those of the file)"
+        left = "replaced" if args.replace else "kept (--replace takes those of the file)"
         line += f", {done.different:,} that differ {left}"
     print(line)
     return 0

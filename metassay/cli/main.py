@@ -52,8 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
         words = sys.argv[1:] if arguments is None else arguments
         if words and words[0] in FORMER:
             raise BadInput(f"metassay {words[0]} is now metassay {FORMER[words[0]]}")
-        chosen = parser().parse_args(spread(words))
-        code: int = chosen.command(chosen)
+        args = parser().parse_args(spread(words))
+        code: int = args.command(args)
         return code
     except BadInput as error:
         for problem in located(error.problems):
@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
     return whole
 
 
-def _run(words: str, said: Mapping[str, Any], chosen: argparse.Namespace) -> int:
+def _run(words: str, said: Mapping[str, Any], args: argparse.Namespace) -> int:
     """Run `module.function` of this folder, if the packages are there that it needs."""
     absent = [package for package in PIPELINE if importlib.util.find_spec(package) is None]
     if absent and not said.get("core"):
@@ -102,5 +102,5 @@ def _run(words: str, said: Mapping[str, Any], chosen: argparse.Namespace) -> int
     if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():
         own(Path())
     module, _, function = said["run"].partition(".")
-    code: int = getattr(importlib.import_module(f"metassay.cli.{module}"), function)(chosen)
+    code: int = getattr(importlib.import_module(f"metassay.cli.{module}"), function)(args)
     return code

@@ -46,20 +46,20 @@ SETTINGS = (
 )
 
 
-def meta_eval(chosen: argparse.Namespace) -> int:
+def meta_eval(args: argparse.Namespace) -> int:
     """Read, evaluate, print, and write if asked to."""
     console = Console()
-    if chosen.example:
-        if chosen.files or chosen.scores or chosen.ratings:
+    if args.example:
+        if args.files or args.scores or args.ratings:
             raise BadInput("--example DIR: takes no files; it writes them")
-        command = write_example(chosen.example)
-        say(console, f"written to {chosen.example}: scores.csv, ratings.csv, README.md. Next:")
-        say(console, f"  cd {chosen.example}\n  {command}", wrap=False)  # to be copied
+        command = write_example(args.example)
+        say(console, f"written to {args.example}: scores.csv, ratings.csv, README.md. Next:")
+        say(console, f"  cd {args.example}\n  {command}", wrap=False)  # to be copied
         return 0
-    request = _wanted(chosen)
-    scores, ratings = _read(*_files(chosen), request.columns)
+    request = _wanted(args)
+    scores, ratings = _read(*_files(args), request.columns)
     with ExitStack() as stack:
-        folder = stack.enter_context(whole_folder(chosen.out, "--out")) if chosen.out else None
+        folder = stack.enter_context(whole_folder(args.out, "--out")) if args.out else None
         with bars() as told:
             found = evaluate_sheets(scores, ratings, request, told)
         if folder is not None:
@@ -72,43 +72,43 @@ def meta_eval(chosen: argparse.Namespace) -> int:
     if found.of_names:
         console.print()
     say(console, *found.notes)
-    if chosen.out:
+    if args.out:
         names = ", ".join(f"{name}.csv" for name in found.tables)
-        say(console, f"written to {chosen.out}: {names}")
-        say(console, f"page: {chosen.out / 'index.html'}", wrap=False)
+        say(console, f"written to {args.out}: {names}")
+        say(console, f"page: {args.out / 'index.html'}", wrap=False)
     else:
         tables = "every table behind this as CSV with all digits"
         say(console, f"--out DIR writes a page, and {tables}")
     return 0
 
 
-def _wanted(chosen: argparse.Namespace) -> EvalRequest:
+def _wanted(args: argparse.Namespace) -> EvalRequest:
     problems = [
         f"--scale {scale}: write CRITERION=SCALE, several with commas"
-        for scale in chosen.scale
+        for scale in args.scale
         if "=" not in scale
     ]
-    if not _files(chosen)[0] and (chosen.compared or chosen.confound or chosen.primary):
+    if not _files(args)[0] and (args.compared or args.confound or args.primary):
         problems.append(
             "--compared, --confound, --primary: are about metrics; name SCORES before RATINGS"
         )
     raise_problems(problems)
-    pairs = [word.partition("=") for word in chosen.columns]
+    pairs = [word.partition("=") for word in args.columns]
     roles = {role: column for role, _, column in pairs if role in ROLES and column}
-    others = tuple(word for word in chosen.columns if word.partition("=")[0] not in roles)
+    others = tuple(word for word in args.columns if word.partition("=")[0] not in roles)
     return EvalRequest(
-        ColumnOptions(**roles, by=tuple(dict.fromkeys(chosen.by)), columns=others),
-        {"lower": chosen.lower, "higher": chosen.higher},
-        dict(scale.rpartition("=")[::2] for scale in chosen.scale),
-        chosen.compared or None,
-        chosen.confound,
-        {name: getattr(chosen, name) for name in SETTINGS},
+        ColumnOptions(**roles, by=tuple(dict.fromkeys(args.by)), columns=others),
+        {"lower": args.lower, "higher": args.higher},
+        dict(scale.rpartition("=")[::2] for scale in args.scale),
+        args.compared or None,
+        args.confound,
+        {name: getattr(args, name) for name in SETTINGS},
     )
 
 
-def _files(chosen: argparse.Namespace) -> tuple[list[Path], list[Path]]:
+def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
     """The files of scores and those of ratings; one file alone is RATINGS."""
-    scores, ratings, files = chosen.scores, chosen.ratings, chosen.files
+    scores, ratings, files = args.scores, args.ratings, args.files
     named = bool(scores or ratings)
     if named and files:
         raise BadInput(
@@ -229,20 +229,20 @@ def _cells(row: Row, *, compared: bool) -> Iterator[Text]:
 
 def _headline(rows: list[Row], level: str) -> str:
     """The best metric's sentence with its corrected value, or that there is none to use."""
-    chosen = best(rows)
-    if chosen is None:
+    leader = best(rows)
+    if leader is None:
         return ""
-    row = chosen.row
+    row = leader.row
     ends = short_interval(row["corrected_low"], row["corrected_high"])
     corrected = f"{short(row['corrected'])} {ends}".strip()
     if row["trusted"]:
-        many = f" Corrected as {chosen.of}: {corrected}." if len(rows) > 1 else ""
+        many = f" Corrected as {leader.of}: {corrected}." if len(rows) > 1 else ""
         return f"{row['sentence']}{many}"
-    none = f"For {DECISIONS[level]} there is no metric to use yet: {chosen.verdicts}."
+    none = f"For {DECISIONS[level]} there is no metric to use yet: {leader.verdicts}."
     if row["corrected"] is None:
         return none
-    first = f"First is {chosen.metric} ({row['verdict']}: {row['advice']})"
-    return f"{none} {first}, corrected as {chosen.of}: {corrected}."
+    first = f"First is {leader.metric} ({row['verdict']}: {row['advice']})"
+    return f"{none} {first}, corrected as {leader.of}: {corrected}."
 
 
 def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:

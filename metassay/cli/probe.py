@@ -55,17 +55,17 @@ class _Asked:
     exchanges: list[Exchange] = field(default_factory=list)
 
 
-def probe(chosen: argparse.Namespace) -> int:
+def probe(args: argparse.Namespace) -> int:
     """Ask once and print everything; FAILED if no sound answer came."""
     params = load()
     with probe_session(params) as session:
-        judge, where = _judge(chosen.name, params, session.models)
+        judge, where = _judge(args.name, params, session.models)
         raise_problems(model_problems(judge, session.models, where=where))
         asked: list[_Asked] = []
         judgment, start = None, time.time()
         problems: tuple[str, ...] = ()
         try:
-            judgment = _judged(judge, session, asked, logprobs=chosen.logprobs)
+            judgment = _judged(judge, session, asked, logprobs=args.logprobs)
         except BadInput as error:
             if not any(question.exchanges for question in asked):
                 raise

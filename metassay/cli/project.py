@@ -32,12 +32,12 @@ from metassay.versions.code_yaml import DATASETS, used_blocks
 from metassay.versions.code_yaml import FILE as CODE
 
 
-def listing(chosen: argparse.Namespace) -> int:
+def listing(args: argparse.Namespace) -> int:
     """Print what there is, or describe the datasets in files."""
-    if chosen.croissant is not None:
-        for line in write_croissant(load_registry(), chosen.croissant):
+    if args.croissant is not None:
+        for line in write_croissant(load_registry(), args.croissant):
             print(line)
-        print(f"written to {chosen.croissant}: a Croissant file per dataset")
+        print(f"written to {args.croissant}: a Croissant file per dataset")
         return 0
     params, registry = load(), load_registry()
     console = Console()

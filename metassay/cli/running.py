@@ -22,32 +22,32 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ignored ones stay s
 _PATIENCE = 3.0  # seconds for an orderly end
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run benchmarks, or one thing of them alone, then print what each came to."""
     print("checking params.yaml and the registry", file=sys.stderr, flush=True)
-    if chosen.only == "fetch":
+    if args.only == "fetch":
         from metassay.cli.project import fetch_all
 
-        return fetch_all(chosen.names, chosen.mirror)
+        return fetch_all(args.names, args.mirror)
     params: list[Params] = []
 
     def check() -> None:
         from metassay.cli.project import checked  # seconds, with all that it imports
 
-        params.append(checked(chosen.names))
+        params.append(checked(args.names))
         refreshed()
 
-    words, environment = words_of(chosen)
-    if chosen.only:
-        words += ["--only", chosen.only]
-    if chosen.ask_again:
+    words, environment = words_of(args)
+    if args.only:
+        words += ["--only", args.only]
+    if args.ask_again:
         words.append("--ask-again")
     code = run_flows([*words, "--wait"], environment, meanwhile=check)
     if code:
         return code
     from metassay.cli.run_summary import closing
 
-    return closing(chosen.names, *params)
+    return closing(args.names, *params)
 
 
 def refreshed() -> None:
@@ -61,18 +61,18 @@ def refreshed() -> None:
         )
 
 
-def words_of(chosen: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
+def words_of(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
     """What was chosen, for `run_flows`: words and environment."""
-    words = [*chosen.names, "--jobs", str(chosen.jobs)]
-    if getattr(chosen, "no_prefect", False):  # a schedule is always Prefect's
+    words = [*args.names, "--jobs", str(args.jobs)]
+    if getattr(args, "no_prefect", False):  # a schedule is always Prefect's
         words.append("--no-prefect")
-    if chosen.prefect_api:
-        words += ["--prefect-api", chosen.prefect_api]
+    if args.prefect_api:
+        words += ["--prefect-api", args.prefect_api]
     environment = dict(os.environ)
-    if getattr(chosen, "dask", None):
-        environment["METASSAY_DASK"] = chosen.dask
-    if chosen.mirror:
-        environment["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
+    if getattr(args, "dask", None):
+        environment["METASSAY_DASK"] = args.dask
+    if args.mirror:
+        environment["METASSAY_MIRROR"] = str(args.mirror.resolve())
     return words, environment
 
 

@@ -15,30 +15,30 @@ from metassay.tracking.sentinel.checking import Fixed, folder_of, judges_asked
 from metassay.tracking.sentinel.checking import fix as fix_anchors
 
 
-def fix(chosen: argparse.Namespace) -> int:
+def fix(args: argparse.Namespace) -> int:
     """Draw anchors, and learn how steady the judge is."""
     params = load()
     console = Console()
-    for judge in judges_asked(params, folder_of(params, chosen.name), chosen.judge):
+    for judge in judges_asked(params, folder_of(params, args.name), args.judge):
         options = {
-            name: getattr(chosen, name) for name in ("anchors", "repeats", "seed", "replace")
+            name: getattr(args, name) for name in ("anchors", "repeats", "seed", "replace")
         }
-        _say_fixed(console, fix_anchors(chosen.name, judge, **options))
+        _say_fixed(console, fix_anchors(args.name, judge, **options))
     return 0
 
 
-def check(chosen: argparse.Namespace) -> int:
+def check(args: argparse.Namespace) -> int:
     """Ask the anchors again, and print what came of each judge."""
-    results = check_judges(Path(), chosen.name, chosen.judge)
+    results = check_judges(Path(), args.name, args.judge)
     console = Console()
     heads = ("judge", "state", "answered", "failed", "changed", "expected", "shift", "at most")
-    table = folded(*heads, title=f"{chosen.name}: judges against their anchors")
+    table = folded(*heads, title=f"{args.name}: judges against their anchors")
     for one in results:
         table.add_row(*map(Text, _cells(one)))
     console.print(table)
     for one in results:
         console.print(one.sentence, markup=False, soft_wrap=True, highlight=False)
-    console.print(f"every check so far: {anchors.drift_file(chosen.name)}", soft_wrap=True)
+    console.print(f"every check so far: {anchors.drift_file(args.name)}", soft_wrap=True)
     if any(one.alarm for one in results):
         return DRIFTED
     return DONE if all(one.state == "no alarm" for one in results) else INCOMPLETE

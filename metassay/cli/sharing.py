@@ -24,15 +24,15 @@ from metassay.tracking.reevaluation.outcome import accepted_file
 from metassay.versions.code_yaml import DATASETS
 
 
-def push(chosen: argparse.Namespace) -> int:
+def push(args: argparse.Namespace) -> int:
     """Push the named benchmarks, or say of all of them why not; to a server, their numbers."""
-    names = list(dict.fromkeys(chosen.names))
-    server, _, place = chosen.to.partition(":")
+    names = list(dict.fromkeys(args.names))
+    server, _, place = args.to.partition(":")
     if server in SERVERS and place:
         return _publish(names, server, place)
     params, registry = checked(names), load_registry()
-    raise_problems(one for name in names for one in _problems(name, chosen.to, params, registry))
-    words = [chosen.to, *names]
+    raise_problems(one for name in names for one in _problems(name, args.to, params, registry))
+    words = [args.to, *names]
     return run_flows(words, dict(os.environ), module="flows.push", own=(FAILED,))
 
 

@@ -31,14 +31,14 @@ ROWS = 50  # so many are printed without --all
 _FIRST, _OTHER = 22, 14  # characters that a column gets at least with its gap, if it needs them
 
 
-def show(chosen: argparse.Namespace) -> int:
+def show(args: argparse.Namespace) -> int:
     """Print one table of a benchmark, or the names of all; or what terms mean."""
-    if chosen.terms is not None:
-        _show_terms(chosen.terms)
+    if args.terms is not None:
+        _show_terms(args.terms)
         return 0
-    if chosen.name is None:
+    if args.name is None:
         raise BadInput("show: name a benchmark, or --terms; `metassay list` has the benchmarks")
-    name, wanted, console = chosen.name, chosen.table, Console()
+    name, wanted, console = args.name, args.table, Console()
     params, folder = named([name]), Path(TABLES) / name
     if not folder.is_dir():
         raise BadInput(f"{folder} does not exist; metassay run {name} makes it")
@@ -54,16 +54,16 @@ def show(chosen: argparse.Namespace) -> int:
     else:
         known = f"{meant(wanted, there)}; there are: {', '.join(there)}"
         raise BadInput(f"{folder}: no table is called {wanted!r}{known}")
-    if chosen.csv:
+    if args.csv:
         say(Console(stderr=True), *told)
-        if is_stdout(chosen.csv):
+        if is_stdout(args.csv):
             print(to_csv(frame), end="")
             return 0
-        with whole_file(chosen.csv) as file:
+        with whole_file(args.csv) as file:
             file.write(to_csv(frame).encode())
         return 0
     say(console, *told)
-    whole = chosen.all or wanted is None
+    whole = args.all or wanted is None
     console.print(*_blocks(frame if whole else frame.head(ROWS), console.width))
     if len(frame) > ROWS and not whole:
         say(console, f"and {len(frame) - ROWS:,} more rows: metassay show {name} {wanted} --all")

@@ -30,39 +30,39 @@ STUDIES = Path("studies")
 TABLES = Path("data/tables")
 
 
-def export(chosen: argparse.Namespace) -> int:
+def export(args: argparse.Namespace) -> int:
     """Write blinded sheets and their key."""
-    benchmark = _benchmark(chosen.benchmark)
-    if chosen.only_disagreements and chosen.form != "pairs":
+    benchmark = _benchmark(args.benchmark)
+    if args.only_disagreements and args.form != "pairs":
         raise BadInput("--only-disagreements: is of pairs of texts alone; give --form pairs")
-    if bool(chosen.next) != bool(chosen.decision) or (chosen.next and chosen.items):
+    if bool(args.next) != bool(args.decision) or (args.next and args.items):
         raise BadInput("--next N: takes --for DECISION beside it, and no --items")
-    _check_name(benchmark, chosen.study)
-    raters = _raters(chosen.raters)
-    seed = secrets.randbelow(2**32) if chosen.seed is None else chosen.seed
-    design = Design(raters, chosen.per_item or len(raters), chosen.items, seed)
-    differing = tuple(chosen.only_disagreements) if chosen.only_disagreements else None
-    options = Options(seed, chosen.rubric, chosen.claims, differing, chosen.shares)
-    form = FORMS[chosen.form]
+    _check_name(benchmark, args.study)
+    raters = _raters(args.raters)
+    seed = secrets.randbelow(2**32) if args.seed is None else args.seed
+    design = Design(raters, args.per_item or len(raters), args.items, seed)
+    differing = tuple(args.only_disagreements) if args.only_disagreements else None
+    options = Options(seed, args.rubric, args.claims, differing, args.shares)
+    form = FORMS[args.form]
     reads, drawn_by = _reader(benchmark), dict[str, Any]()
     made = form.make(reads, options)
-    if chosen.next:
-        drafts, frame, notes = next_items(made, chosen.decision, chosen.next, reads, seed)
+    if args.next:
+        drafts, frame, notes = next_items(made, args.decision, args.next, reads, seed)
         made = made._replace(drafts=drafts, notes=(*made.notes, *notes))
         drawn_by = frame._asdict()
-    folder = chosen.out or STUDIES / benchmark / chosen.study
+    folder = args.out or STUDIES / benchmark / args.study
     guarded = _not_public(made.datasets)
-    if guarded and chosen.out is not None and not inside(folder, STUDIES):
+    if guarded and args.out is not None and not inside(folder, STUDIES):
         raise BadInput(
             f"--out {folder}: the sheets hold texts of {', '.join(guarded)}, which are not public;"
             f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"
             " them"
         )
-    study = replace(study_of(benchmark, chosen.study, form, made, design), drawn_by=drawn_by)
+    study = replace(study_of(benchmark, args.study, form, made, design), drawn_by=drawn_by)
     if guarded:
         close(folder)
     with owner_alone() if guarded else contextlib.nullcontext():
-        names = write(study, record_of(FORMATS, chosen.format), folder)
+        names = write(study, record_of(FORMATS, args.format), folder)
     for note in made.notes:
         print(f"note: {note}", file=sys.stderr)
     if guarded:
@@ -79,24 +79,24 @@ def export(chosen: argparse.Namespace) -> int:
         f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they say who wrote what, and"
         " no answer can be read without the key"
     )
-    back = "" if chosen.out is None else f" --out {chosen.out}"
-    print(f"next: metassay study import {benchmark} {chosen.study} FILES{back}")
+    back = "" if args.out is None else f" --out {args.out}"
+    print(f"next: metassay study import {benchmark} {args.study} FILES{back}")
     return 0
 
 
-def import_back(chosen: argparse.Namespace) -> int:
+def import_back(args: argparse.Namespace) -> int:
     """Read sheets that came back, and write ratings and comments."""
-    benchmark = _benchmark(chosen.benchmark)
-    folder = chosen.out or STUDIES / benchmark / chosen.study
+    benchmark = _benchmark(args.benchmark)
+    folder = args.out or STUDIES / benchmark / args.study
     found = key.read(folder / key.FILE)
-    if (found.benchmark, found.study) != (benchmark, chosen.study):
+    if (found.benchmark, found.study) != (benchmark, args.study):
         raise BadInput(
             f"{folder / key.FILE}: is the key of study {found.study!r} of {found.benchmark!r}, not"
-            f" of {chosen.study!r} of {benchmark!r}; correct the names or --out"
+            f" of {args.study!r} of {benchmark!r}; correct the names or --out"
         )
     formats = [record_of(FORMATS, name) for name in FORMATS]
-    rows = importing.read_files(chosen.files, formats)
-    made = importing.imported(rows, found, FORMS[found.form], partial=chosen.partial)
+    rows = importing.read_files(args.files, formats)
+    made = importing.imported(rows, found, FORMS[found.form], partial=args.partial)
     importing.write(made, found, folder)
     for note in made.notes:
         print(f"note: {note}", file=sys.stderr)
@@ -110,7 +110,7 @@ def import_back(chosen: argparse.Namespace) -> int:
     if found.drawn_by:
         _say_weighted(found, made.ratings)
         return 0
-    _say_params(benchmark, chosen.study, ratings, found.criteria)
+    _say_params(benchmark, args.study, ratings, found.criteria)
     return 0
 
 
