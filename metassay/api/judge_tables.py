@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.api.verdict_table import BY, Choices, Verdicts
 from metassay.format.numbers import short
-from metassay.meta_evaluation.judge_cards import Judged, Row, numbers
+from metassay.meta_evaluation.judge_cards import Judgments, Row, estimates
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
 from metassay.statistics import shares
@@ -97,16 +97,14 @@ def _cards(name: str, part: str, verdicts: Verdicts, here: Mask) -> _Cards:
     options = MetaOptions(resamples=1, seed=choices.seed, label_width=choices.width, **precision)
     judge = verdicts.judges[name][here]
     both = np.isfinite(judgments(judge)) & np.isfinite(passed)
-    most = shares.worth_at_most(passed[both], cluster[both])
+    of = cluster[both]
+    precision |= {"most": shares.worth_at_most(passed[both], of), "prior": PRIOR, "cells": 4}
     guess, cards = np.where(both, _commoner(passed[both]), np.nan), []
     for values in (judge, guess):
-        card = numbers(Judged(values, passed, cluster, 0, None, False), options, [name, part])
-        cells = shares.cells(judgments(values)[both], passed[both])
-        rng, of = generator(choices.seed, AC1, name, part), cluster[both]
-        card[AC1] = shares.drawn(
-            gwet_ac1, cells, of, rng=rng, most=most, prior=PRIOR, cells=4, **precision
-        )
-        cards.append(card)
+        card = estimates(Judgments(values, passed, cluster, 0, None, False), options, [name, part])
+        cell = shares.cells(judgments(values)[both], passed[both])
+        rng = generator(choices.seed, AC1, name, part)
+        cards.append({**card, AC1: shares.drawn(gwet_ac1, cell, of, rng=rng, **precision)})
     return cards[0], cards[1]
 
 

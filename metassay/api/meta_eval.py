@@ -20,7 +20,7 @@ from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.analysis import Evaluation, Progress
-from metassay.meta_evaluation.evaluate import MADE, evaluate
+from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.reporting.certificates import advice, best_of
@@ -323,7 +323,7 @@ def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if "study" in table and len(pieces) > 1:
         filled = [piece for piece in pieces if len(piece)]
         table = pd.concat(filled, ignore_index=True) if filled else table
-    return as_written(MADE[name], table) if name in MADE else table
+    return as_written(RESULT_TABLES[name], table) if name in RESULT_TABLES else table
 
 
 def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -21,7 +21,7 @@ from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.lazy_citations import question_of
-from metassay.judges.make import asking, instruments_of, released
+from metassay.judges.make import claim_datasets, instruments_of, llm_members
 from metassay.judges.run import batches, check_instruments
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
@@ -35,7 +35,7 @@ from metassay.llm.session import Session
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.ask import expanded
+from metassay.scoring.rubrics.ask import expand_facets
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
@@ -118,7 +118,9 @@ def run_of(
         judges=_judges(params, own.judges),
         session=session,
         texts=Path("data/tables") / benchmark / "texts",
-        rubrics=[expanded(load_rubric(RUBRICS / f"{name}.yaml"), facets) for name in own.rubrics],
+        rubrics=[
+            expand_facets(load_rubric(RUBRICS / f"{name}.yaml"), facets) for name in own.rubrics
+        ],
     )
 
 
@@ -135,7 +137,7 @@ def plan(run: Run) -> Plan:
                 " judges are asked about them, are estimated with the references in their place"
             )
         texts.append(written)
-    judged = any(map(asking, run.judges.values()))
+    judged = any(map(llm_members, run.judges.values()))
     listed = run.decomposition.record.requests is not None
     if listed or judged or run.segmentation.record.requests is not None:
         parts = _parts(run, pd.concat(texts, ignore_index=True), invented, found)
@@ -158,7 +160,7 @@ def plan_test(params: Params, name: str, registry: Mapping[str, Dataset], sessio
     """Estimate what the judges of a judge test ask; BadInput as its stages raise it."""
     own, found = params.judge_tests[name], Plan([], [])
     judges = _judges(params, own.judges)
-    if any(map(asking, judges.values())):
+    if any(map(llm_members, judges.values())):
         test = chosen_test(own.test, own.options, where=f"{BENCHMARKS / name / PARAMS}")
         reader = str(find(dict(registry), own.dataset).reader)
         items = ingest_items(
@@ -201,7 +203,7 @@ def refusals(
         for name in (own.writers if isinstance(own, Benchmark) else ())
     }
     every = sorted({dataset for datasets in shown.values() for dataset in datasets})
-    claims = released(own, params.decompositions)
+    claims = claim_datasets(own, params.decompositions)
     for name in () if isinstance(own, SegmentTest) else own.judges:
         judge = choose(JUDGES, params.judges[name], where=name)
         shown[f"judge-{name}"] = [*every, *claims, *all_datasets([judge])]
@@ -310,7 +312,7 @@ def _plan_judges(
     """Add what each judge asks, and each judge inside it."""
     known: set[str] = set()
     for name, judge in judges.items():
-        if not asking(judge):
+        if not llm_members(judge):
             continue
         check_instruments(pairs, name, instruments_of(judge))
         if any(one.kind == "cascade" for one in everyone(judge)):
@@ -318,7 +320,7 @@ def _plan_judges(
                 f"judge-{name} is counted as if the first judge of its cascade were sure of"
                 " nothing; what it decides is asked of nobody else"
             )
-        for one in asking(judge):
+        for one in llm_members(judge):
             use = one.record.model(one.options)
             requests, questions = _questions(one, pairs, session)
             both = zip(requests.requests, requests.most, strict=True)

@@ -40,12 +40,12 @@ from metassay.metrics.faithfulness.reading import StatementOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
 from metassay.reporting.published import COMPARISONS
 from metassay.reporting.published_judges import JUDGE_COMPARISONS
-from metassay.scoring.aggregation.combinations import combination
+from metassay.scoring.aggregation.combinations import parse_combination
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import BLOCKS as METRIC_BLOCKS
 from metassay.scoring.catalogue import check_given, descriptions, measured_twice
 from metassay.scoring.pairing.questions import Questions, clashes, unanswerable
-from metassay.scoring.rubrics.ask import criteria_table, expanded
+from metassay.scoring.rubrics.ask import criteria_table, expand_facets
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.names import FULL, NO_JUDGE, base_metric, metric_label
 from metassay.tables.parquet import read
@@ -286,7 +286,7 @@ def _combinations(params: Params) -> list[str]:
     problems: list[str] = []
     for name in params.combinations:
         with collect_problems(problems):
-            combination(params.combinations, name)
+            parse_combination(params.combinations, name)
         if name in descriptions():
             problems.append(
                 f"{PARAMS} > combinations > {name}: is one of Metassay's own metrics; give it"
@@ -513,7 +513,7 @@ def _rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
     for rubric in rubrics.values():  # also of those that no benchmark names
         for names in {tuple(each) for each in facets.values()}:  # few, and slow to go through
             with suppress(BadInput):  # a rubric of facets, and a segmentation without any
-                made.update(criteria_table(expanded(rubric, names))["metric"])
+                made.update(criteria_table(expand_facets(rubric, names))["metric"])
     compared = params.meta_evaluation.get("compared")
     return problems + [
         f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r};"
@@ -540,7 +540,7 @@ def _unanswered(benchmark: Benchmark, rubric: Rubric, judges: Answerable) -> Ite
 def _clashing(rubric: Rubric, facets: Sequence[str], metrics: dict[str, str]) -> Iterator[str]:
     """What is wrong with the metrics that a rubric makes; they are added to `metrics`."""
     try:
-        made = criteria_table(expanded(rubric, facets))["metric"]
+        made = criteria_table(expand_facets(rubric, facets))["metric"]
     except BadInput as error:
         yield from (f"rubrics: {problem}" for problem in error.problems)
         return

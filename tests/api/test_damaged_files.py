@@ -67,7 +67,7 @@ def test_a_long_name_in_a_long_file_is_refused_too(here: Path) -> None:
 @pytest.mark.parametrize(
     ("scores", "ratings", "said"),
     [
-        (1_001, 1, "scores are of 1,001 systems on 1 documents; the most are 1,000 systems"),
+        (1_001, 1, "scores are of 1,001 systems on 1 documents; the limits are 1,000 systems"),
         (4, 101, "ratings: has 101 criteria, beside 1 metrics; the most are 100 criteria"),
     ],
 )
