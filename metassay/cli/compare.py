@@ -77,7 +77,9 @@ def _of_sides(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Co
     for name in names:
         with collect_problems(problems):
             before, after = (side.load(name) for side in sides)
-            made.append(compare(before, after, options, parts=chosen.parts, looked_at=len(names)))
+            made.append(
+                compare(before, after, options, parts=chosen.parts, n_benchmarks=len(names))
+            )
     if problems and made:  # never fewer than were asked for, unless their user says so
         able = " ".join(one.benchmark for one in made)
         problems.append(f"`metassay compare {able}` compares only what can be compared")
@@ -86,7 +88,7 @@ def _of_sides(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Co
 
 
 def _print(one: Comparison, console: Console) -> None:
-    changes = words.ordered(one.differences.changes)
+    changes = words.sort_changes(one.differences.changes)
     rows = [row for row in records(changes) if row["verdict"] in words.SHOWN]
     title = f"{one.benchmark}: {one.before} -> {one.after}: {words.verdict_counts(changes)}"
     say(console, title, wrap=False)
@@ -98,7 +100,7 @@ def _print(one: Comparison, console: Console) -> None:
         keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in behind[:LINES])
         lines += [f"documents behind regressions: {keys}"]
         lines += _more(len(behind) - LINES, "documents")
-    lines += filter(None, [words.missing(changes)])
+    lines += filter(None, [words.missing_answers(changes)])
     lines += [] if one.of_systems else words.cause_lines(one.causes)
     certificates = list(words.certificate_lines(one.certificates))
     lines += [f"certificate: {line}" for line in certificates[:LINES]]
@@ -158,7 +160,7 @@ def _ended(compared: Sequence[Comparison], fail_on: str) -> int:
 
 def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
     """The benchmarks to compare: those named, else all that have scores on every side."""
-    folders = [side for side in sides if side.of == FOLDER]
+    folders = [side for side in sides if side.kind == FOLDER]
     if folders and len(set(named)) > 1:
         raise BadInput("a folder of tables is of one benchmark; name no more than one")
     for name in () if folders else named:
@@ -179,7 +181,7 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
             f"{word}: {', '.join(sorted(has)) or 'none'}" for word, has in found.items()
         )
         remedy = f"run one there and commit its {LOCK}"
-        if any(side.of == OF_ACCEPTED for side in sides):
+        if any(side.kind == OF_ACCEPTED for side in sides):
             remedy = "accept one: `metassay watch accept BENCHMARK`"
         raise BadInput(f"no benchmark has scores on every side ({said}); {remedy}")
     return both

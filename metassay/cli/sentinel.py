@@ -11,7 +11,7 @@ from metassay.core.exit_codes import DONE, DRIFTED, INCOMPLETE
 from metassay.core.params import load
 from metassay.tracking.sentinel import DriftResult, anchors
 from metassay.tracking.sentinel import check as check_judges
-from metassay.tracking.sentinel.checking import Fixed, folder_of, judges_asked
+from metassay.tracking.sentinel.checking import FixedAnchors, find_folder, watchable_judges
 from metassay.tracking.sentinel.checking import fix as fix_anchors
 
 
@@ -19,7 +19,7 @@ def fix(chosen: argparse.Namespace) -> int:
     """Draw anchors, and learn how steady the judge is."""
     params = load()
     console = Console()
-    for judge in judges_asked(params, folder_of(params, chosen.name), chosen.judge):
+    for judge in watchable_judges(params, find_folder(params, chosen.name), chosen.judge):
         options = {
             name: getattr(chosen, name) for name in ("anchors", "repeats", "seed", "replace")
         }
@@ -44,7 +44,7 @@ def check(chosen: argparse.Namespace) -> int:
     return DONE if all(one.state == "no alarm" for one in results) else INCOMPLETE
 
 
-def _say_fixed(console: Console, made: Fixed) -> None:
+def _say_fixed(console: Console, made: FixedAnchors) -> None:
     table = folded("stored verdict", "answers", "other than stored", title=f"judge {made.judge}")
     for verdict, answers, differ in made.baseline:
         share = f"{differ} ({100 * differ / answers:.1f} %)"
