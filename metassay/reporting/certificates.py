@@ -28,8 +28,8 @@ from metassay.meta_evaluation.verdicts import (
     USE,
     VERDICTS,
     certify,
+    is_shown,
     kind_of,
-    shown,
 )
 from metassay.reporting.contract import GridCell, GridRow
 from metassay.reporting.names import (
@@ -95,7 +95,7 @@ def _why(row: Row, options: CertificationOptions) -> str:
     value = f"{coefficient} {short_estimate(row)}"
     least = short(row["corrected_low"])
     p = "not tested" if missing(row["p"]) else f"adjusted {equals(row['p'])}".replace(" = ", " ")
-    if row["verdict"] == CANNOT_TELL and not missing(row["p"]) and shown(row):
+    if row["verdict"] == CANNOT_TELL and not missing(row["p"]) and is_shown(row):
         return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
     return {
         USE: f"for {decision}, {metric} follows {criterion} ({value}), and by at least {least} with"

@@ -39,7 +39,7 @@ from metassay.reporting.names import (
 )
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
-from metassay.scoring.aggregation.statements import numbered
+from metassay.scoring.aggregation.statements import number_statements
 from metassay.tables.names import FULL, metric_label
 from metassay.text.spans import Span
 from metassay.units.record import BETWEEN_PARTS
@@ -170,7 +170,7 @@ def _batches(tables: Mapping[str, pd.DataFrame], shown: _Shown) -> Iterator[tupl
                 ratings=_ratings(batch["ratings"], shown),
                 authors={str(doc_id): sorted_authors(names) for doc_id, names in by_document},
                 judgments=index_judgments(
-                    *(numbered(batch["units"], parts), batch["pairs"], answers),
+                    *(number_statements(batch["units"], parts), batch["pairs"], answers),
                     *(batch.get("alignments"), others, shown.judges),
                 ),
                 divided=divide_texts(parts, shown.facets),
