@@ -1,6 +1,6 @@
 """Values of keys that have a meaning of their own, and what metrics are called."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 NO_JUDGE = "none"  # scores.judge where no judge had a part in the number
@@ -65,3 +65,8 @@ def is_reference(author: str) -> bool:
 def metric_label(metric: str, judge: str) -> str:
     """What tables, pages and messages call a metric: its judge in brackets, if it has one."""
     return metric if judge == NO_JUDGE else f"{metric} ({judge})"
+
+
+def sorted_authors(authors: Iterable[str]) -> list[str]:
+    """Sort authors without repeats, the reference first."""
+    return sorted(set(authors), key=lambda author: (author != REFERENCE, author))
