@@ -24,7 +24,7 @@ import psutil
 from flows import history
 from metassay.core.atomic import remove_leftovers_in
 from metassay.core.options import BENCHMARKS
-from metassay.core.work import WORK, own
+from metassay.core.work import WORK, restrict_work
 
 _ADDED_TO = ("history", "reports/changes")  # by re-evaluations
 
@@ -36,7 +36,7 @@ def guarded(root: Path) -> Iterator[list[int]]:
     A second run waits until the first has ended, and all processes to which it gave the file
     descriptors that this yields.
     """
-    own(root)
+    restrict_work(root)
     (root / "data/tables").mkdir(parents=True, exist_ok=True)  # a stage may make folders of its own
     unfinished = root / WORK / "unfinished"
     with _locked(root / WORK / "run.lock", "another run is working in this project") as held:
@@ -50,7 +50,7 @@ def guarded(root: Path) -> Iterator[list[int]]:
 @contextmanager
 def alone(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
     """Let no other run, and nobody who accepts one, change these benchmarks meanwhile."""
-    own(root)
+    restrict_work(root)
     folder = root / WORK / "locks"
     folder.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:

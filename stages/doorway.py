@@ -16,12 +16,12 @@ import pandas as pd
 from metassay.core import parent_watch as lifeline
 from metassay.core import strict_yaml
 from metassay.core.atomic import remove_leftovers
-from metassay.core.errors import BadInput, Unfinished, raise_problems, told
+from metassay.core.errors import BadInput, Unfinished, disk_problem, raise_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
-from metassay.core.work import WORK, close, own, owner_alone
+from metassay.core.work import WORK, close, restrict_work, owner_alone
 from metassay.datasets.registry import REGISTRY, Dataset, misplaced
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
@@ -214,7 +214,7 @@ def enter(main: Main) -> None:
     stage, arguments = Path(sys.argv[0]).stem, sys.argv[1:]
     try:
         entry = declared(stage, arguments)  # from here on the arguments can be a file's name
-        own(Path())
+        restrict_work(Path())
         with _lock("-".join([stage, *arguments])), _warnings_said(), _for_whom(entry, arguments[0]):
             for out in entry.outs:  # a killed one's parts: DVC hashes whole folders
                 remove_leftovers(Path(out))
@@ -228,7 +228,9 @@ def enter(main: Main) -> None:
         print(error, file=sys.stderr)
         sys.exit(UNFINISHED)
     except OSError as error:
-        print(told(error), file=sys.stderr)  # if not of a disk: where it broke, not what it says
+        print(
+            disk_problem(error), file=sys.stderr
+        )  # if not of a disk: where it broke, not what it says
         sys.exit(BAD_INPUT)
 
 

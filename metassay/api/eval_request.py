@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from metassay.api.columns import LISTED, Given, Named
-from metassay.core.errors import collect_problems, meant, raise_problems, shown
+from metassay.core.errors import collect_problems, raise_problems, shown, hint
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
@@ -137,7 +137,7 @@ def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[st
     what = "no metric or criterion is called so; there are"
     there = listed(dict.fromkeys(known), LISTED) or "none"
     each = [name for name in names if name not in known]
-    return [f"{option} {shown(name)}: {what}: {there}{meant(name, known)}" for name in each]
+    return [f"{option} {shown(name)}: {what}: {there}{hint(name, known)}" for name in each]
 
 
 def _unclear(given: Given | None, found: Mapping[str, Direction], wanted: Wanted) -> list[str]:

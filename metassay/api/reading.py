@@ -22,7 +22,7 @@ from metassay.api.columns import (
     check_named,
     find_columns,
 )
-from metassay.core.errors import BadInput, meant, raise_problems, shown
+from metassay.core.errors import BadInput, raise_problems, shown, hint
 from metassay.core.naming import MOST, words_problem
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
@@ -326,7 +326,7 @@ def _only_here(here: Given, there: Given, column: str, noun: str) -> Iterator[st
     theirs = {*others.unique()} - {REFERENCE}
     only = sorted(set(rows.index) - theirs)
     for name in only[:_NAMES]:
-        like = meant(name, sorted(theirs - set(rows.index)))
+        like = hint(name, sorted(theirs - set(rows.index)))
         named = f"{shown(name)} ({counted(int(rows[name]), 'row')})"
         yield f"{here.name} names {noun} {named} that {there.name} does not have{like}"
     if len(only) > _NAMES:

@@ -116,7 +116,7 @@ def _on_a_lifeline(
     """
     started = subprocess.Popen(
         command,
-        env={**environment, **lifeline.HELD},
+        env={**environment, **lifeline.ENVIRONMENT},
         stdin=subprocess.PIPE,
         start_new_session=True,
     )

@@ -13,7 +13,7 @@ from rich.text import Text
 from metassay.cli.project import named
 from metassay.cli.terminal import ruled, say
 from metassay.core.atomic import is_stdout, whole_file
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.params import Params
 from metassay.core.stages import TABLES, files_in
 from metassay.core.visible import visible
@@ -52,7 +52,7 @@ def show(chosen: argparse.Namespace) -> int:
     elif wanted in there:
         frame, told = table_of(name, wanted, params)
     else:
-        known = f"{meant(wanted, there)}; there are: {', '.join(there)}"
+        known = f"{hint(wanted, there)}; there are: {', '.join(there)}"
         raise BadInput(f"{folder}: no table is called {wanted!r}{known}")
     if chosen.csv:
         say(Console(stderr=True), *told)
@@ -73,7 +73,7 @@ def show(chosen: argparse.Namespace) -> int:
 def _show_terms(wanted: str) -> None:
     every = terms()
     if wanted and wanted not in every:
-        known = f"{meant(wanted, every)}; `metassay show --terms` lists all"
+        known = f"{hint(wanted, every)}; `metassay show --terms` lists all"
         raise BadInput(f"no term {wanted!r}{known}")
     for name, term in every.items():
         if wanted in ("", name):

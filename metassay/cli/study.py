@@ -11,10 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.kinds import record_of
 from metassay.core.naming import name_problem
-from metassay.core.options import BENCHMARKS, GIVEN, PARAMS, Criterion
+from metassay.core.options import BENCHMARKS, FROM_DATASET, PARAMS, Criterion
 from metassay.core.params import load
 from metassay.core.work import close, owner_alone
 from metassay.datasets.registry import inside, load_registry
@@ -153,14 +153,14 @@ def _say_params(
 def _benchmark(name: str) -> str:
     known = sorted(load().benchmarks)
     if name not in known:
-        close = meant(name, known)
+        close = hint(name, known)
         raise BadInput(f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}")
     return name
 
 
 def _check_name(benchmark: str, study: str) -> None:
-    problem = name_problem(study, [GIVEN])
-    given = TABLES / benchmark / RATINGS.name / f"{GIVEN}.parquet"
+    problem = name_problem(study, [FROM_DATASET])
+    given = TABLES / benchmark / RATINGS.name / f"{FROM_DATASET}.parquet"
     if not problem and given.exists() and study in set(read(RATINGS, given)["study"]):
         problem = "the data bring a study of that name, and both would be taken for one; rename it"
     if problem:

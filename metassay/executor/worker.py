@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from metassay.core.errors import BadInput, short_name, told
+from metassay.core.errors import BadInput, disk_problem, short_name
 from metassay.executor.shards import Storage
 from metassay.executor.versions import Versions, contents, difference, versions
 
@@ -51,5 +51,5 @@ def answer(place: str, name: str, wanted: Versions, files: Mapping[str, str]) ->
     except FileNotFoundError as error:
         return Outcome(worker, f"it does not see {short_name(error.filename or place)}")
     except OSError as error:
-        return Outcome(worker, told(error))
+        return Outcome(worker, disk_problem(error))
     return Outcome(worker)

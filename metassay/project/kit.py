@@ -13,7 +13,7 @@ from pathlib import Path
 from metassay import __version__
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
-from metassay.core.params import load, sort_of
+from metassay.core.params import load, folder_type
 from metassay.core.stages import DAG, TRAINING, dag, figures, root_dag
 
 _HERE = Path(__file__).parent
@@ -54,7 +54,7 @@ def files() -> dict[str, bytes]:
 
 def dag_of(params: object) -> bytes:
     """The dvc.yaml of a folder of benchmarks/, by what its params.yaml holds."""
-    return dag(sort_of(params)).encode("utf-8")
+    return dag(folder_type(params)).encode("utf-8")
 
 
 def is_own_repository(root: Path) -> bool:

@@ -15,7 +15,7 @@ from metassay.core.naming import LONGEST, name_problem
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS
 from metassay.core.stages import DAG
-from metassay.core.work import own, owner_alone
+from metassay.core.work import restrict_work, owner_alone
 from metassay.datasets.registry import REGISTRY
 from metassay.project import kit
 from metassay.versions.code_yaml import refresh
@@ -140,7 +140,7 @@ def _write(made: Path, folder: Path, content: Content) -> list[str]:
         _put(made, content.data)
     hashes = {name: kit.hash_of(held) for name, held in owned.items()}
     (made / kit.RECORD).write_bytes(kit.record(hashes))
-    own(made)
+    restrict_work(made)
     refresh(made)
     return _under_git(made, folder)
 

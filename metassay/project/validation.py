@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput, collect_problems, meant, raise_problems
+from metassay.core.errors import BadInput, collect_problems, raise_problems, hint
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import (
@@ -403,7 +403,7 @@ def _statement_scores(options: StatementOptions, metrics: Iterable[str]) -> list
 def _published(at: str, tables: Iterable[str], known: Collection[str]) -> Iterator[str]:
     for table in tables:
         if table not in known:
-            close = meant(table, known)
+            close = hint(table, known)
             yield f"{at} > published: {table!r} is not known; choose from {', '.join(known)}{close}"
 
 
@@ -458,7 +458,7 @@ def _dags(params: Params) -> Iterator[str]:
 def _dataset(name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
-        known, close = ", ".join(registry), meant(benchmark.dataset, registry)
+        known, close = ", ".join(registry), hint(benchmark.dataset, registry)
         yield f"dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}{close}"
     elif dataset.reader is None:
         yield f"dataset: {benchmark.dataset!r} has no reader; choose another"

@@ -13,7 +13,7 @@ import pandas as pd
 
 from metassay.core.errors import raise_problems
 from metassay.core.kinds import choose, is_path, record_of
-from metassay.core.options import GIVEN, PARAMS
+from metassay.core.options import FROM_DATASET, PARAMS
 from metassay.core.params import Params
 from metassay.metrics import METRICS, released, statement_counts
 from metassay.metrics.describe import RELEASED, Description, page
@@ -67,7 +67,7 @@ def check_given(criteria: pd.DataFrame) -> None:
 
     `criteria`: the table, which has a row of kind `given` for each.
     """
-    known, given = descriptions(), criteria.loc[criteria["kind"] == GIVEN, "metric"]
+    known, given = descriptions(), criteria.loc[criteria["kind"] == FROM_DATASET, "metric"]
     raise_problems(
         f"scores.csv: metric {name!r} is one of Metassay's own; rename it, such as own_{name}"
         for name in given

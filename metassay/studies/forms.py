@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput, meant, raise_problems
+from metassay.core.errors import BadInput, raise_problems, hint
 from metassay.core.options import Criterion
 from metassay.datasets.element_labels import CATEGORIES, SHARES, label_shares
 from metassay.datasets.fact_annotations import FACT_CRITERIA, MOST_FACTS, fact_ratings
@@ -276,7 +276,7 @@ def _disagreeing(read: Reads, a: str, b: str) -> set[tuple[str, str, str]]:
     known, problems = sorted(metrics), []
     for name in dict.fromkeys((a, b)):
         if name not in metrics:
-            there = f"known: {', '.join(known)}{meant(name, known)}"
+            there = f"known: {', '.join(known)}{hint(name, known)}"
             problems.append(f"--only-disagreements: {name!r} is not a metric here; {there}")
         elif better.get(metrics[name]) == "neither":
             what = f"{name!r} does not say which text is better; name another"

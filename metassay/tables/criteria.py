@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from metassay.core.options import GIVEN
+from metassay.core.options import FROM_DATASET
 from metassay.tables.columns import contracts
 from metassay.tables.parquet import empty
 
@@ -18,10 +18,10 @@ def given_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) ->
     """
     rows = [
         {
-            "rubric": GIVEN,
+            "rubric": FROM_DATASET,
             "criterion": metric,
             "metric": metric,
-            "kind": GIVEN,
+            "kind": FROM_DATASET,
             "position": position,
             "low": float(min([0.0, *(one for one in values if one is not None)])),
             "high": None,
@@ -32,7 +32,7 @@ def given_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) ->
             "meaning": "as it came with the data",
             "missing": "null where the data have no value",
             "source": "the data's own",
-            "recipe": GIVEN,
+            "recipe": FROM_DATASET,
         }
         for position, (metric, (better, values)) in enumerate(sorted(metrics.items()))
     ]
@@ -44,4 +44,4 @@ def given_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) ->
 
 def of_rubrics(criteria: pd.DataFrame) -> pd.DataFrame:
     """The rows of table `criteria` that rubrics made."""
-    return criteria[criteria["kind"] != GIVEN].reset_index(drop=True)
+    return criteria[criteria["kind"] != FROM_DATASET].reset_index(drop=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from metassay.core.errors import BadInput, meant, shown
+from metassay.core.errors import BadInput, shown, hint
 from metassay.core.options import PARAMS, Confidence, Draws, Options, Seed, parse
 from metassay.core.params import Params
 from metassay.format.frames import records
@@ -343,7 +343,7 @@ def compare_systems(
         lead, listed = f"{side.name}:", ", ".join(map(shown, known))
         without = f"has no scores; choose from {listed}"
         raise BadInput(
-            [f"{lead} {shown(name)} {without}{meant(name, known)}" for name in unknown]
+            [f"{lead} {shown(name)} {without}{hint(name, known)}" for name in unknown]
             or f"{lead} both systems are {shown(one)}; name two of {listed}"
         )
     left = scores[scores["author"] == one].assign(author=other)
