@@ -22,7 +22,7 @@ from metassay.api.columns import (
     check_named,
     find_columns,
 )
-from metassay.core.errors import BadInput, raise_problems, shown, hint
+from metassay.core.errors import BadInput, hint, raise_problems, shown
 from metassay.core.naming import MOST, words_problem
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS

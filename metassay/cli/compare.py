@@ -17,7 +17,7 @@ from rich.text import Text
 
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import is_stdout, whole_file
-from metassay.core.errors import BadInput, collect_problems, raise_problems, hint
+from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.errors import shown as quoted
 from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.core.options import BENCHMARKS, PARAMS

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from metassay.cli.terminal import folded, page
-from metassay.core.errors import Unfinished, raise_problems, hint
+from metassay.core.errors import Unfinished, hint, raise_problems
 from metassay.core.exit_codes import DONE, FAILED
 from metassay.core.kinds import choose, is_path
 from metassay.core.merges import dvc_problems, file_problems

@@ -39,10 +39,10 @@ from metassay.generation.record import Generated, System
 from metassay.llm.needs import Resources
 from metassay.llm.prompts import PROMPTS
 from metassay.models import extra
-from metassay.models.batches import padded
-from metassay.models.loading import NetworkOptions, identify, load, places, told_limit
+from metassay.models.batches import pad_rows
+from metassay.models.loading import NetworkOptions, identify, load, places, tokenizer_limit
 from metassay.models.outputs import Task, outputs
-from metassay.models.rows import computed
+from metassay.models.rows import compute_outputs
 from metassay.models.store import STORE
 from metassay.tables.names import FULL
 
@@ -120,7 +120,7 @@ def write_locally(
     limits = replace(task, name=f"{way.name}: longest input")
     limit: int | None = outputs(limits, [()], lambda _: iter([{0: loaded().limit}]), store=store)[0]
     readable = [text for _, text in asked if text]
-    found = computed(task, [(text,) for text in readable], lambda: scores, 1, store=store)
+    found = compute_outputs(task, [(text,) for text in readable], lambda: scores, 1, store=store)
     values = iter(Output(*value) for value in found)
     written = [next(values) if text else None for _, text in asked]
     orders = [order for order, _ in asked]
@@ -163,7 +163,7 @@ def _batch(
     torch, weights = extra.module("torch"), writer.weights
     # A causal model goes on from the last place of its input, which must not be padding.
     goes_on = not weights.config.is_encoder_decoder
-    filled, masks = padded(rows, weights.generation_config.pad_token_id, left=goes_on)
+    filled, masks = pad_rows(rows, weights.generation_config.pad_token_id, left=goes_on)
     with torch.inference_mode(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.seed)
         written = weights.generate(
@@ -226,7 +226,7 @@ def _decoding(tokenizer: Any, weights: Any, options: DecodingOptions) -> Any:
 def _limit(tokenizer: Any, weights: Any, options: DecodingOptions) -> int | None:
     reserved = 0 if weights.config.is_encoder_decoder else options.max_new_tokens
     wanted = options.max_input
-    told = [n - reserved for n in told_limit(tokenizer)] if wanted is None else [wanted]
+    told = [n - reserved for n in tokenizer_limit(tokenizer)] if wanted is None else [wanted]
     return min([*(most - reserved for most in places(weights)), *told], default=None)
 
 

@@ -37,7 +37,7 @@ from metassay.models.pair_scores import (
     load_encoder_decoder,
     shares,
 )
-from metassay.models.rows import PACKAGES, computed
+from metassay.models.rows import PACKAGES, compute_outputs
 from metassay.models.store import STORE
 from metassay.scoring.pairing.instruments import THREE_WAY
 from metassay.text.sentences import sentences
@@ -250,7 +250,7 @@ class NliJudge:
         options = self._options
         aside = {"model", "revision", "device", "batch_tokens", "form"}
         settings = options.model_dump(exclude=aside, exclude_none=True)
-        said = settings | {"digits": self._digits.kept}
+        said = settings | {"digits": self._digits.significant}
         known = f"nli|form:{options.form}|model:{identify(options).name}"
         packages = "|".join(f"{name}:{extra.version(name)}" for name in PACKAGES)
         text = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -327,7 +327,7 @@ class NliJudge:
                 return written(said, (CONTRADICTED, NEUTRAL))
             others = [w if w in (ENTAILED, None) else NOT_ENTAILED for w in said]
             return written(others, (NOT_ENTAILED,))
-        parts = [shares(row, labels, self._digits.kept) for row in finite]
+        parts = [shares(row, labels, self._digits.significant) for row in finite]
 
         def decide(parts: Sequence[Shares]) -> protocol.Judgment:
             if instrument == THREE_WAY.name:
@@ -380,7 +380,7 @@ class NliJudge:
         settings = {name: getattr(options, name) for name in names}
         settings["words"] = [word for _, word in self._words]
         task = self._task("nli", settings)
-        every = computed(
+        every = compute_outputs(
             task,
             asked,
             lambda: self._loaded().runner.scores,

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from metassay.core.errors import BadInput, collect_problems, raise_problems, hint
+from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.options import Block, Options, Words, parse
 from metassay.core.params import ExecutorOptions
 from metassay.llm.messages import Structured

@@ -13,7 +13,7 @@ from pathlib import Path
 from metassay import __version__
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
-from metassay.core.params import load, folder_type
+from metassay.core.params import folder_type, load
 from metassay.core.stages import DAG, TRAINING, dag, figures, root_dag
 
 _HERE = Path(__file__).parent

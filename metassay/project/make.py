@@ -15,7 +15,7 @@ from metassay.core.naming import LONGEST, name_problem
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS
 from metassay.core.stages import DAG
-from metassay.core.work import restrict_work, owner_alone
+from metassay.core.work import owner_alone, restrict_work
 from metassay.datasets.registry import REGISTRY
 from metassay.project import kit
 from metassay.versions.code_yaml import refresh

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput, collect_problems, raise_problems, hint
+from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import (

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput, raise_problems, hint
+from metassay.core.errors import BadInput, hint, raise_problems
 from metassay.core.options import Criterion
 from metassay.datasets.element_labels import CATEGORIES, SHARES, label_shares
 from metassay.datasets.fact_annotations import FACT_CRITERIA, MOST_FACTS, fact_ratings

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from metassay.core.errors import BadInput, shown, hint
+from metassay.core.errors import BadInput, hint, shown
 from metassay.core.options import PARAMS, Confidence, Draws, Options, Seed, parse
 from metassay.core.params import Params
 from metassay.format.frames import records

@@ -16,8 +16,8 @@ import numpy as np
 from pydantic import Field
 
 from metassay.models import encoders
-from metassay.models.matching import layers_of, stated, task_of
-from metassay.models.rows import Scores, computed
+from metassay.models.matching import layers_of, recipe_parts, task_of
+from metassay.models.rows import Scores, compute_outputs
 from metassay.models.store import STORE
 from metassay.models.words import words
 from metassay.text.tokens import STOPWORDS
@@ -104,7 +104,7 @@ def aligned(
 
         return scores
 
-    each = iter(computed(task, asked, load, options.batch_tokens, store=store))
+    each = iter(compute_outputs(task, asked, load, options.batch_tokens, store=store))
     found, statements_cut, passages_cut = [], 0, 0
     for document in documents:
         its = [next(each) for _ in document.statements]
@@ -124,7 +124,7 @@ def aligned(
 
 def recipe(name: str, options: AlignmentOptions) -> str:
     """Everything that can change more than a last digit, a folder by its content."""
-    return ",".join([name, f"k:{options.k}", *stated(options)])
+    return ",".join([name, f"k:{options.k}", *recipe_parts(options)])
 
 
 def _joined(passages: Sequence[Tokens]) -> Passages:
