@@ -150,7 +150,9 @@ def _serve(chosen: argparse.Namespace) -> None:
     )
     # Prefect's own words at SIGTERM, by which nothing is lost: schedules are paused all the same.
     warnings.filterwarnings("ignore", "coroutine 'Runner.astop' was never awaited")
-    os.environ |= parent_watch.ENVIRONMENT  # Prefect gives each run a pipe as stdin, which ends with us
+    os.environ |= (
+        parent_watch.ENVIRONMENT
+    )  # Prefect gives each run a pipe as stdin, which ends with us
     # One at a time: what falls due while a run goes on waits for it, and finds what that one left.
     try:
         serve(deployment, limit=1, print_starting_message=False)

@@ -21,7 +21,7 @@ from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
-from metassay.core.work import WORK, close, restrict_work, owner_alone
+from metassay.core.work import WORK, close, owner_alone, restrict_work
 from metassay.datasets.registry import REGISTRY, Dataset, misplaced
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES

@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "44d0feb467c775ff"),
+        (5, "8e43d8e684315ca3"),
     ),
 }
 
