@@ -190,10 +190,10 @@ def test_a_worker_that_stops_between_its_answer_and_saying_so_is_not_waited_for(
 
     future = SimpleNamespace(status="finished", result=result)
     with pytest.raises(dask_cluster._Lost):
-        cluster._answered(future, "one")
+        cluster._is_answered(future, "one")
     assert asked == [dask_cluster.SAYING_SECONDS]
     cluster._storage.write("one.answer", b"1")
-    assert cluster._answered(future, "one")
+    assert cluster._is_answered(future, "one")
     assert len(asked) == 1
 
 
