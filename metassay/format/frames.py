@@ -37,7 +37,8 @@ def to_csv(frame: pd.DataFrame) -> str:
     safe = frame.copy(deep=False)
     for name in frame:
         if not pd.api.types.is_numeric_dtype(frame[name]):
-            safe[name] = pd.Series(map(_inert, frame[name]), frame.index, dtype="object")
+            values = [inert(v) if isinstance(v, str) else v for v in frame[name]]
+            safe[name] = pd.Series(values, frame.index, dtype="object")
     return safe.to_csv(index=False, na_rep="", lineterminator="\n")
 
 
@@ -65,10 +66,6 @@ def to_markdown(frame: pd.DataFrame) -> str:
     if notes:
         lines += ["", "Notes:", "", *(f"{number}. {note}" for note, number in numbers.items())]
     return "\n".join(lines) + "\n"
-
-
-def _inert(value: Any) -> Any:
-    return inert(value) if isinstance(value, str) else value
 
 
 def _plain(column: "pd.Series[Any]") -> list[Any]:

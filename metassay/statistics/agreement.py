@@ -456,9 +456,7 @@ def against_rater(
     results = mean_metric, mean_rater, difference
     counts = n, n_raters - n, np.where(n > 0, fewest, 0)
     if scores.ndim == 2:
-        return AgainstRater(
-            *(result.take(0) for result in results), *(result[0] for result in counts)
-        )
+        return AgainstRater(*(left.take(0) for left in results), *(c[0] for c in counts))
     return AgainstRater(*results, *counts)
 
 

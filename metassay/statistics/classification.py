@@ -271,9 +271,7 @@ COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {  # of tables (..., 4) of
     "agreement_by_chance": _by_chance,
     "cohen_kappa": lambda table: _beyond(accuracy(_square(table)), _by_chance(table)),
     "mcc": matthews,
-    "f1": lambda table: quotient(
-        2 * table[..., 0], 2 * table[..., 0] + table[..., 1] + table[..., 2]
-    ),
+    "f1": lambda t: quotient(2 * t[..., 0], 2 * t[..., 0] + t[..., 1] + t[..., 2]),
 }
 
 

@@ -47,13 +47,11 @@ def by_agreement(
     estimates, all_items = dict[tuple[str, str], Estimate](), unanimous | ~unanimous
     for name, rows in {"all": all_items, "unanimous": unanimous, "split": ~unanimous}.items():
         groups, n = clusters[item[rows]], int(np.unique(item[rows]).size)
-        columns = [
-            shares.share(v[rows], groups, confidence=confidence) for v in (as_judge, as_rater)
-        ]
+        pair = [shares.share(v[rows], groups, confidence=confidence) for v in (as_judge, as_rater)]
         difference = Estimate(*UNDEFINED, 0, 0.0)
         if n:
             difference = mean_of((as_judge - as_rater)[rows], groups, confidence=confidence)
-        observers = zip(("judge", "rater", "difference"), (*columns, difference), strict=True)
+        observers = zip(("judge", "rater", "difference"), (*pair, difference), strict=True)
         estimates |= {(name, observer): estimate._replace(n=n) for observer, estimate in observers}
     return estimates
 

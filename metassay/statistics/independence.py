@@ -65,7 +65,11 @@ def _prepared(
     # Takes metrics that have the same cells.
     by_rank = coefficient != "pearson"
     if relation in ("system", "between_systems", "between_documents"):
-        scores = _means(scores, axis=-2 if relation == "between_documents" else -1)
+        axis = -2 if relation == "between_documents" else -1
+        mean = mean_without_gaps(scores, axis, keepdims=True)
+        size = np.max(np.abs(scores), axis=(1, 2), initial=0.0, where=np.isfinite(scores))
+        scores = tied(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
+        scores = scores.reshape(mean.shape)
         present = np.isfinite(scores[0])
         coefficient = "kendall" if of_pairs else coefficient  # tau-b and tau-c are equal
     if of_pairs:
@@ -74,13 +78,6 @@ def _prepared(
         return _by_column(scores, present, by_rank=by_rank), present
     rest = double_centred(scores) if relation == "within" else scores
     return _pooled(rest, present, by_rank=by_rank), present
-
-
-def _means(scores: Array, axis: int) -> Array:
-    mean = mean_without_gaps(scores, axis, keepdims=True)
-    size = np.max(np.abs(scores), axis=(1, 2), initial=0.0, where=np.isfinite(scores))
-    flat = tied(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
-    return flat.reshape(mean.shape)
 
 
 def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:

@@ -106,9 +106,7 @@ def partial(
 def given_control(of_both: LeftOut, of_metric: LeftOut, of_human: LeftOut) -> LeftOut:
     """Compute `partial` from three correlations on the same texts."""
     three = of_both, of_metric, of_human
-    value, systems, documents = (
-        _partial(*(np.asarray(left[i]) for left in three)) for i in range(3)
-    )
+    value, systems, documents = (_partial(*(np.asarray(x[i]) for x in three)) for i in range(3))
     return of_both._replace(value=value[()], systems=systems, documents=documents)
 
 

@@ -135,10 +135,8 @@ def by_permutation(
     alternative: Alternative = "two-sided",
 ) -> list[PermutationTest]:
     """Run `permutation_test` of each pair with these swaps."""
-    unswapped = Swaps(*(np.zeros((1, size), dtype=bool) for size in trios.present.shape))
-    differences = _in_strata(trios, level, coefficient, unswapped, "documents", layout)[
-        :, 0
-    ].tolist()
+    keep = Swaps(*(np.zeros((1, size), dtype=bool) for size in trios.present.shape))
+    differences = _in_strata(trios, level, coefficient, keep, "documents", layout)[:, 0].tolist()
     permutations = _in_strata(trios, level, coefficient, swaps, resample, layout)
     turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
     n, tests = int(trios.present.sum()), []

@@ -184,13 +184,10 @@ def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
         return pa.array(pd.Categorical(values.astype("object"))).cast(column.type)
     if pa.types.is_list(column.type):
         convert = rounded if column.type.value_type == pa.float64() else lambda value: value
-        lists = [[convert(v) for v in x] if _is_list(x) else None for x in values]
+        is_list = (hasattr(x, "__iter__") and not isinstance(x, str) for x in values)  # or missing
+        lists = [[*map(convert, x)] if ok else None for x, ok in zip(values, is_list, strict=True)]
         return pa.array(lists, column.type)
     return pa.array(values, column.type, from_pandas=True)
-
-
-def _is_list(value: object) -> bool:  # a list, tuple or array, not a text or missing value
-    return hasattr(value, "__iter__") and not isinstance(value, str)
 
 
 def rounded(value: float) -> float:
@@ -215,9 +212,14 @@ def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa
             finite = pc.fill_null(pc.is_finite(rows[name]), fill_value=True)
             wrong[f"{name!r} is not a finite number"] = ~finite.to_numpy()
     wrong["the key is there twice"] = keys.duplicated().to_numpy()
-    raise_problems(
-        _problem(table, where, what, keys, bad) + remedy for what, bad in wrong.items() if bad.any()
-    )
+    problems = []
+    for what, bad in wrong.items():
+        if bad.any():
+            first = keys[bad].iloc[0].to_dict().items()
+            key = ", ".join(f"{name}={shown(value)}" for name, value in first)
+            problem = f"{what} in {int(bad.sum())} row(s); the first is {key}{remedy}"
+            problems.append(f"{table.name}: {where}: {problem}")
+    raise_problems(problems)
     return rows.cast(table.schema).sort_by([(name, "ascending") for name in table.key])
 
 
@@ -226,12 +228,6 @@ def _with_null_inside(lists: pa.ChunkedArray) -> Mask:
     if any(chunk.flatten().null_count for chunk in lists.chunks):
         mask[:] = [value is not None and None in value for value in lists.to_pylist()]
     return mask
-
-
-def _problem(table: Table, where: str, what: str, keys: pd.DataFrame, bad: Mask) -> str:
-    first = keys[bad].iloc[0].to_dict()
-    key = ", ".join(f"{name}={shown(value)}" for name, value in first.items())
-    return f"{table.name}: {where}: {what} in {int(bad.sum())} row(s); the first is {key}"
 
 
 def _to_frame(rows: pa.Table) -> pd.DataFrame:

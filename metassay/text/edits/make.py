@@ -88,7 +88,8 @@ def edits(
         candidates = dict.fromkeys((FLIPS.get(kind) or KEEPS[kind])(sentence, half))
         fitting = [text for text in candidates if _fits(kind, text, sentence, others)]
         if fitting:
-            text = fitting[_draw(seed, kind, sentence) % len(fitting)]
+            digest = hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()
+            text = fitting[int.from_bytes(digest[:8], "big") % len(fitting)]
             chosen.append(Edit(kind, text, kind in KEEPS))
     return chosen
 
@@ -133,8 +134,3 @@ def _tokens(sentence: str) -> frozenset[str]:
 
 def _plain(text: str) -> str:
     return re.sub(r"\W+", " ", text).strip().lower()
-
-
-def _draw(seed: int, kind: str, sentence: str) -> int:
-    digest = hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()
-    return int.from_bytes(digest[:8], "big")

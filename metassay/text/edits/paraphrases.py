@@ -60,9 +60,7 @@ def clause_order(sentence: str) -> Iterator[str]:
 
 def _alone(main: str) -> bool:
     """Return whether this is a single clause, so that what follows can only belong to it."""
-    return (
-        bool(_O.finite.search(main)) and not _O.two_parts.search(main) and not _O.this.match(main)
-    )
+    return bool(_O.finite.search(main)) and not (_O.two_parts.search(main) or _O.this.match(main))
 
 
 def first(clause: str) -> str:
