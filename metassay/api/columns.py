@@ -9,10 +9,10 @@ from metassay.core.errors import shown
 from metassay.core.naming import MOST
 from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
-from metassay.tabular.columns import ROLES, Keys, check_each, said_columns, told_by
+from metassay.tabular.columns import ROLES, Keys, check_files, parse_columns, roles_in
 from metassay.tabular.columns import Columns as Inferred
-from metassay.tabular.infer_columns import Guess, find_keys, found_columns, guess_of, listed
-from metassay.tabular.numbers import in_order
+from metassay.tabular.infer_columns import Guess, complete_guess, find_keys, listed, start_guess
+from metassay.tabular.numbers import order_grades
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
@@ -91,7 +91,7 @@ class Columns(NamedTuple):
     @property
     def told(self) -> frozenset[str]:
         """The keys that the names of columns say."""
-        return told_by(self.values)
+        return roles_in(self.values)
 
 
 _KEYS = {
@@ -117,7 +117,7 @@ def find_columns(
     labels = [name for name in named.labels if name in sheet.frame]
     _check_labels(sheet, said.values(), labels, shape, faults)
     aside = {*labels, *optional} - {*said.values(), "rater"}
-    guess = guess_of(kind, sheet, said, keys, faults, aside=aside, metrics=named.values)
+    guess = start_guess(kind, sheet, said, keys, faults, aside=aside, metrics=named.values)
     found = None
     if guess is not None:
         find_keys(guess)
@@ -126,10 +126,10 @@ def find_columns(
         ):
             _check_needed(sheet, other, guess.roles, named, faults)
         _take_unreadable(guess, shape, faults)
-        found = None if faults else found_columns(guess)
+        found = None if faults else complete_guess(guess)
     if found is None:
         return Columns({}, {}, [], [])
-    check_each(kind, sheet, found, faults)
+    check_files(kind, sheet, found, faults)
     roles = {_KEYS[role]: column for role, column in found.roles.items() if role != Role.VALUE}
     unread = [c for c in found.unread(sheet) if c not in {*optional, *labels}]
     last = {shape.what: roles.pop(shape.what)} if shape.what in roles else {}
@@ -149,7 +149,7 @@ def find_columns(
 def _said(sheet: Sheet, shape: Shape, named: Named, faults: Findings) -> dict[str, str]:
     """What options and standard names say of the columns, by role."""
     kind = shape.kind
-    told = said_columns(named.columns, ("ratings", "scores"), [])[kind]
+    told = parse_columns(named.columns, ("ratings", "scores"), [])[kind]
     said = {r: c for r, c in told.items() if r not in (Role.DOC, Role.SYSTEM) or c in sheet.frame}
     for role in (Role.DOC, Role.SYSTEM, Role.RATER):
         wanted = getattr(named, role)
@@ -173,7 +173,7 @@ def _take_unreadable(guess: Guess, shape: Shape, faults: Findings) -> None:
     if not guess.free:
         fix = f"name it in the header; {REMEDY}"
         faults.add(guess.sheet.head, f"no column is a {shape.what}", fix)
-    elif not any(in_order(guess.sheet.cells(column)) for column in guess.free):
+    elif not any(order_grades(guess.sheet.cells(column)) for column in guess.free):
         guess.spread_over(shape.what, guess.free)
 
 
@@ -194,7 +194,7 @@ def _values(found: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
 def check_named(files: Sequence[Sheet], ratings: Sheet, named: Named, faults: list[str]) -> None:
     """Add a fault for each column asked for that none of the `files` has, and of raters not the
     `ratings`."""
-    said_columns(named.columns, ("ratings", "scores"), faults)
+    parse_columns(named.columns, ("ratings", "scores"), faults)
     groups = [one for one in ("strata", "cluster", "family") if not named.alone(one)]
     asked = [(one, getattr(named, one)) for one in ("doc", "system", "rater", *groups)]
     standard = Named()._asdict()

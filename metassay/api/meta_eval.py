@@ -30,7 +30,7 @@ from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
 from metassay.tables.parquet import as_written, empty
 from metassay.tabular.rows import Findings
-from metassay.tabular.scales import said_scales
+from metassay.tabular.scales import parse_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 Told = Callable[[str], Progress]
@@ -243,7 +243,7 @@ def evaluated(
 def _read(scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted) -> _Read:
     """All files and all words; raises BadInput with the faults of the files, or of the words."""
     problems: list[str] = []
-    scales = said_scales(wanted.scale.items(), problems)
+    scales = parse_scales(wanted.scale.items(), problems)
     ratings = [replace(one, words=scales.words) for one in ratings]
     of_scores, of_ratings = read_both(scores, ratings, wanted.all_names)
     given = [one for one in (of_scores, of_ratings) if one is not None]

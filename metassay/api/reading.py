@@ -30,11 +30,11 @@ from metassay.tables.names import REFERENCE
 from metassay.tables.parquet import as_written
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
-from metassay.tabular.column_synonyms import plain_key
+from metassay.tabular.column_synonyms import fold_key
 from metassay.tabular.columns import SPREADS, Keys
-from metassay.tabular.infer_columns import joined_by_text
+from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, as_keys, read_sheet, together
+from metassay.tabular.sheet import Sheet, combine_sheets, read_sheet, to_keys
 
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 
@@ -58,13 +58,13 @@ def read_both(
     Several files are read as one. Where no column says who rated, each is a rater's.
     """
     problems: list[str] = []
-    of_scores, of_ratings = together(scores) if scores else None, together(ratings)
+    of_scores, of_ratings = combine_sheets(scores) if scores else None, combine_sheets(ratings)
     files = [one for one in (of_scores, of_ratings) if one is not None]
     check_named(files, of_ratings, named, problems)
     if of_scores is not None:
         doc, system = named.doc, named.system
-        joined = joined_by_text(of_scores, of_ratings, doc, system)
-        of_ratings = joined_by_text(of_ratings, of_scores, doc, system)
+        joined = join_by_text(of_scores, of_ratings, doc, system)
+        of_ratings = join_by_text(of_ratings, of_scores, doc, system)
         of_scores = joined
     keys = _keys_of(of_ratings, named)
     found = None
@@ -117,7 +117,7 @@ def _read(
     columns = find_columns(cells, shape, named, other, known, faults)
     found = Given(pd.DataFrame(), cells.name, [], [], cells, pd.DataFrame(), columns.keys)
     if not faults:
-        rows = pd.DataFrame({k: as_keys(cells.frame[name]) for k, name in columns.keys.items()})
+        rows = pd.DataFrame({k: to_keys(cells.frame[name]) for k, name in columns.keys.items()})
         _check_keys(cells, rows, columns, faults)
         if shape.what not in columns.keys:
             _check_judge(cells, columns, faults)
@@ -173,7 +173,7 @@ def _with_values(
     if absent := len(table) - len(kept):
         notes.append(f"{absent:,} of {len(table):,} values are missing: left out")
     texts = table[[*TEXT, "row"]].drop_duplicates(ignore_index=True)
-    labels = {name: as_keys(cells.frame[name]).str.strip() for name in columns.labels}
+    labels = {name: to_keys(cells.frame[name]).str.strip() for name in columns.labels}
     texts = texts.assign(**{k: held.to_numpy()[texts["row"]] for k, held in labels.items()})
     notes = [f"{found.name}: {note}" for note in notes]
     if shape is RATING and cells.parts and "rater" not in {*columns.keys, *columns.told}:
@@ -337,8 +337,8 @@ def _only_here(here: Given, there: Given, column: str, noun: str) -> Iterator[st
 def _spelt_alike(here: Given, there: Given) -> Iterator[str]:
     mine, theirs = ({*one.table["doc_id"].unique()} for one in (here, there))
     only, others = sorted(mine - theirs), sorted(theirs - mine)
-    alike = {plain_key(name): name for name in others}
-    pairs = [(name, alike[plain_key(name)]) for name in only if plain_key(name) in alike]
+    alike = {fold_key(name): name for name in others}
+    pairs = [(name, alike[fold_key(name)]) for name in only if fold_key(name) in alike]
     if pairs:
         many, first = counted(len(pairs), "document"), " and ".join(map(shown, pairs[0]))
         what = f"{here.name} and {there.name} spell {many} differently (first: {first})"

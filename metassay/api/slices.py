@@ -10,7 +10,7 @@ from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups
 from metassay.tables.names import REFERENCE
-from metassay.tabular.numbers import absent
+from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings
 
 LARGEST = 50  # values of one column: more are hardly slices, and take very long
@@ -128,5 +128,5 @@ def _rows(given: Sequence[Given], column: str) -> pd.DataFrame:
         if column in one.texts
     ]
     found = pd.concat(frames, ignore_index=True)
-    found[column] = found[column].where(~found[column].map(absent), "")
+    found[column] = found[column].where(~found[column].map(is_blank), "")
     return found

@@ -12,11 +12,11 @@ from metassay.format.numbers import counted
 from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.shares import WIDTH, Clusters, own_clusters
-from metassay.tabular.column_synonyms import USUAL, Role, called, pattern, plain
+from metassay.tabular.column_synonyms import USUAL, Role, fold_name, is_called, pattern
 from metassay.tabular.infer_columns import listed
-from metassay.tabular.numbers import Numbers, absent
+from metassay.tabular.numbers import NumberFormat, is_blank
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, as_keys
+from metassay.tabular.sheet import Sheet, to_keys
 
 # Whose verdicts a column holds, by its name: the first that fits.
 _SIDES = [("human", pattern("person")), ("judge", pattern("judge")), ("human", pattern("label"))]
@@ -110,21 +110,21 @@ def _guessed(sheet: Sheet, said: Choices, faults: Findings) -> tuple[Choices, li
     free = [name for name in sheet.columns if name not in taken]
     verdictlike = [name for name in free if _is_verdict(sheet, name, said)]
     others = [name for name in free if name not in verdictlike]
-    again = {c: bool(as_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
+    again = {c: bool(to_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
 
     def only(names: Collection[str], more_than: int) -> str:
-        there = [c for c in others if plain(c) in names and again[c]]
+        there = [c for c in others if fold_name(c) in names and again[c]]
         there = [c for c in there if len(sheet.cells(c)) > more_than]
         return there[0] if len(there) == 1 else ""
 
     rater = said.rater or ("" if len(said.human) > 1 else only(_RATERS, 0))
     others = [name for name in others if name != rater]
     system = said.system or only(USUAL[Role.SYSTEM], 1)
-    usual, by = [c for c in others if plain(c) in USUAL[Role.DOC]], [*filter(None, [rater])]
+    usual, by = [c for c in others if fold_name(c) in USUAL[Role.DOC]], [*filter(None, [rater])]
     # What each rater has once is an item; a document has several.
     several = [c for c in usual if sheet.frame.duplicated([c, *by]).any()]
     doc = said.doc or "".join([*several, *usual][:1])
-    named = [c for c in others if c in usual or (called(c, _AN_ID) and not again[c])]
+    named = [c for c in others if c in usual or (is_called(c, _AN_ID) and not again[c])]
     named = [*dict.fromkeys([*filter(None, [said.doc]), *named])]
     # An id of a row is none of an item, where each rater has a row and others tell items apart.
     ids = [c for c in named if again[c] or not rater]
@@ -168,7 +168,7 @@ def _sides(sheet: Sheet, found: Choices, free: Sequence[str], faults: Findings) 
 
 
 def _side(name: str) -> str:
-    return next((side for side, names in _SIDES if called(name, names)), "")
+    return next((side for side, names in _SIDES if is_called(name, names)), "")
 
 
 def _is_verdict(sheet: Sheet, name: str, said: Choices) -> bool:
@@ -181,7 +181,7 @@ def _is_verdict(sheet: Sheet, name: str, said: Choices) -> bool:
         return True
     if sheet.share_of_numbers(name) < 1:
         # Of unknown words it is asked below which are a pass; `rater` and `model` name somebody.
-        names = plain(name) in {*_RATERS, *USUAL[Role.SYSTEM]}
+        names = fold_name(name) in {*_RATERS, *USUAL[Role.SYSTEM]}
         return bool(_side(name)) and len(cells) == 2 and not names
     values = sheet.values(name)
     known = values[np.isfinite(values)]
@@ -193,12 +193,12 @@ def _values(
     sheet: Sheet, name: str, chosen: Choices, faults: Findings, *, human: bool = False
 ) -> tuple[Array, str]:
     """1 and 0 (of a judge also between them), NaN where nothing is said; and what is a pass."""
-    cells, none = sheet.cells(name), Numbers().none
+    cells, none = sheet.cells(name), NumberFormat().none
     folded = {word.casefold() for word in chosen.passes}
     words = [cell for cell in cells if cell.casefold() in folded]
-    column = as_keys(sheet.frame[name])
+    column = to_keys(sheet.frame[name])
     values = np.where(column.map(none), np.nan, column.isin(words).to_numpy(dtype=np.float64))
-    read_as = Numbers() if words else sheet.clear_numbers(name, faults)
+    read_as = NumberFormat() if words else sheet.clear_numbers(name, faults)
     if not words and not read_as.fault:
         values = sheet.values(name, read_as)
         words = [cell for cell in cells if read_as.words and read_as.number(cell) == 1.0]
@@ -231,10 +231,10 @@ def _by_item(
         what = f"has a row per rater ({shown(chosen.rater)}), and no column that names the item"
         faults.add(sheet.head, what, f"name it: {chosen.option('doc')}")
         return np.arange(0), {}, {}
-    frame = pd.DataFrame({key: as_keys(sheet.frame[key]) for key in keys})
+    frame = pd.DataFrame({key: to_keys(sheet.frame[key]) for key in keys})
     item = frame.groupby(keys, sort=False).ngroup().rename("item")
     first, found = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
-    who = as_keys(sheet.frame[chosen.rater]).rename("who")
+    who = to_keys(sheet.frame[chosen.rater]).rename("who")
     for row in np.flatnonzero(pd.concat((item, who), axis=1).duplicated().to_numpy()):
         fix = f"keep one row; or name the column that tells items apart: {chosen.option('doc')}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
@@ -254,7 +254,7 @@ def _items(
     """The items' ids, the least that tells them apart; documents, systems, slices."""
     roles = {"doc": chosen.doc, "system": chosen.system}
     names = filter(None, {*ids, *roles.values(), *chosen.by})
-    frame = {c: as_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names}
+    frame = {c: to_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names}
     named = [frame[name] for name in ids if not frame[name].duplicated().any()]
     if not named and ids and chosen.system:
         pair = frame[chosen.doc or ids[0]] + "/" + frame[chosen.system]
@@ -264,7 +264,7 @@ def _items(
     for key, name in roles.items():
         if name:
             made[key] = frame[name].to_numpy()
-            for row in np.flatnonzero(made[key].map(absent).to_numpy()):
+            for row in np.flatnonzero(made[key].map(is_blank).to_numpy()):
                 fix = f"fill it in, or name another column: {chosen.option(key)}"
                 faults.add(sheet.at(int(rows[row])), f"column {shown(name)} is empty", fix)
     for name in chosen.by:

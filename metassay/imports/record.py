@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metassay.tabular.decoding import finite_number
-from metassay.tabular.numbers import absent
+from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings, Place
 
 Object = Mapping[str, Any]  # of JSON, or a row of a table
@@ -85,7 +85,7 @@ def judged(
         for step, inner in each:
             yield from judged(f"{called}_{step}", inner, rater, person=person, label=label)
         return
-    word = value if isinstance(value, str) and number(value) is None and not absent(value) else ""
+    word = value if isinstance(value, str) and number(value) is None and not is_blank(value) else ""
     if isinstance(label, bool):
         label = "pass" if label else "fail"
     yield Judgment(called, number(value), key(label) or key(word), rater, person)
@@ -93,7 +93,7 @@ def judged(
 
 def rated(name: object, value: object, by: object = "", label: object = "") -> Iterator[Judgment]:
     """What a person said; nothing where the value is null or an empty cell."""
-    if value is not None and not (isinstance(value, str) and absent(value)):
+    if value is not None and not (isinstance(value, str) and is_blank(value)):
         yield from judged(name, value, by, person=True, label=label)
 
 

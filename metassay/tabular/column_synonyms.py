@@ -51,36 +51,36 @@ OF_TWO = pattern("of_two")
 MAY_RATE = re.compile("expert|judge|reviewer|evaluator|reader|user")
 
 
-def plain(name: str) -> str:
+def fold_name(name: str) -> str:
     """A name in small letters, digits and single underscores."""
     return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
 
 
-def called(name: str, names: re.Pattern[str]) -> bool:
+def is_called(name: str, names: re.Pattern[str]) -> bool:
     """Whether a column or system is called so: the whole name, as `plain` has it."""
-    return bool(names.fullmatch(plain(name)))
+    return bool(names.fullmatch(fold_name(name)))
 
 
-def of_rater(name: str) -> bool:
+def is_rater_name(name: str) -> bool:
     """Whether it is called as raters are who have numbers, `rater_1`."""
     return bool(_OF_RATER.fullmatch(name.strip()))
 
 
-def beside(name: str, *, ratings: bool, redcap: bool = False) -> bool:
+def is_metadata(name: str, *, ratings: bool, redcap: bool = False) -> bool:
     """Whether a column of numbers is called as one that holds no ratings, or no metric."""
     return bool(
-        called(name, _BESIDE)
-        or (ratings and called(name, _BESIDE_RATINGS))
-        or (redcap and called(name, _COMPLETE))
+        is_called(name, _BESIDE)
+        or (ratings and is_called(name, _BESIDE_RATINGS))
+        or (redcap and is_called(name, _COMPLETE))
     )
 
 
-def like_criterion(name: str) -> bool:
+def looks_like_criterion(name: str) -> bool:
     """Whether a column is called as something that is rated, and not as somebody who rates."""
-    return called(name, _LIKE_CRITERION) or plain(name).count("_") >= 2
+    return is_called(name, _LIKE_CRITERION) or fold_name(name).count("_") >= 2
 
 
-def plain_key(key: str) -> str:
+def fold_key(key: str) -> str:
     """A key without case, spacing, leading zeros and a float's tail: `D-01.0` is `d1`."""
     lower = folded(key).removesuffix(".0")
     return _SPACING.sub("", _ZEROS.sub("", lower)) or lower

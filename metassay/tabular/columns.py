@@ -42,7 +42,7 @@ _FEW = 2  # from so many raters or systems on, names are taken for theirs
 Named = Mapping[str, Mapping[str, str]]  # what each column's name says, by role
 
 
-def told_by(named: Named) -> frozenset[str]:
+def roles_in(named: Named) -> frozenset[str]:
     """The roles of which the names say something."""
     return frozenset(role for said in named.values() for role in said)
 
@@ -65,7 +65,7 @@ class Columns:
     @property
     def each(self) -> frozenset[str]:
         """What the names of the columns side by side say, by role."""
-        return told_by(self.spread)
+        return roles_in(self.spread)
 
     def unread(self, sheet: Sheet) -> list[str]:
         """Columns that hold nothing of these."""
@@ -90,7 +90,7 @@ class Keys:
     called: Mapping[str, str] = field(default_factory=dict)  # their columns, by role
 
 
-def said_columns(
+def parse_columns(
     words: Sequence[str], kinds: Collection[str], problems: list[str]
 ) -> dict[str, dict[str, str]]:
     """By file what `--columns` says of its columns, `doc=visit_id` of every file.
@@ -114,7 +114,7 @@ def said_columns(
     return found
 
 
-def check_each(kind: str, sheet: Sheet, columns: Columns, problems: Findings) -> None:
+def check_files(kind: str, sheet: Sheet, columns: Columns, problems: Findings) -> None:
     """Each of the files must have what tells a row's document, system and so on, and a value."""
     for name, lacking in sheet.files.items():
         for role, column in columns.roles.items():
@@ -145,7 +145,7 @@ def read_names(pattern: str, columns: Sequence[str], keys: Keys) -> Named:
     return strict or _matches(pattern, columns, keys, ".+?")
 
 
-def guessed_names(
+def guess_names(
     columns: Sequence[str], keys: Keys, roles: Collection[str], allowed: Collection[str]
 ) -> tuple[str, Named]:
     """The form that all of these columns' names have, and what they say; ("", {}) if none.
@@ -172,7 +172,7 @@ def guessed_names(
     return "", {}
 
 
-def crossed(columns: Sequence[str]) -> bool:
+def are_crossed(columns: Sequence[str]) -> bool:
     """Whether the names are all pairs of two sets, `a_x, a_y, b_x, b_y`, or differ by a number."""
     stems = {re.sub(r"[ _.-]?\d+$", "", name) for name in columns}
     numbers = [

@@ -97,7 +97,7 @@ def check_names(paths: Sequence[Path], problems: Findings) -> None:
             problems.add(Place(name), what, "rename all but one of them")
 
 
-def joined(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """What several files are called together."""
     left = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {left} more" if left > 0 else "")
@@ -109,7 +109,7 @@ def json_lines(path: Path, problems: Findings, *, remedy: str) -> Iterator[tuple
     offset = path.stat().st_size - len(data) if data is not None else 0
     for number, line in enumerate((data or b"").split(b"\n"), start=1):
         at = Place(path.name, number)
-        text = _decoded(line, at, offset, problems)
+        text = _decode_line(line, at, offset, problems)
         offset += len(line) + 1
         if text is None:
             yield at, UNREAD
@@ -127,7 +127,7 @@ def parse_json(text: str, at: Place, problems: Findings) -> Any:
         return json.loads(
             text,
             parse_constant=_no_constant,
-            parse_float=_finite,
+            parse_float=_parse_float,
             object_pairs_hook=_without_repeats,
         )
     except json.JSONDecodeError as error:
@@ -194,7 +194,7 @@ def csv_records(
     text = read_text(path, problems, remedy=remedy)
     rows = [line for line in csv_lines(text or "", path.name, problems) if line[1]]
     header = rows[0][1] if rows else []
-    if not rows or not header_is_right(header, path.name, problems, required, optional):
+    if not rows or not check_header(header, path.name, problems, required, optional):
         return []
     records = []
     for at, cells in rows[1:]:
@@ -242,7 +242,7 @@ def finite_number(written: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def name_unread(folder: Path, known: Collection[str], warnings: Findings) -> None:
+def warn_unread(folder: Path, known: Collection[str], warnings: Findings) -> None:
     """Warn of files with data that nobody reads: a misspelt name must not be passed over."""
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() in DATA and path.name not in known:
@@ -258,7 +258,7 @@ def _no_constant(name: str) -> NoReturn:
     raise _NotStrictError(f"{name} is not a JSON number")
 
 
-def _finite(written: str) -> float:
+def _parse_float(written: str) -> float:
     number = float(written)
     if math.isinf(number):
         raise _NotStrictError("a number is too large")
@@ -274,7 +274,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _decoded(line: bytes, at: Place, offset: int, problems: Findings) -> str | None:
+def _decode_line(line: bytes, at: Place, offset: int, problems: Findings) -> str | None:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -286,7 +286,7 @@ def _offset(error: UnicodeDecodeError, before: int) -> str:
     return f"byte {before + error.start} of the file is 0x{error.object[error.start]:02x}"
 
 
-def header_is_right(
+def check_header(
     header: list[str],
     name: str,
     problems: Findings,

@@ -20,11 +20,11 @@ from metassay.tabular.column_synonyms import (
     USUAL,
     WINNERS,
     Role,
-    beside,
-    called,
-    like_criterion,
-    of_rater,
-    plain,
+    fold_name,
+    is_called,
+    is_metadata,
+    is_rater_name,
+    looks_like_criterion,
 )
 from metassay.tabular.columns import (
     ROLES,
@@ -35,15 +35,15 @@ from metassay.tabular.columns import (
     Columns,
     Keys,
     Named,
-    crossed,
-    guessed_names,
+    are_crossed,
+    guess_names,
     is_pattern,
     read_names,
-    told_by,
+    roles_in,
 )
-from metassay.tabular.numbers import absent, in_order
+from metassay.tabular.numbers import is_blank, order_grades
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import Sheet, as_keys, together
+from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
 
 SHARE = 0.5  # of a column's keys that must be known for it to be taken for the texts' documents
 _OF_IDS = re.compile(
@@ -83,15 +83,15 @@ class Guess:
     def by_name(self, role: str) -> None:
         """Give a role the free column that is called as usual."""
         if role not in self.roles:
-            known = {plain(column): column for column in reversed(self.free)}
+            known = {fold_name(column): column for column in reversed(self.free)}
             self.take(role, next((known[n] for n in USUAL[role] if n in known), None))
 
     def thing_by_name(self, role: str) -> None:
         """As `by_name`; but a column `quality` of grades is a criterion, and names none."""
-        free, numbers = self.free, numeric(self.sheet, self.free)
-        named = {plain(column) for column in numbers} & set(USUAL[Role.VALUE])
+        free, numbers = self.free, numeric_columns(self.sheet, self.free)
+        named = {fold_name(column) for column in numbers} & set(USUAL[Role.VALUE])
         texts = [column for column in free if self.sheet.frame[column].dtype.kind != "f"]
-        rated = [column for column in texts if in_order(self.sheet.cells(column))]
+        rated = [column for column in texts if order_grades(self.sheet.cells(column))]
         rated += [] if named else numbers
         self.free = [column for column in free if column not in rated]
         self.by_name(role)
@@ -109,13 +109,13 @@ class Guess:
     def numbers(self) -> list[str]:
         """Free columns of numbers that may be ratings or scores."""
         ratings = self.kind == "ratings"
-        redcap = any(plain(c).startswith(("redcap_", "record_id")) for c in self.sheet.columns)
+        redcap = any(fold_name(c).startswith(("redcap_", "record_id")) for c in self.sheet.columns)
 
         def counts(column: str) -> bool:
-            other = beside(column, ratings=ratings, redcap=redcap)
+            other = is_metadata(column, ratings=ratings, redcap=redcap)
             return column in self.metrics or not (other or _counts_rows(self.sheet, column))
 
-        return list(filter(counts, numeric(self.sheet, self.free)))
+        return list(filter(counts, numeric_columns(self.sheet, self.free)))
 
     def ask(self, what: str, fix: str) -> None:
         """Add a problem of the file."""
@@ -123,7 +123,7 @@ class Guess:
 
     def columns(self, *needed: str) -> Columns | None:
         """What was found, if each role that is needed was."""
-        lacks = [role for role in needed if role not in {*self.roles, *told_by(self.spread)}]
+        lacks = [role for role in needed if role not in {*self.roles, *roles_in(self.spread)}]
         if self.spread:
             lacks = [role for role in lacks if role not in (Role.TEXT, Role.VALUE)]
         for role in lacks:
@@ -140,13 +140,13 @@ def key_column(guess: Guess) -> str | None:
     """A column of short keys, as many as there can be documents; None if there is none."""
     frame, system = guess.sheet.frame, [*filter(None, [guess.roles.get(Role.SYSTEM)])]
     for column in guess.free:
-        whole = not frame.duplicated([column, *system]).any() and all(as_keys(frame[column]))
-        if whole and not wordy(guess.sheet, column):
+        whole = not frame.duplicated([column, *system]).any() and all(to_keys(frame[column]))
+        if whole and not has_texts(guess.sheet, column):
             return column
     return None
 
 
-def known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
+def share_known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
     """The share of a column's different cells that are among the keys."""
     cells = sheet.frame[column]
     # So many numbers that half of them cannot be keys are not made texts of.
@@ -155,16 +155,16 @@ def known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
     return len(held & set(keys)) / len(held) if held else 0.0
 
 
-def numeric(sheet: Sheet, columns: Sequence[str]) -> list[str]:
+def numeric_columns(sheet: Sheet, columns: Sequence[str]) -> list[str]:
     """Columns of numbers; a few cells may hold something else, which is a problem later."""
     return [column for column in columns if sheet.share_of_numbers(column) >= NUMERIC]
 
 
-def wordy(sheet: Sheet, column: str) -> bool:
+def has_texts(sheet: Sheet, column: str) -> bool:
     """Whether it holds texts."""
     counts = sheet.counts(column)
     many = sum(len(str(cell).split()) * n for cell, n in counts.items())
-    return many / max(int(counts.sum()), 1) >= _WORDS and not numeric(sheet, [column])
+    return many / max(int(counts.sum()), 1) >= _WORDS and not numeric_columns(sheet, [column])
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
@@ -193,11 +193,11 @@ def find_columns(
 
     `said`: what its user says of them, by role or by a word of SPREADS, of this file alone.
     """
-    guess = guess_of(kind, sheet, said, keys, problems)
-    return None if guess is None else found_columns(guess)
+    guess = start_guess(kind, sheet, said, keys, problems)
+    return None if guess is None else complete_guess(guess)
 
 
-def guess_of(
+def start_guess(
     kind: str,
     sheet: Sheet,
     said: Mapping[str, str],
@@ -229,7 +229,7 @@ def guess_of(
     return None if WIDE in said and not _said_wide(guess, said[WIDE]) else guess
 
 
-def found_columns(guess: Guess) -> Columns | None:
+def complete_guess(guess: Guess) -> Columns | None:
     """The guess with all that names and cells tell; None with problems if that is not enough."""
     columns = _of_texts(guess) if guess.kind == "texts" else _of_values(guess)
     if columns is not None:
@@ -241,7 +241,7 @@ def found_columns(guess: Guess) -> Columns | None:
     return columns
 
 
-def joined_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
+def join_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
     """A sheet that names texts alone, `text_id`, with the document and system of each text.
 
     `other` names them, in columns `doc` and `system`; where it does not, or where no column of the
@@ -249,18 +249,18 @@ def joined_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
     do: grades of both files may be the same few numbers, and no text is known by its grade.
     """
     if sheet.parts:
-        return together([joined_by_text(one, other, doc, system) for one in sheet.parts])
+        return combine_sheets([join_by_text(one, other, doc, system) for one in sheet.parts])
     if doc in sheet.frame or doc not in other.frame:
         return sheet
     for column in sheet.columns:
         if column not in other.frame or column == system or not _OF_IDS.search(column):
             continue
-        texts = as_keys(other.frame[column])
-        held = as_keys(sheet.frame[column])
+        texts = to_keys(other.frame[column])
+        held = to_keys(sheet.frame[column])
         if texts.is_unique and len(held) and held.isin(texts).all():
             told = other.frame.drop_duplicates(column).set_index(texts)
             added = {
-                name: as_keys(told[name]).set_axis(told.index).reindex(held).to_numpy()
+                name: to_keys(told[name]).set_axis(told.index).reindex(held).to_numpy()
                 for name in (doc, system)
                 if name in other.frame and name not in sheet.frame
             }
@@ -294,7 +294,7 @@ def _of_texts(guess: Guess) -> Columns | None:
         guess.by_name(Role.TEXT)
     if Role.DOC not in guess.roles:
         guess.take(Role.DOC, key_column(guess))
-    long = [c for c in guess.free if wordy(guess.sheet, c) and not called(c, NO_SYSTEM)]
+    long = [c for c in guess.free if has_texts(guess.sheet, c) and not is_called(c, NO_SYSTEM)]
     if Role.SYSTEM in guess.roles and Role.TEXT not in guess.roles and len(long) > 1:
         fix = "say which: --columns texts.text=COLUMN, or texts.systems=... if each is a system's"
         guess.ask(f"{listed(long)} all hold texts", fix)
@@ -303,7 +303,7 @@ def _of_texts(guess: Guess) -> Columns | None:
         guess.take(Role.TEXT, long[0])
     elif Role.SYSTEM not in guess.roles and not guess.spread:
         _side_by_side(guess, long)
-        if not told_whose(guess):
+        if not check_authors(guess):
             return None
     return guess.columns(Role.DOC, Role.TEXT)
 
@@ -311,7 +311,7 @@ def _of_texts(guess: Guess) -> Columns | None:
 def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
     """A column per system; one that is called after a kind of text may be something else."""
     own = [guess.roles.pop(Role.TEXT)] if Role.TEXT in guess.roles else []
-    kinds = [*own, *(column for column in long if called(column, KIND_OF_TEXT))]
+    kinds = [*own, *(column for column in long if is_called(column, KIND_OF_TEXT))]
     systems = [column for column in guess.sheet.columns if column in own or column in long]
     if kinds and len(systems) > 1:
         joined = shlex.quote(f"texts.systems={','.join(systems)}")
@@ -327,13 +327,13 @@ def _of_values(guess: Guess) -> Columns | None:
     """Of ratings, or of scores."""
     thing = Role.METRIC if guess.kind == "scores" else Role.CRITERION
     find_keys(guess)
-    if thing == Role.CRITERION and Role.RATER not in told_by(guess.spread):
+    if thing == Role.CRITERION and Role.RATER not in roles_in(guess.spread):
         guess.by_name(Role.RATER)
-    if thing not in told_by(guess.spread):
+    if thing not in roles_in(guess.spread):
         guess.thing_by_name(thing)
     if not guess.spread and Role.VALUE not in guess.roles:
         _find_values(guess, thing)
-    return guess.columns(Role.DOC, Role.VALUE) if settled(guess) else None
+    return guess.columns(Role.DOC, Role.VALUE) if check_rest(guess) else None
 
 
 def _find_values(guess: Guess, thing: str) -> None:
@@ -345,12 +345,14 @@ def _find_values(guess: Guess, thing: str) -> None:
             guess.take(Role.VALUE, numbers[0])
     if Role.VALUE in guess.roles or not numbers or Role.METRIC in guess.roles:
         return
-    pattern, names = guessed_names(numbers, guess.keys, guess.roles, THINGS[guess.kind])
+    pattern, names = guess_names(numbers, guess.keys, guess.roles, THINGS[guess.kind])
     if pattern:
         guess.set_spread(names, pattern)
     elif thing == Role.METRIC:
         guess.spread_over(Role.METRIC, numbers)
-    elif thing in guess.roles or (Role.RATER not in guess.roles and all(map(of_rater, numbers))):
+    elif thing in guess.roles or (
+        Role.RATER not in guess.roles and all(map(is_rater_name, numbers))
+    ):
         guess.spread_over(Role.RATER, numbers)
     else:
         guess.spread_over(Role.CRITERION, numbers)
@@ -362,10 +364,10 @@ def find_keys(guess: Guess) -> None:
     """Documents and systems: the column that is called as the texts' is, or holds their keys."""
     for role, keys in ((Role.DOC, guess.keys.documents), (Role.SYSTEM, guess.keys.systems)):
         guess.take(role, guess.keys.called.get(role))
-        shares = {column: known(guess.sheet, column, keys) for column in guess.free}
+        shares = {column: share_known(guess.sheet, column, keys) for column in guess.free}
         held = {column: share for column, share in shares.items() if share >= SHARE}
         # Grades from 1 to 5 look like the keys of five documents: the name goes first.
-        usual = [column for column in held if plain(column) in USUAL[role]]
+        usual = [column for column in held if fold_name(column) in USUAL[role]]
         if role not in guess.roles and not usual and len(held) > 1 and role == Role.DOC:
             what = f"{listed([*held])} all hold document ids"
             guess.ask(what, f"say which names them: --columns {guess.kind}.{role}=COLUMN")
@@ -385,7 +387,7 @@ def _several(written: str, sheet: Sheet) -> list[str]:
     return names
 
 
-def settled(guess: Guess) -> bool:
+def check_rest(guess: Guess) -> bool:
     """Ask about free columns that would be left out, or taken for something, by mistake."""
     if set(SPREADS[guess.kind]) & set(guess.said):
         return True
@@ -398,7 +400,7 @@ def settled(guess: Guess) -> bool:
         _ask_rater(guess)
     for column in () if Role.VALUE in guess.roles else guess.free:
         share = guess.sheet.share_of_numbers(column)
-        if _MIXED <= share < NUMERIC and not beside(column, ratings=True):
+        if _MIXED <= share < NUMERIC and not is_metadata(column, ratings=True):
             guess.ask(
                 f"column {shown(column)} has numbers in {share:.0%} of its cells, words in others",
                 "write numbers, or leave cells empty; or name the columns to be read: --columns"
@@ -407,14 +409,14 @@ def settled(guess: Guess) -> bool:
     return len(guess.problems.lines()) == asked
 
 
-def told_whose(guess: Guess) -> bool:
+def check_authors(guess: Guess) -> bool:
     """Ask whose texts are where one column has several of a document; whether nothing was asked."""
     doc = guess.roles.get(Role.DOC)
     if doc is None or len(guess.spread) != 1 or not guess.free:
         return True
     (text,) = guess.spread
-    pairs = zip(*(as_keys(guess.sheet.frame[column]) for column in (doc, text)), strict=True)
-    texts = {pair for pair in pairs if not absent(pair[1])}
+    pairs = zip(*(to_keys(guess.sheet.frame[column]) for column in (doc, text)), strict=True)
+    texts = {pair for pair in pairs if not is_blank(pair[1])}
     if len(texts) == len({key for key, _ in texts}):
         return True
     guess.ask(
@@ -427,7 +429,7 @@ def told_whose(guess: Guess) -> bool:
 def _ask_system(guess: Guess) -> None:
     """Of two columns of systems, as where two texts are compared, none says which is rated."""
     system, keys = guess.roles.get(Role.SYSTEM), guess.keys.systems
-    others = [c for c in guess.free if known(guess.sheet, c, keys) >= SHARE]
+    others = [c for c in guess.free if share_known(guess.sheet, c, keys) >= SHARE]
     named = [system, *others] if system else others
     if len(named) > 1 and len(keys) > 1:
         guess.ask(
@@ -440,8 +442,8 @@ def _ask_system(guess: Guess) -> None:
 
 def _ask_preferences(guess: Guess) -> None:
     """Refuse rows that say which of two texts is better."""
-    sides = [column for column in guess.sheet.columns if called(column, OF_TWO)]
-    winners = [column for column in guess.sheet.columns if plain(column) in WINNERS]
+    sides = [column for column in guess.sheet.columns if is_called(column, OF_TWO)]
+    winners = [column for column in guess.sheet.columns if fold_name(column) in WINNERS]
     if len(sides) > 1 and winners:
         guess.ask(
             f"{listed([*sides, *winners])} say which of two texts is preferred, and a rating is of"
@@ -454,8 +456,8 @@ def _ask_preferences(guess: Guess) -> None:
 def _ask_words(guess: Guess) -> None:
     """Ask what grades in words count."""
     for column in guess.free:
-        grades = in_order(guess.sheet.cells(column))
-        if grades and not numeric(guess.sheet, [column]):
+        grades = order_grades(guess.sheet.cells(column))
+        if grades and not numeric_columns(guess.sheet, [column]):
             option = shlex.quote(f"{column}={'<'.join(grades)}")
             guess.ask(
                 f"column {shown(column)} has grades in words",
@@ -468,11 +470,11 @@ def _ask_rater(guess: Guess) -> None:
     """A column `expert` of numbers may be who rated, or what the expert gave."""
     roles, frame = guess.roles, guess.sheet.frame
     rater = roles.get(Role.RATER, "")
-    if Role.RATER in guess.said or Role.DOC not in roles or not called(rater, MAY_RATE):
+    if Role.RATER in guess.said or Role.DOC not in roles or not is_called(rater, MAY_RATE):
         return
     keys = {roles[role] for role in (Role.DOC, Role.SYSTEM, Role.CRITERION) if role in roles}
     once = not frame.duplicated([*keys]).any() and not frame[rater].is_unique
-    if once and numeric(guess.sheet, [rater]):
+    if once and numeric_columns(guess.sheet, [rater]):
         guess.ask(
             f"column {shown(rater)} may say who rated, or be a rating itself",
             f"say which: --columns {shlex.quote(f'ratings.rater={rater}')}, or"
@@ -482,13 +484,13 @@ def _ask_rater(guess: Guess) -> None:
 
 def ask_rater_or_criterion(guess: Guess, numbers: Sequence[str]) -> None:
     """Columns Ann and Ben are raters, and a_x, a_y, b_x, b_y are both: numbers tell neither."""
-    if crossed(numbers):
+    if are_crossed(numbers):
         guess.ask(
             f"{listed(numbers)}: the names seem to say two things each",
             "say which: --columns 'ratings.wide={criterion}_{rater}' (or {system}), as they are"
             " written, or ratings.criteria=... if each is a criterion of its own",
         )
-    elif not any(map(like_criterion, numbers)):
+    elif not any(map(looks_like_criterion, numbers)):
         joined = ",".join(numbers)
         guess.ask(
             f"{listed(numbers)}: raters or criteria",

@@ -33,7 +33,7 @@ _LABELLED = re.compile(r"([+-]?\d+)(?:\s+[-–—]\s+|\s*[=:)]\s*|\s+\()(?=[^\d\
 _GRADES = [words.split("|") for words in WORDS["grades"]]
 
 
-class Numbers(NamedTuple):
+class NumberFormat(NamedTuple):
     """How the cells of one column are read; `fault` says why they can't be."""
 
     words: Mapping[str, float] = {}  # folded
@@ -80,7 +80,9 @@ class Numbers(NamedTuple):
         return folded not in self.words and folded in _NO_NUMBER
 
 
-def numbers_of(cells: Iterable[str], *, semicolons: bool, words: Sequence[str] = ()) -> Numbers:
+def find_format(
+    cells: Iterable[str], *, semicolons: bool, words: Sequence[str] = ()
+) -> NumberFormat:
     """How a column's cells are read.
 
     `words` are its grades in order, which count from 1. A column of yes and no, pass and fail,
@@ -88,14 +90,14 @@ def numbers_of(cells: Iterable[str], *, semicolons: bool, words: Sequence[str] =
     Whether 3,5 is 3.5 is told by the whole column, unless semicolons part the file's columns.
     """
     if words:
-        return Numbers({word.casefold(): float(n) for n, word in enumerate(words, start=1)})
+        return NumberFormat({word.casefold(): float(n) for n, word in enumerate(words, start=1)})
     held = {cell.casefold() for cell in cells} - _NO_NUMBER
     for labels in _LABELS:
         if held and held <= labels.keys() and (len(labels) == 2 or {"c", "i"} <= held):
-            return Numbers(labels)
+            return NumberFormat(labels)
     scales = {match[2] for cell in held if (match := _OUT_OF.fullmatch(cell))}
     if len(scales) > 1:
-        return Numbers(fault="has numbers out of several maxima, such as 4/5 and 7/10")
+        return NumberFormat(fault="has numbers out of several maxima, such as 4/5 and 7/10")
     bare = {cell.removesuffix("%").rstrip() for cell in held}
     with_comma = [cell for cell in bare if _COMMA.fullmatch(cell)]
     percent = [cell for cell in held if cell.endswith("%")]
@@ -108,20 +110,20 @@ def numbers_of(cells: Iterable[str], *, semicolons: bool, words: Sequence[str] =
         fault = "has numbers with a comma and others with a point"
     elif with_comma and not semicolons and all(map(_THOUSANDS.fullmatch, with_comma)):
         fault = "has numbers such as 1,234, which may mean a thousand or a fraction"
-    return Numbers(commas=bool(with_comma), fault=fault)
+    return NumberFormat(commas=bool(with_comma), fault=fault)
 
 
-def absent(cell: str) -> bool:
+def is_blank(cell: str) -> bool:
     """Whether nothing is written there."""
     return cell.strip().casefold() in MISSING
 
 
-def seems_a_number(cell: str) -> bool:
+def looks_numeric(cell: str) -> bool:
     """Whether it is of digits and marks alone, though it may be unclear of which number."""
     return bool(_DIGITS.fullmatch(cell))
 
 
-def in_order(cells: Iterable[str]) -> list[str]:
+def order_grades(cells: Iterable[str]) -> list[str]:
     """The usual grades in words that these cells are, in order; [] if they are none."""
     held = {cell.casefold() for cell in cells} - _NO_NUMBER
     for grades in _GRADES:

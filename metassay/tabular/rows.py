@@ -161,7 +161,7 @@ def source_row(
     return SourceRow(at, doc_id, task, passages, speakers, groups, attributes)
 
 
-def turns_of(
+def split_turns(
     dialogue: str, tag: re.Pattern[str], at: Place, rows: Rows, example: str
 ) -> tuple[list[str], list[str]]:
     """Speakers and passages of a dialogue whose turns begin with a tag; its first group says who
@@ -174,7 +174,7 @@ def turns_of(
     return turns[::2], passages
 
 
-def canonical(attributes: Mapping[str, object]) -> str:
+def to_json(attributes: Mapping[str, object]) -> str:
     """Attributes as canonical JSON: sorted names, no blanks, UTF-8."""
     return json.dumps(attributes, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 

@@ -58,7 +58,7 @@ def direction(
     elif not criterion and name in known:
         return Direction(known[name], LISTED)
     else:
-        better, why = guessed_direction(name), BY_NAME
+        better, why = guess_direction(name), BY_NAME
     if criterion and better == "neither":
         what = f"{shown(name)} is a criterion, and nothing tells whether more of it is better"
         return Direction(
@@ -89,7 +89,7 @@ class Scales(NamedTuple):
     kinds: dict[str, str]  # nominal, ordinal, interval, count
 
 
-def said_scales(said: Iterable[tuple[str, str]], problems: list[str]) -> Scales:
+def parse_scales(said: Iterable[tuple[str, str]], problems: list[str]) -> Scales:
     """Read what `--scale` says of each criterion; faults go to `problems`."""
     found = Scales({}, {}, {})
     for name, written in said:
@@ -111,7 +111,7 @@ def said_scales(said: Iterable[tuple[str, str]], problems: list[str]) -> Scales:
     return found
 
 
-def guessed_direction(name: str) -> str:
+def guess_direction(name: str) -> str:
     """Whether more is better, by the name: higher, lower, neither; "" where it may be both."""
     said = name.casefold()
     if _WORSE.search(said):
@@ -119,7 +119,7 @@ def guessed_direction(name: str) -> str:
     return "neither" if _NEITHER.search(said) else "higher"
 
 
-def ends_in(name: str, values: Sequence[float]) -> tuple[float, float] | None:
+def ends_in_name(name: str, values: Sequence[float]) -> tuple[float, float] | None:
     """The ends of a scale that the name says, as `Fluency (1-5)` does, if the values fit them."""
     found = _ENDS.search(name)
     low, high = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
@@ -127,7 +127,7 @@ def ends_in(name: str, values: Sequence[float]) -> tuple[float, float] | None:
     return (low, high) if fits else None
 
 
-def guessed_scale(
+def guess_scale(
     values: Sequence[float], said: tuple[float, float] | None, *, lower: bool
 ) -> Criterion:
     """A scale from the lowest to the highest value, if its ends are not said.

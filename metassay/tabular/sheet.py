@@ -30,12 +30,12 @@ from metassay.tabular.decoding import (
     csv_lines,
     decode,
     is_readable,
-    joined,
+    join_names,
     json_lines,
     json_list,
     read_bytes,
 )
-from metassay.tabular.numbers import Numbers, absent, numbers_of, seems_a_number
+from metassay.tabular.numbers import NumberFormat, find_format, is_blank, looks_numeric
 from metassay.tabular.rows import Findings, Place
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _T = TypeVar("_T")
 Lines = Iterable[tuple[Place, list[str]]]
 
 
-def _once(make: "Callable[[Sheet, str], _T]") -> "Callable[[Sheet, str], _T]":
+def _cached(make: "Callable[[Sheet, str], _T]") -> "Callable[[Sheet, str], _T]":
     # Whoever asks what a column is looks at all of its cells, and many ask.
     @wraps(make)
     def once(sheet: "Sheet", column: str) -> Any:
@@ -117,30 +117,30 @@ class Sheet:
     @property
     def rows(self) -> Iterator[tuple[Place, dict[str, str]]]:
         """Each row's place and its cells by column, numbers as they are written."""
-        cells = zip(*(as_keys(self.frame[name]) for name in self.columns), strict=True)
+        cells = zip(*(to_keys(self.frame[name]) for name in self.columns), strict=True)
         for n, row in enumerate(cells):
             yield self.at(n), dict(zip(self.columns, row, strict=True))
 
-    @_once
+    @_cached
     def counts(self, column: str) -> "pd.Series[int]":
         """How often each of a column's cells is there that is not missing."""
-        found = as_keys(self.frame[column]).value_counts(sort=False)
-        return found[[not absent(cell) for cell in found.index]]
+        found = to_keys(self.frame[column]).value_counts(sort=False)
+        return found[[not is_blank(cell) for cell in found.index]]
 
-    @_once
+    @_cached
     def cells(self, column: str) -> list[str]:
         """A column's different cells that are not missing, in their order; not to be changed."""
         return list(self.counts(column).index)
 
-    @_once
-    def numbers(self, column: str) -> Numbers:
+    @_cached
+    def numbers(self, column: str) -> NumberFormat:
         """How the numbers of a column are written."""
         if pd.api.types.is_float_dtype(self.frame[column].dtype):
-            return Numbers()
+            return NumberFormat()
         cells, words = self.cells(column), self.words.get(column, ())
-        return numbers_of(cells, semicolons=self.semicolons, words=words)
+        return find_format(cells, semicolons=self.semicolons, words=words)
 
-    def clear_numbers(self, column: str, problems: Findings) -> Numbers:
+    def clear_numbers(self, column: str, problems: Findings) -> NumberFormat:
         """How the numbers of a column are written; a problem if they may mean two things."""
         found = self.numbers(column)
         if found.fault:
@@ -148,20 +148,20 @@ class Sheet:
             problems.add(Place(self.name), f"column {shown(column)} {found.fault}", fix)
         return found
 
-    @_once
+    @_cached
     def share_of_numbers(self, column: str) -> float:
         """Of the cells that say anything, those that are numbers; of very many, of the first."""
         cells = self.frame[column].dropna()
-        frame = pd.DataFrame({column: as_keys(cells[cells != ""].iloc[:_SAMPLE])})
+        frame = pd.DataFrame({column: to_keys(cells[cells != ""].iloc[:_SAMPLE])})
         sample = replace(self, frame=frame, parts=())
         read_as = sample.numbers(column)
         counts = {c: n for c, n in sample.counts(column).items() if not read_as.none(str(c))}
         # Which numbers they are, where that is unclear, is asked later.
-        right: Callable[[str], object] = seems_a_number if read_as.fault else read_as.finite
+        right: Callable[[str], object] = looks_numeric if read_as.fault else read_as.finite
         total = sum(counts.values())
         return sum(n for cell, n in counts.items() if right(str(cell))) / total if total else 0.0
 
-    def values(self, column: str, read_as: Numbers | None = None) -> NDArray[np.float64]:
+    def values(self, column: str, read_as: NumberFormat | None = None) -> NDArray[np.float64]:
         """The numbers of a column; NaN where missing, infinity where a cell has no finite one."""
         cells = self.frame[column]
         if pd.api.types.is_float_dtype(cells.dtype):
@@ -172,7 +172,7 @@ class Sheet:
         return np.array([math.inf if one is None else one for one in found], np.float64)[codes]
 
 
-def as_keys(column: "pd.Series[Any]") -> "pd.Series[str]":
+def to_keys(column: "pd.Series[Any]") -> "pd.Series[str]":
     """A column as the keys it holds: the number 7 is the key 7, not 7.0; absent is empty."""
     if pd.api.types.is_string_dtype(column.dtype):
         return column
@@ -210,7 +210,7 @@ def read_sheet(
     text = decode(data, path, problems) if data is not None else None
     if text is None:
         return None
-    separator = separator_of(text)
+    separator = find_separator(text)
     lines = csv_lines(text, path.name, problems, separator)
     made = _sheet(path.name, lines, problems, remedy, header_alone=header_alone)
     return made and replace(made, semicolons=separator == ";")
@@ -229,19 +229,19 @@ def read_sheets(paths: Sequence[Path], problems: Findings, page: str) -> Sheet |
         sheet = read_sheet(path, faults, page)
         problems.merge(faults)
         found += [sheet] if sheet is not None else []
-    return together(found) if found else None
+    return combine_sheets(found) if found else None
 
 
-def together(sheets: Sequence[Sheet]) -> Sheet:
+def combine_sheets(sheets: Sequence[Sheet]) -> Sheet:
     """Several sheets as one; a column that one of them lacks is empty there."""
     if len(sheets) == 1:
         return sheets[0]
     frame = pd.concat(
-        [pd.DataFrame({c: as_keys(one.frame[c]) for c in one.columns}) for one in sheets],
+        [pd.DataFrame({c: to_keys(one.frame[c]) for c in one.columns}) for one in sheets],
         ignore_index=True,
     )
     return Sheet(
-        joined([one.name for one in sheets]),
+        join_names([one.name for one in sheets]),
         frame.fillna("").astype("str"),
         np.arange(len(frame)),
         "row",
@@ -268,7 +268,7 @@ def frame_sheet(frame: Any, name: str, problems: Findings, remedy: str = REMEDY)
         what = f"{len(odd)} column(s) are not named by texts, the first by {shown(odd[0])}"
         problems.add(at, what, "rename them")
         return None
-    if not _usable(header, at, problems):
+    if not _check_header(header, at, problems):
         return None
     columns = {one.strip(): _column(frame[one]) for one in header}
     labels = np.array(frame.index, dtype=object)
@@ -330,7 +330,7 @@ def _of_columns(
         problems.add(Place(name), "has no row", remedy)
     if odd or not len(lines):
         return None
-    return _plain(Sheet(name, pd.DataFrame(columns), lines, kind))
+    return _unwrap_label_studio(Sheet(name, pd.DataFrame(columns), lines, kind))
 
 
 def _of_parquet(path: Path, problems: Findings, remedy: str) -> Sheet | None:
@@ -348,7 +348,7 @@ def _of_parquet(path: Path, problems: Findings, remedy: str) -> Sheet | None:
 def _of_arrow(
     table: pa.Table, name: str, problems: Findings, remedy: str, kind: str
 ) -> Sheet | None:
-    if not _usable(table.column_names, Place(name), problems):
+    if not _check_header(table.column_names, Place(name), problems):
         return None
     columns = {one.strip(): _arrow_cells(table[one]) for one in table.column_names}
     rows = np.arange(1, table.num_rows + 1)
@@ -385,7 +385,7 @@ def _of_json(path: Path, data: bytes, problems: Findings, remedy: str) -> Sheet 
             problems.add(Place(path.name), "has no row", remedy)
         return None
     header = list(dict.fromkeys(name for _, one in records for name in one))
-    if not _usable(header, records[0][0], problems):
+    if not _check_header(header, records[0][0], problems):
         return None
     columns = {
         name.strip(): _column(pd.Series([one.get(name) for _, one in records], dtype=object))
@@ -396,15 +396,15 @@ def _of_json(path: Path, data: bytes, problems: Findings, remedy: str) -> Sheet 
 
 
 def _of_workbook(path: Path, problems: Findings, called: str, remedy: str) -> Sheet | None:
-    from metassay.tabular.workbook import pages  # openpyxl takes a while to import
+    from metassay.tabular.workbook import read_pages  # openpyxl takes a while to import
 
-    found = pages(path, problems, remedy=remedy)
+    found = read_pages(path, problems, remedy=remedy)
     if not found and not problems:
         problems.add(Place(path.name), "has no rows", remedy)
     if not found:
         return None
     page = next((one for one in found if one.title.strip().casefold() == called), found[0])
-    lines, columns, across = _unmerged(page)
+    lines, columns, across = _fill_merged(page)
     made = _sheet(path.name, lines, problems, remedy, across)
     others = [shown(one.title) for one in found if one is not page]
     notes = [f"pages of the workbook: {', '.join(others)}"] if others else []
@@ -423,7 +423,7 @@ def _ranges(page: "Page") -> Iterator[tuple[str, range, range]]:
         yield cells, range(top, bottom + 1), range(first, last + 1)
 
 
-def _unmerged(page: "Page") -> tuple[Lines, dict[int, str], set[int]]:
+def _fill_merged(page: "Page") -> tuple[Lines, dict[int, str], set[int]]:
     """The rows with merged cells filled, but for a title's; columns so filled, from 0; and rows
     with cells that are merged across some, but not all columns: names above names."""
     there = {at.row: cells for at, cells in page.rows}
@@ -441,7 +441,7 @@ def _unmerged(page: "Page") -> tuple[Lines, dict[int, str], set[int]]:
                 if row in there and column <= width:
                     there[row][column - 1] = said
         names = isinstance(first, int) and rows[0] <= first + _HEAD - 2
-        if seems_a_number(said) or not names:
+        if looks_numeric(said) or not names:
             filled |= {column - 1: ref for column in columns}
     return page.rows, filled, across
 
@@ -470,13 +470,13 @@ def _sheet(
         both = [map(str.strip, pair) for pair in zip(header, first.pop(0)[1], strict=True)]
         header = [" - ".join(dict.fromkeys(filter(None, pair))) for pair in both]
     # Excel writes empty columns at the end as long as anything was ever there.
-    below = [_filled(cells) for _, cells in first]
-    width = max([_filled(header), *(n for n in below if n <= len(header))])
+    below = [_count_filled(cells) for _, cells in first]
+    width = max([_count_filled(header), *(n for n in below if n <= len(header))])
     # Rows counted from 0, as pandas writes them unasked.
     rows = (cells[:1] == [str(n)] for n, (_, cells) in enumerate(first))
     counted = not header[0].strip() and all(rows)
     header = [cell.strip() for cell in header[counted:width]]
-    if not _usable(header, at, problems):
+    if not _check_header(header, at, problems):
         return None
     if len(first) > 1 and any(cell.startswith('{"ImportId"') for cell in first[1][1]):
         del first[:2]
@@ -488,14 +488,14 @@ def _sheet(
     if made is None:
         problems.add(Place(name), "has no row that fits its header", remedy)
         return None
-    return _plain(replace(made, kind=at.kind, notes=notes))
+    return _unwrap_label_studio(replace(made, kind=at.kind, notes=notes))
 
 
 def _is_title(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether a row of one cell stands above the names of columns."""
     names = [cell.strip() for cell in second if cell.strip()]
     alone = sum(bool(cell.strip()) for cell in first) == 1
-    return alone and len(set(names)) > 1 and not any(map(seems_a_number, names))
+    return alone and len(set(names)) > 1 and not any(map(looks_numeric, names))
 
 
 def _body(
@@ -503,7 +503,7 @@ def _body(
 ) -> Sheet | None:
     rows = array("q")
     chunks: list[pa.Table] = []
-    right = _right(lines, len(header), counted, problems)
+    right = _complete_rows(lines, len(header), counted, problems)
     while chunk := list(islice(right, _CHUNK)):
         rows.extend(line for line, _ in chunk)
         columns = list(zip(*(cells for _, cells in chunk), strict=True))
@@ -515,25 +515,25 @@ def _body(
     return Sheet(name, frame, np.array(rows, dtype=np.int64))
 
 
-def _right(
+def _complete_rows(
     lines: Lines, width: int, counted: bool, problems: Findings
 ) -> Iterator[tuple[int, list[str]]]:
     fix = 'add or remove separators; put a cell that contains one in "quotes"'
     for at, cells in lines:
         mine = cells[counted:]
-        if len(mine) != width and (len(mine) < width or _filled(mine) > width):
+        if len(mine) != width and (len(mine) < width or _count_filled(mine) > width):
             what = f"has not the {width} cells that the header names"
             problems.add(at, what, fix, f"{len(mine)} cells")
         elif isinstance(at.row, int):
             yield at.row, mine[:width]
 
 
-def _filled(cells: Sequence[str]) -> int:
+def _count_filled(cells: Sequence[str]) -> int:
     """How many cells there are up to the last one that holds anything."""
     return next((n for n in range(len(cells), 0, -1) if cells[n - 1].strip()), 0)
 
 
-def _usable(header: Sequence[str], at: Place, problems: Findings) -> bool:
+def _check_header(header: Sequence[str], at: Place, problems: Findings) -> bool:
     """Whether the columns can be told apart by their names; a problem for each that can't."""
     if len(header) > _COLUMNS:
         fix = "leave columns out, or write it long: one row per value"
@@ -557,7 +557,7 @@ def _usable(header: Sequence[str], at: Place, problems: Findings) -> bool:
     return not faults
 
 
-def _plain(sheet: Sheet) -> Sheet:
+def _unwrap_label_studio(sheet: Sheet) -> Sheet:
     """With Label Studio's cells, `[{"rating": 3}]`, as the numbers that they hold."""
     frame = sheet.frame
     for column in sheet.columns:
@@ -568,7 +568,7 @@ def _plain(sheet: Sheet) -> Sheet:
     return sheet
 
 
-def separator_of(text: str) -> str:
+def find_separator(text: str) -> str:
     """What parts the columns: that by which the first row that has several cells has most."""
     lines = (line for line in text.splitlines() if line.strip(_SEPARATORS + " "))
     for line in islice(lines, _HEAD):

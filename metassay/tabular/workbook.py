@@ -131,7 +131,7 @@ class _RefusedError(Exception):
     """What is wrong with a workbook, and what to do: its two arguments."""
 
 
-def pages(path: Path, problems: Findings, *, remedy: str) -> list[Page]:
+def read_pages(path: Path, problems: Findings, *, remedy: str) -> list[Page]:
     """The pages that have rows, in order; none, with a problem, of what can't be read.
 
     50 % is written `50%`, a date as a date, and a formula without its value as the formula.

@@ -10,7 +10,7 @@ import pytest
 
 from metassay.tabular import workbook
 from metassay.tabular.rows import Findings
-from metassay.tabular.workbook import Page, pages
+from metassay.tabular.workbook import Page, read_pages
 
 SHEET, STYLES, STRINGS = "xl/worksheets/sheet1.xml", "xl/styles.xml", "xl/sharedStrings.xml"
 TYPES, BOOK = "[Content_Types].xml", "xl/workbook.xml"
@@ -52,7 +52,7 @@ def book(tmp_path: Path) -> Callable[[Mapping[str, str | None]], Path]:
 
 def read(path: Path) -> tuple[list[Page], list[str]]:
     problems = Findings()
-    return pages(path, problems, remedy="send another"), problems.lines()
+    return read_pages(path, problems, remedy="send another"), problems.lines()
 
 
 def cells(path: Path) -> list[list[str]]:

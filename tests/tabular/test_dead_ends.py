@@ -10,7 +10,7 @@ from metassay.api.columns import Named
 from metassay.api.reading import read_both
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Asked, read_all
-from metassay.tabular.infer_columns import joined_by_text
+from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import read_sheet
 from tests.tabular.test_one_reader import (
@@ -194,7 +194,7 @@ def test_texts_are_never_found_by_a_grade(tmp_path: Path, column: str, joins: bo
     of_scores, of_ratings = sheets
     assert of_scores is not None
     assert of_ratings is not None
-    found = joined_by_text(of_ratings, of_scores, "doc_id", "system")
+    found = join_by_text(of_ratings, of_scores, "doc_id", "system")
     assert ("doc_id" in found.frame) is joins
     if joins:
         assert list(found.frame["doc_id"]) == ["d5", "d4", "d3", "d2", "d1"]

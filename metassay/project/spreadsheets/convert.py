@@ -11,7 +11,7 @@ from metassay.tables.names import FULL, is_reference
 from metassay.tables.names import REFERENCE as REFERENCE_AUTHOR
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import Columns
-from metassay.tabular.numbers import Numbers, absent, numbers_of
+from metassay.tabular.numbers import NumberFormat, find_format, is_blank
 from metassay.tabular.rows import (
     Findings,
     MetricRow,
@@ -20,8 +20,8 @@ from metassay.tabular.rows import (
     Rows,
     ScoreRow,
     TextRow,
-    canonical,
     source_row,
+    to_json,
 )
 from metassay.tabular.sheet import Sheet
 from metassay.text.sentences import sentences
@@ -55,7 +55,7 @@ class Read(NamedTuple):
                 if column not in lacking:
                     yield at, {**found, **said, held: cells[column]}, column
 
-    def numbers(self, problems: Findings) -> dict[str, Numbers]:
+    def numbers(self, problems: Findings) -> dict[str, NumberFormat]:
         """How the numbers of each column are written; a problem where that is unclear."""
         columns = self.columns.spread or [self.columns.roles[Role.VALUE]]
         return {column: self.sheet.clear_numbers(column, problems) for column in columns}
@@ -109,7 +109,7 @@ def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again
         if again and key in seen:
             continue
         seen.add(key)
-        n_empty += absent(text[Role.TEXT]) and author not in references_by.values()
+        n_empty += is_blank(text[Role.TEXT]) and author not in references_by.values()
         _add_text(at, *key, rows)
     for doc, (at, written) in references.items():
         _add_text(at, doc, REFERENCE_AUTHOR, written, rows)
@@ -120,7 +120,7 @@ def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again
             texts = [one.text for one in source.passages]
             speakers = [one.speaker for one in source.passages]
             said = {name: known[doc][1] for name, known in labels.items() if doc in known}
-            more = canonical(said) if said else None
+            more = to_json(said) if said else None
             rows.sources.append(source_row(at, doc, source.task, texts, speakers, attributes=more))
     return Texts(n_empty, {name: family for name, (_, family) in families.items()})
 
@@ -129,7 +129,7 @@ def add_ratings(
     read: Read, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
 ) -> int:
     """Add ratings of the study `people`; returns how many cells are empty: the rater abstained."""
-    words = {one: numbers_of((), semicolons=False, words=w) for one, w in read.sheet.words.items()}
+    words = {one: find_format((), semicolons=False, words=w) for one, w in read.sheet.words.items()}
     nobody = Role.RATER not in read.told
     rated: set[tuple[str, ...]] = set()
     n_empty = 0
@@ -185,7 +185,7 @@ def add_scores(
 
 def _valued(
     read: Read, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
-) -> Iterator[tuple[Place, Mapping[str, str], Numbers]]:
+) -> Iterator[tuple[Place, Mapping[str, str], NumberFormat]]:
     """Each value's place, what is said of it, by role, and how its column's numbers are written."""
     several = {*systems} - {*references_by, REFERENCE_AUTHOR}
     if Role.SYSTEM not in read.told and len(several) != 1:
@@ -208,7 +208,7 @@ def _once(
     problems: Findings,
 ) -> None:
     """Keep what is written once of a document or system, wherever it stands first."""
-    if absent(written):
+    if is_blank(written):
         return
     place, before = found.get(key, (at, ""))
     if not before:
@@ -221,10 +221,10 @@ def _once(
 
 
 def _add_text(at: Place, doc: str, author: str, written: str, rows: Rows) -> None:
-    if absent(written) and is_reference(author):
+    if is_blank(written) and is_reference(author):
         return  # nobody wrote one
     said = {"doc_id": doc, "author": author}
-    said |= {"status": "error"} if absent(written) else {"text": written}
+    said |= {"status": "error"} if is_blank(written) else {"text": written}
     text = checked(Text, said, at, rows.problems)
     if text is not None:
         rows.texts.append(TextRow(at, doc, author, FULL, text.text, text.status))

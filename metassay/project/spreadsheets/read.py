@@ -26,11 +26,11 @@ from metassay.tabular.column_synonyms import (
     LIKE_REFERENCE,
     REFERENCES,
     Role,
-    called,
-    plain_key,
+    fold_key,
+    is_called,
 )
-from metassay.tabular.columns import Keys, check_each, said_columns
-from metassay.tabular.infer_columns import find_columns, joined_by_text
+from metassay.tabular.columns import Keys, check_files, parse_columns
+from metassay.tabular.infer_columns import find_columns, join_by_text
 from metassay.tabular.rows import Findings, Place, Rows
 from metassay.tabular.scales import (
     SAID,
@@ -38,9 +38,9 @@ from metassay.tabular.scales import (
     Scales,
     direction,
     direction_lines,
-    ends_in,
-    guessed_scale,
-    said_scales,
+    ends_in_name,
+    guess_scale,
+    parse_scales,
 )
 from metassay.tabular.sheet import Sheet, read_sheets
 
@@ -82,11 +82,11 @@ def ask(rows: Rows, said: Collection[str]) -> None:
     `said` are criteria whose scale is said.
     """
     known = {one.doc_id for one in rows.sources}
-    alike = {plain_key(doc): doc for doc in known}
+    alike = {fold_key(doc): doc for doc in known}
     for found in (rows.ratings, rows.scores):
         changed = {one.doc_id: one.at for one in found if one.doc_id not in known}
         for doc, at in changed.items():
-            if like := alike.get(plain_key(doc)):
+            if like := alike.get(fold_key(doc)):
                 what = "names documents as the texts do, but for zeros, case or .0"
                 fix = "write them alike; programs for tables take 007 for 7 unless told it is text"
                 example = f"doc {shown(doc)}, in the texts {shown(like)}"
@@ -146,7 +146,7 @@ def _copied_systems(rows: Rows, at: Place, warnings: Findings) -> None:
     for name in (one for one in systems if rated and one not in rated):
         what = f"system {shown(name)} has no ratings, and others do"
         warnings.add(at, what, "if it is no system, say which columns or rows are")
-    for name in (one for one in systems if called(one, HUMAN)):
+    for name in (one for one in systems if is_called(one, HUMAN)):
         what = f"{shown(name)} is taken for a system"
         warnings.add(at, what, f"if it wrote the references, say --reference {shown(name)}")
     if len(systems) > 1 and len({one.doc_id for one in texts}) == len(texts):
@@ -196,9 +196,9 @@ def read_all(asked: Asked) -> Found:
     """Read the files; BadInput has every problem of all of them, with file, row and remedy."""
     rows = Rows()
     problems: list[str] = []
-    said = said_columns(asked.columns, asked.files, problems)
+    said = parse_columns(asked.columns, asked.files, problems)
     pairs = [one.rpartition("=")[::2] for one in asked.scales]
-    scales = said_scales(pairs, problems)
+    scales = parse_scales(pairs, problems)
     raise_problems(problems)
     sheets: dict[str, Sheet] = {}
     for kind, paths in asked.files.items():
@@ -269,10 +269,10 @@ def _reads(
             }
             doc, system = keys.called.get(Role.DOC), keys.called.get(Role.SYSTEM)
             if doc and system and doc not in own.values():
-                sheet = joined_by_text(sheet, reads["texts"].sheet, doc, system)
+                sheet = join_by_text(sheet, reads["texts"].sheet, doc, system)
         columns = find_columns(kind, sheet, own, keys, problems)
         if columns is not None:
-            check_each(kind, sheet, columns, problems)
+            check_files(kind, sheet, columns, problems)
             reads[kind] = Read(sheet, columns)
         if kind == "texts" and columns is not None:
             documents = frozenset(sheet.cells(columns.roles[Role.DOC]))
@@ -299,9 +299,9 @@ def _references(
             problems.add(at, what, f"there are {', '.join(map(shown, systems))}")
         return {said: REFERENCE} if said else {}
     first = 2 if Role.REFERENCE in texts.columns.roles else 1
-    written = sorted(one for one in systems if called(one, REFERENCES))
+    written = sorted(one for one in systems if is_called(one, REFERENCES))
     for one in systems:
-        if one not in written and called(one, LIKE_REFERENCE):
+        if one not in written and is_called(one, LIKE_REFERENCE):
             what = f"{shown(one)} may be a system, or have written the references"
             problems.add(at, what, f"say --reference {shlex.quote(one)}, or --reference '' if not")
     return {
@@ -354,8 +354,8 @@ def _criteria(better: Mapping[str, Direction], scales: Scales, rows: Rows) -> di
     _checked(better, at.file, rows.problems)
     found = {}
     for name, held in values.items():
-        ends = scales.ranges.get(name) or ends_in(name, held)
-        scale = guessed_scale(held, ends, lower=better[name].better == "lower")
+        ends = scales.ranges.get(name) or ends_in_name(name, held)
+        scale = guess_scale(held, ends, lower=better[name].better == "lower")
         found[name] = scale.model_copy(update={"scale": scales.kinds.get(name, scale.scale)})
     return found
 
