@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.cli.run_summary import closing as end
+from metassay.cli.run_summary import print_summary as end
 from metassay.core.params import load
 from metassay.llm import client
 from metassay.reporting.contract_page import TABLES
@@ -24,15 +24,7 @@ from stages.doorway import BAD_INPUT
 from tests.conftest import ROOT, copy_project
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.llm.batch_setup import QUICK
-from tests.llm.scripted_server import (
-    Answer,
-    Call,
-    ScriptedServer,
-    count,
-    failed,
-    said,
-    too_long,
-)
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, count, failed, said, too_long
 from tests.reporting import page_data
 from tests.stage_setup import READER, refresh_code, run_stage, take_from_run_cache
 
