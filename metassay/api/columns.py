@@ -135,7 +135,7 @@ def find_columns(
     values = _values(inferred, shape)
     if inferred.spread and not inferred.pattern:
         empty = [column for column in unread if not sheet.cells(column)]
-        if shape.what in inferred.each:
+        if shape.what in inferred.name_roles:
             values |= {column: {shape.what: column} for column in empty}
         unread = [column for column in unread if column not in values]
     for column in filter(lambda name: len(name) > MOST, values):
@@ -184,7 +184,7 @@ def _values(inferred: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
         column = inferred.roles[Role.VALUE]
         name = ONLY if shape is RATINGS_FILE else column
         return {column: {} if long else {shape.what: name}}
-    only = {} if long or shape.what in inferred.each else {shape.what: ONLY}
+    only = {} if long or shape.what in inferred.name_roles else {shape.what: ONLY}
     return {
         column: only | {_KEYS.get(role, role): name for role, name in names.items()}
         for column, names in inferred.spread.items()

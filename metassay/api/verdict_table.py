@@ -196,7 +196,7 @@ def _values(
     sheet: Sheet, name: str, choices: Choices, faults: Findings, *, human: bool = False
 ) -> tuple[Array, str]:
     """Return 1 and 0 (for a judge also numbers between), NaN for none; and the rule for a pass."""
-    cells, none = sheet.cells(name), NumberFormat().none
+    cells, none = sheet.cells(name), NumberFormat().is_missing
     folded = {word.casefold() for word in choices.passes}
     words = [cell for cell in cells if cell.casefold() in folded]
     column = to_keys(sheet.frame[name])

@@ -387,5 +387,5 @@ def records(
             found = dict.fromkeys(values, None)
             for name, read_as in numbers.items():
                 what = f"{name!r} is not a finite number"
-                found[name] = read_as.sound(fields[name], at, what, remedy, problems)
+                found[name] = read_as.read(fields[name], at, what, remedy, problems)
             yield at, one, found

@@ -111,7 +111,7 @@ def test_a_title_row_and_names_above_names(tmp_path: Path) -> None:
     merged = ["A1:F1", "A2:A3", "B2:B3", "C2:D2", "E2:F2"]
     path = workbook(tmp_path, [title, head, under, *body], *merged)
     (problem,) = refused_by_meta_eval(tmp_path, path)
-    assert "the names seem to say two things each" in problem
+    assert "the names seem to have two parts each" in problem
     remedy = "ratings.wide={rater} - {criterion}"
     assert meta_eval(paths(tmp_path, path), remedy) == init(paths(tmp_path, path), tmp_path, remedy)
     assert ("d1", "alba", "Ann", 1.0) in meta_eval(paths(tmp_path, path), remedy)
@@ -170,7 +170,7 @@ def test_two_raters_files_in_the_place_of_scores_and_ratings(
         ("a.json", '{"doc_id": 1', "is not valid JSON"),
         ("a.json", "[1, 2]", "2 records: is not an object with named values"),
         ("a.json", "[]", "has no row"),
-        ("a.csv", "doc,system,m\nd,a\n", "line 2: has not the 3 cells that the header names"),
+        ("a.csv", "doc,system,m\nd,a\n", "line 2: does not have the 3 cells of the header"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_row(

@@ -63,7 +63,7 @@ class Table(NamedTuple):
     @property
     def roles(self) -> frozenset[str]:
         """The roles that columns have, or that their names tell."""
-        return self.columns.each | self.columns.roles.keys()
+        return self.columns.name_roles | self.columns.roles.keys()
 
     @property
     def default_metric(self) -> str:
@@ -148,8 +148,8 @@ def add_ratings(
             continue
         rated.add(key)
         numbers = words.get(rating.criterion, of_column)
-        number = numbers.sound(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
-        n_empty += numbers.none(cells[Role.VALUE])
+        number = numbers.read(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+        n_empty += numbers.is_missing(cells[Role.VALUE])
         rows.ratings.append(RatingRow(at, **{**dict(rating), "value": number}))
     return n_empty
 
@@ -175,8 +175,8 @@ def add_scores(
         value = {"doc_id": cells[Role.DOC], "author": cells[Role.SYSTEM], "metric": metric}
         score = checked(Score, {**value, "value": cells[Role.VALUE]}, at, rows.problems)
         if score is not None:
-            number = numbers.sound(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
-            n_empty += numbers.none(cells[Role.VALUE])
+            number = numbers.read(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+            n_empty += numbers.is_missing(cells[Role.VALUE])
             rows.scores.append(ScoreRow(at, score.doc_id, score.author, FULL, metric, number))
             first.setdefault(metric, MetricRow(at, metric, better.get(metric, "higher")))
     rows.metrics += first.values()

@@ -33,7 +33,7 @@ from metassay.tabular.columns import Keys, check_files, parse_columns
 from metassay.tabular.infer_columns import find_columns, join_by_text
 from metassay.tabular.rows import Findings, Place, Rows
 from metassay.tabular.scales import (
-    SAID,
+    BY_USER,
     Direction,
     Scales,
     direction,
@@ -133,8 +133,8 @@ def read_all(inputs: Inputs) -> OwnData:
     check(rows, criteria)
     _check_silent_errors(rows, scales.ranges)
     raise_problems(rows.problems.lines())
-    guessed = {name for name, end in of_criteria.items() if end.why != SAID}
-    guessed |= {renamed[name] for name, end in of_metrics.items() if end.why != SAID}
+    guessed = {name for name, end in of_criteria.items() if end.why != BY_USER}
+    guessed |= {renamed[name] for name, end in of_metrics.items() if end.why != BY_USER}
     _warn(rows, criteria, guessed, sheets["texts"].name)
     # What belongs together: documents by attributes of their sources, systems by name.
     roles = tables["texts"].columns.roles
@@ -164,7 +164,7 @@ def _find_tables(
                 for role, column in of_kind.items()
                 if role not in (Role.DOC, Role.SYSTEM) or column in sheet.columns
             }
-            doc, system = keys.called.get(Role.DOC), keys.called.get(Role.SYSTEM)
+            doc, system = keys.columns.get(Role.DOC), keys.columns.get(Role.SYSTEM)
             if doc and system and doc not in of_kind.values():
                 sheet = join_by_text(sheet, tables["texts"].sheet, doc, system)
         inferred = find_columns(kind, sheet, of_kind, keys, problems)
@@ -178,7 +178,7 @@ def _find_tables(
 
 
 def _systems(texts: Table) -> list[str]:
-    if Role.SYSTEM in texts.columns.each:
+    if Role.SYSTEM in texts.columns.name_roles:
         return list(texts.columns.spread)
     column = texts.columns.get(Role.SYSTEM)
     return texts.sheet.cells(column) if column else []
@@ -207,7 +207,7 @@ def _find_references(
 
 
 def _metrics(scores: Table) -> list[str]:
-    if Role.METRIC in scores.columns.each:
+    if Role.METRIC in scores.columns.name_roles:
         names = [labels[Role.METRIC] for labels in scores.columns.spread.values()]
         return list(dict.fromkeys(names))
     column = scores.columns.get(Role.METRIC)

@@ -265,7 +265,7 @@ def _head(kind: str, table: Table) -> Iterator[str]:
     if columns.pattern:
         roles.append(f"columns called {columns.pattern} = {_quoted(columns.spread)}")
     elif columns.spread:
-        (each,) = columns.each
+        (each,) = columns.name_roles
         names = listed(columns.spread) if each == Role.SYSTEM else _quoted(columns.spread)
         roles.append(f"{_EACH[each]} each = {names}")
     if kind == "ratings" and Role.RATER not in table.roles and sheet.parts:
