@@ -9,10 +9,10 @@ from metassay.core.errors import shown
 from metassay.core.naming import MOST
 from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
-from metassay.tabular.columns import ROLES, Keys, check_each, said_columns, told_by
+from metassay.tabular.columns import ROLES, Keys, check_files, parse_columns, roles_in
 from metassay.tabular.columns import Columns as Inferred
-from metassay.tabular.infer_columns import Guess, find_keys, found_columns, guess_of, listed
-from metassay.tabular.numbers import in_order
+from metassay.tabular.infer_columns import Guess, complete_guess, find_keys, listed, start_guess
+from metassay.tabular.numbers import order_grades
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
@@ -91,7 +91,7 @@ class Columns(NamedTuple):
     @property
     def roles_in_names(self) -> frozenset[str]:
         """The keys that the names of columns tell."""
-        return told_by(self.values)
+        return roles_in(self.values)
 
 
 _KEYS = {Role.DOC: "doc_id", Role.SYSTEM: "author"}  # other roles are keys of the same name
@@ -116,7 +116,7 @@ def find_columns(
     labels = [name for name in options.labels if name in sheet.frame]
     _check_labels(sheet, named.values(), labels, shape, faults)
     aside = {*labels, *optional} - {*named.values(), "rater"}
-    guess = guess_of(kind, sheet, named, keys, faults, aside=aside, metrics=options.values)
+    guess = start_guess(kind, sheet, named, keys, faults, aside=aside, metrics=options.values)
     inferred = None
     if guess is not None:
         find_keys(guess)
@@ -124,10 +124,10 @@ def find_columns(
         if Role.DOC in guess.roles or not guess.free or not by_documents:
             _check_needed(guess, other, options, faults)
         _take_unreadable(guess, shape, faults)
-        inferred = None if faults else found_columns(guess)
+        inferred = None if faults else complete_guess(guess)
     if inferred is None:
         return Columns({}, {}, [], [])
-    check_each(kind, sheet, inferred, faults)
+    check_files(kind, sheet, inferred, faults)
     roles = {_KEYS.get(r, r): c for r, c in inferred.roles.items() if r != Role.VALUE}
     unread = [c for c in inferred.unread(sheet) if c not in {*optional, *labels}]
     last = {shape.what: roles.pop(shape.what)} if shape.what in roles else {}
@@ -135,7 +135,7 @@ def find_columns(
     values = _values(inferred, shape)
     if inferred.spread and not inferred.pattern:
         empty = [column for column in unread if not sheet.cells(column)]
-        if shape.what in inferred.each:
+        if shape.what in inferred.name_roles:
             values |= {column: {shape.what: column} for column in empty}
         unread = [column for column in unread if column not in values]
     for column in filter(lambda name: len(name) > MOST, values):
@@ -149,7 +149,7 @@ def _named_columns(
     sheet: Sheet, shape: Shape, options: ColumnOptions, faults: Findings
 ) -> dict[str, str]:
     """Return the columns that options or their standard names tell, by role."""
-    by_option = said_columns(options.columns, ("ratings", "scores"), [])[shape.kind]
+    by_option = parse_columns(options.columns, ("ratings", "scores"), [])[shape.kind]
     keys = (Role.DOC, Role.SYSTEM)
     columns = {r: c for r, c in by_option.items() if r not in keys or c in sheet.frame}
     for role in (*keys, Role.RATER):
@@ -173,7 +173,7 @@ def _take_unreadable(guess: Guess, shape: Shape, faults: Findings) -> None:
     if not guess.free:
         fix = f"name it in the header; {REMEDY}"
         faults.add(guess.sheet.head, f"no column is a {shape.what}", fix)
-    elif not any(in_order(guess.sheet.cells(column)) for column in guess.free):
+    elif not any(order_grades(guess.sheet.cells(column)) for column in guess.free):
         guess.spread_over(shape.what, guess.free)
 
 
@@ -184,7 +184,7 @@ def _values(inferred: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
         column = inferred.roles[Role.VALUE]
         name = ONLY if shape is RATINGS_FILE else column
         return {column: {} if long else {shape.what: name}}
-    only = {} if long or shape.what in inferred.each else {shape.what: ONLY}
+    only = {} if long or shape.what in inferred.name_roles else {shape.what: ONLY}
     return {
         column: only | {_KEYS.get(role, role): name for role, name in names.items()}
         for column, names in inferred.spread.items()
@@ -195,7 +195,7 @@ def check_columns(
     files: Sequence[Sheet], ratings: Sheet, options: ColumnOptions, faults: list[str]
 ) -> None:
     """Add a fault for each column of the options that no file has; `rater` must be in `ratings`."""
-    said_columns(options.columns, ("ratings", "scores"), faults)
+    parse_columns(options.columns, ("ratings", "scores"), faults)
     groups = [key for key in GROUPS if not options.alone(key)]
     columns = [(key, getattr(options, key)) for key in ("doc", "system", "rater", *groups)]
     standard = ColumnOptions()._asdict()

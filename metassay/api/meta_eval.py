@@ -28,7 +28,7 @@ from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
 from metassay.tables.parquet import as_written, empty
 from metassay.tabular.rows import Findings
-from metassay.tabular.scales import said_scales
+from metassay.tabular.scales import parse_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 TableProgress = Callable[[str], Progress]
@@ -255,7 +255,7 @@ def _check_inputs(
 ) -> _Inputs:
     """Read all files and options; raises BadInput with all faults of the files, or of options."""
     problems: list[str] = []
-    scales = said_scales(request.scale.items(), problems)
+    scales = parse_scales(request.scale.items(), problems)
     ratings = [replace(sheet, words=scales.words) for sheet in ratings]
     of_scores, of_ratings = read_both(scores, ratings, request.all_names)
     files = [file for file in (of_scores, of_ratings) if file is not None]

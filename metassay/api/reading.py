@@ -30,11 +30,11 @@ from metassay.tables.names import REFERENCE
 from metassay.tables.parquet import as_written
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
-from metassay.tabular.column_synonyms import plain_key
+from metassay.tabular.column_synonyms import fold_key
 from metassay.tabular.columns import SPREADS, Keys
-from metassay.tabular.infer_columns import joined_by_text
+from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, as_keys, read_sheet, together
+from metassay.tabular.sheet import Sheet, combine_sheets, read_sheet, to_keys
 
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 
@@ -58,14 +58,14 @@ def read_both(
     Several files are read as one. Without a column for the rater, each file is one rater's.
     """
     problems: list[str] = []
-    of_scores, of_ratings = together(scores) if scores else None, together(ratings)
+    of_scores, of_ratings = combine_sheets(scores) if scores else None, combine_sheets(ratings)
     files = [sheet for sheet in (of_scores, of_ratings) if sheet is not None]
     check_columns(files, of_ratings, options, problems)
     if of_scores is not None:
         names = options.doc, options.system
         of_scores, of_ratings = (
-            joined_by_text(of_scores, of_ratings, *names),
-            joined_by_text(of_ratings, of_scores, *names),
+            join_by_text(of_scores, of_ratings, *names),
+            join_by_text(of_ratings, of_scores, *names),
         )
     documents, systems = (
         frozenset(of_ratings.cells(name) if name in of_ratings.frame else ())
@@ -116,7 +116,7 @@ def _read(
     columns = find_columns(sheet, shape, options, other, keys, faults)
     file = InputTable(pd.DataFrame(), sheet.name, [], [], sheet, pd.DataFrame(), columns.keys)
     if not faults:
-        rows = pd.DataFrame({k: as_keys(sheet.frame[name]) for k, name in columns.keys.items()})
+        rows = pd.DataFrame({k: to_keys(sheet.frame[name]) for k, name in columns.keys.items()})
         _check_keys(sheet, rows, columns, faults)
         if shape.what not in columns.keys:
             _check_judge(sheet, columns, faults)
@@ -175,7 +175,7 @@ def _add_values(
         notes.append(f"{missing:,} of {len(table):,} values are missing: left out")
     texts = table[[*TEXT, "row"]].drop_duplicates(ignore_index=True)
     for name in columns.labels:
-        texts[name] = as_keys(sheet.frame[name]).str.strip().to_numpy()[texts["row"]]
+        texts[name] = to_keys(sheet.frame[name]).str.strip().to_numpy()[texts["row"]]
     notes = [f"{file.name}: {note}" for note in notes]
     keys = {*columns.keys, *columns.roles_in_names}
     if shape is RATINGS_FILE and sheet.parts and "rater" not in keys:
@@ -340,8 +340,8 @@ def _only_in_first(first: InputTable, second: InputTable, column: str, noun: str
 
 def _spelt_alike(first: InputTable, second: InputTable) -> Iterator[str]:
     ids, others = ({*file.table["doc_id"].unique()} for file in (first, second))
-    alike = {plain_key(name): name for name in sorted(others - ids)}
-    pairs = [(n, alike[plain_key(n)]) for n in sorted(ids - others) if plain_key(n) in alike]
+    alike = {fold_key(name): name for name in sorted(others - ids)}
+    pairs = [(n, alike[fold_key(n)]) for n in sorted(ids - others) if fold_key(n) in alike]
     if pairs:
         many, example = counted(len(pairs), "document"), " and ".join(map(shown, pairs[0]))
         what = f"{first.name} and {second.name} spell {many} differently (first: {example})"

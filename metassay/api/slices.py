@@ -10,7 +10,7 @@ from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups
 from metassay.tables.names import REFERENCE
-from metassay.tabular.numbers import absent
+from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings
 
 LARGEST = 50  # values of a column: slices by more are hardly of use, and take very long
@@ -125,5 +125,5 @@ def _rows(files: Sequence[InputTable], column: str) -> pd.DataFrame:
         if column in file.texts
     ]
     rows = pd.concat(frames, ignore_index=True)
-    rows[column] = rows[column].where(~rows[column].map(absent), "")
+    rows[column] = rows[column].where(~rows[column].map(is_blank), "")
     return rows

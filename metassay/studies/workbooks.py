@@ -16,7 +16,7 @@ from metassay.studies.record import Format, Question, Returned, Sheet
 from metassay.studies.sheets import COMMENT, RATER, ROW, guide, header, lines, returned
 from metassay.studies.sheets import page as page_of
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.workbook import pages
+from metassay.tabular.workbook import read_pages
 
 _ANSWERS, _INSTRUCTIONS = "answers", "instructions"  # the workbook's pages
 _REMEDY = "send the workbook that came back, with its rows"
@@ -119,7 +119,7 @@ def _rule(question: Question) -> Any:
 def _read(path: Path, problems: Findings) -> list[Returned]:
     """The rows of the page of answers, or of the first one that has its columns."""
     faults = Findings()  # of this file alone: they may be why there is nothing to read
-    found = pages(path, faults, remedy=_REMEDY)
+    found = read_pages(path, faults, remedy=_REMEDY)
     for page in sorted(found, key=lambda page: page.title != _ANSWERS):
         if {RATER, ROW} <= {cell.strip() for cell in page.rows[0][1]}:
             page.check(path.name, problems)

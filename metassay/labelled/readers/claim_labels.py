@@ -13,7 +13,7 @@ from metassay.core.options import Options
 from metassay.datasets.own_data import Clean, Key, parsed
 from metassay.labelled.records import ENTAILED, ItemRow, Items, LabelRow, VerdictRow
 from metassay.tables.names import FULL
-from metassay.tabular.decoding import csv_records, finite_number, name_unread
+from metassay.tabular.decoding import csv_records, finite_number, warn_unread
 from metassay.tabular.rows import Findings, Place
 
 CLAIMS_FILE = "claims.csv"
@@ -79,7 +79,7 @@ def read(folder: Path) -> Items:
             label = given.label or None
             row = VerdictRow(at, given.item, given.judge, label, probability, given.status)
             found.verdicts.append(row)
-    name_unread(folder, {CLAIMS_FILE, LABELS_FILE, VERDICTS_FILE}, found.warnings)
+    warn_unread(folder, {CLAIMS_FILE, LABELS_FILE, VERDICTS_FILE}, found.warnings)
     _name_without_kind(found)
     _warn_of_absent_verdicts(found)
     return found
