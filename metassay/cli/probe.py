@@ -24,7 +24,7 @@ from metassay.judges.protocol import Judgment, Pair
 from metassay.llm import http
 from metassay.llm.endpoints import Models, find_model, variables
 from metassay.llm.messages import Ask, ChatRequest, Reply
-from metassay.llm.needs import Resources, everyone
+from metassay.llm.needs import Resources, with_members
 from metassay.llm.server_errors import WATCHED, Exchange, refused_parameters
 from metassay.llm.session import Session, model_problems
 from metassay.scoring.pairing.instruments import ENTAILMENT
@@ -76,7 +76,7 @@ def probe(chosen: argparse.Namespace) -> int:
             known["repaired "] = "yes" if judgment.repaired else None
             took = f"it took {time.time() - start:.2f} s"
             lines += ["", f"judgment: {judgment.status}{_listed(known)}; {took}"]
-        if not asked and any(one.record.requests is not None for one in everyone(judge)):
+        if not asked and any(one.record.requests is not None for one in with_members(judge)):
             lines.append(
                 "no language model was asked, since another judge was sure; probe it itself"
             )
@@ -164,7 +164,7 @@ def _told(asked: _Asked, session: Session) -> Iterator[str]:
         url, sent = str(exchange.request.url), dict(exchange.request.headers)
     sent |= dict.fromkeys({"authorization", "api-key"} & sent.keys(), "(not shown)")
     yield from ("", f"sent to model {asked.model} at endpoint {model.endpoint}: POST {url}")
-    yield from _shown(sent, http.body(asked.request, endpoint, model.limit))
+    yield from _shown(sent, http.request_body(asked.request, endpoint, model.limit))
     for exchange in asked.exchanges[:1]:
         code = exchange.response.status_code
         yield from ("", f"came back after {exchange.seconds:.2f} s: HTTP {code}")

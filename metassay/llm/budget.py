@@ -181,7 +181,7 @@ def booked(ledger: Ledger, key: str) -> float:
     return float(cost) / _UNIT
 
 
-def beginning_with(ledger: Ledger, name: str) -> dict[str, float]:
+def spent_by_prefix(ledger: Ledger, name: str) -> dict[str, float]:
     """What all accounts whose names begin so can have spent at most, by currency."""
     query = (
         "SELECT currency, total(spent + uncertain + reserved) FROM accounts"

@@ -197,12 +197,12 @@ _FOR_GOOD = re.compile(r"context_length|http_(400|413|414|422)")
 REST = "Scores are of the rest, and their bounds count what is missing both ways"
 
 
-def mendable(code: str) -> bool:
+def is_retryable(code: str) -> bool:
     """Whether asking the same again may get an answer; of a code that nobody knows, it may."""
     return _FOR_GOOD.fullmatch(code) is None
 
 
-def counted(codes: Iterable[str]) -> str:
+def count_codes(codes: Iterable[str]) -> str:
     """Codes with how often each came, the most frequent first: `http_500 11, timeout 1`."""
     by_count = sorted(Counter(codes).items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{code} {count}" for code, count in by_count)
@@ -220,14 +220,14 @@ class Missing(NamedTuple):
     lost: list[str]
 
 
-def missing(asked: Mapping[str, str], codes: Mapping[str, str]) -> list[Missing]:
+def find_missing(asked: Mapping[str, str], codes: Mapping[str, str]) -> list[Missing]:
     """By model: `asked` has the model of each question by its key, `codes` why some failed."""
     found = []
     for model in sorted(set(asked.values())):
         keys = [key for key, name in asked.items() if name == model]
         failed = [codes[key] for key in keys if key in codes]
-        open_ = [code for code in failed if mendable(code)]
-        lost = [code for code in failed if not mendable(code)]
+        open_ = [code for code in failed if is_retryable(code)]
+        lost = [code for code in failed if not is_retryable(code)]
         found.append(Missing(model, len(keys), open_, lost))
     return found
 
@@ -255,12 +255,12 @@ def _lines(found: Iterable[Missing], again: str = "") -> list[str]:
     lines = []
     for model, asked, open_, lost in found:
         if open_:
-            many = f"{len(open_)} of {asked} answers are missing ({counted(open_)})"
+            many = f"{len(open_)} of {asked} answers are missing ({count_codes(open_)})"
             lines.append(f"model {model!r}: {many}{again}")
         if lost:
             lines.append(
                 f"model {model!r}: {len(lost)} of {asked} questions failed for good"
-                f" ({counted(lost)}): asked again they would fail again, unless you change"
+                f" ({count_codes(lost)}): asked again they would fail again, unless you change"
                 f" params.yaml > models > {model}, its endpoint, or what is asked."
                 " `metassay run NAME --ask-again` asks them again although nothing changed"
             )

@@ -111,14 +111,14 @@ def members_of(chosen: Chosen) -> list[Chosen]:
     return list(chosen.record.members(chosen.options).values())
 
 
-def everyone(chosen: Chosen) -> list[Chosen]:
+def with_members(chosen: Chosen) -> list[Chosen]:
     """A kind and all that is inside it, at any depth."""
-    return [chosen, *(inner for member in members_of(chosen) for inner in everyone(member))]
+    return [chosen, *(inner for member in members_of(chosen) for inner in with_members(member))]
 
 
 def all_datasets(chosen: Iterable[Chosen]) -> list[str]:
     """The datasets that any of these read, whose text their texts may repeat: clear them, too."""
-    every = [inner for outer in chosen for inner in everyone(outer)]
+    every = [inner for outer in chosen for inner in with_members(outer)]
     return sorted({name for kind in every for name in kind.record.datasets(kind.options)})
 
 

@@ -38,8 +38,8 @@ from metassay.llm.messages import (
     ChatRequest,
     Reply,
     failure,
-    mendable,
-    missing,
+    find_missing,
+    is_retryable,
     missing_notes,
     unfinished_message,
 )
@@ -167,8 +167,8 @@ class Session:
         if not self._asked:
             return Answers(empty(RESPONSES), [])
         codes = {key: failure.code for key, failure in self._failed.items()}
-        found = missing(self._asked, codes)
-        open_ = {key for key, code in codes.items() if mendable(code)}
+        found = find_missing(self._asked, codes)
+        open_ = {key for key, code in codes.items() if is_retryable(code)}
         batched = [key for key, code in codes.items() if code == IN_BATCH]
         if batched:
             said = self._ledger.in_progress(batched)

@@ -9,8 +9,8 @@ import pandas as pd
 from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
 from metassay.llm.endpoints import ModelOptions, Prices
-from metassay.llm.messages import REST, mendable
-from metassay.llm.messages import counted as counted_codes
+from metassay.llm.messages import REST, is_retryable
+from metassay.llm.messages import count_codes as counted_codes
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
 
@@ -92,7 +92,7 @@ def _row(
     codes = [str(reply.why or "unknown") for reply in replies if reply.status == "error"]
     answers = [reply for reply in replies if reply.status != "error"]
     statuses = [reply.status for reply in answers]
-    missing = sum(map(mendable, codes))
+    missing = sum(map(is_retryable, codes))
     counts = (
         *(len(replies), *(statuses.count(status) for status in ("ok", "refused", "truncated"))),
         *(missing, len(codes) - missing),

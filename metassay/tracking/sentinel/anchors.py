@@ -38,7 +38,7 @@ from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
 from metassay.judges.criteria import RUBRIC
-from metassay.llm.messages import counted
+from metassay.llm.messages import count_codes
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 from metassay.scoring.pairing.measures import MEASURES
 from metassay.scoring.pairing.pairs import pair_id
@@ -269,7 +269,7 @@ class Failed(NamedTuple):
 def failed(answers: Iterable[pd.DataFrame]) -> Failed:
     """Of what `verdicts` gave."""
     statuses = [one for said in answers for one in said["status"] if one != "ok"]
-    return Failed(counted(statuses), "error" in statuses)
+    return Failed(count_codes(statuses), "error" in statuses)
 
 
 def rank(instrument: str, verdict: str) -> float:
