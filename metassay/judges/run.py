@@ -143,7 +143,7 @@ def _checked_rows(
         raise RuntimeError(
             f"judge {row.judge!r}: pair_id {row.pair_id}: status {row.status!r} with label"
             f" {shown(row.label)} and grade {row.grade!r}; instrument {pair.instrument!r} wants"
-            f" {INSTRUMENTS[pair.instrument].answer.said} with status 'ok', and neither otherwise"
+            f" {INSTRUMENTS[pair.instrument].answer.expected} with status 'ok', else neither"
         )
     return rows
 

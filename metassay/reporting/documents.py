@@ -32,7 +32,7 @@ from metassay.reporting.names import (
 )
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
-from metassay.scoring.aggregation.statements import numbered
+from metassay.scoring.aggregation.statements import number_statements
 from metassay.tables.names import FULL, metric_label
 from metassay.text.spans import Span
 from metassay.units.record import BETWEEN_PARTS
@@ -155,7 +155,7 @@ def _gathered(tables: Mapping[str, pd.DataFrame], shown: _Shown) -> _Tables:
         ratings=_ratings(tables["ratings"], shown),
         authors={str(d): sorted_authors(mine["author"]) for d, mine in texts.groupby("doc_id")},
         judgments=judgments(
-            *(numbered(tables["units"], parts), tables["pairs"], tables["judgments"]),
+            *(number_statements(tables["units"], parts), tables["pairs"], tables["judgments"]),
             tables.get("alignments"),
             {other: name for name, other in names.items()},
             shown.judges,
