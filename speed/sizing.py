@@ -189,7 +189,7 @@ def client() -> float:
         assert server.stdin is not None
         port = int(server.stdout.readline())
         with Ledger(Path("ledger.sqlite")) as ledger:
-            ask = llm_throughput.llm_members(port, 32, ledger)
+            ask = llm_throughput.asking(port, 32, ledger)
             ask(llm_throughput.questions(8, -8))
             start = time.process_time()
             ask(llm_throughput.questions(CALLS, 0))
