@@ -45,7 +45,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "4c25e9591470e5ae"),
+        (1, "0722b3462e8e6d4f"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "da9d29c066ff3cb1"),
+        (5, "bcab444294b5d5d8"),
     ),
 }
 
