@@ -7,19 +7,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from json.encoder import encode_basestring
 from typing import Literal, NamedTuple
 
 Status = Literal["ok", "refused", "truncated", "error"]
 Structured = Literal["json_schema", "json_object", "none"]
 
-# The characters that JSON escapes: the common ones, and all control characters.
-_ESCAPES = ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n"), (b"\t", b"\\t"), (b"\r", b"\\r"))
-_CONTROL = bytes(range(32))
 LEAST = -9999.0  # OpenAI's and vLLM's value for a token that is too unlikely
 _DIGITS = 6  # after the point: what single precision holds
 _ROUNDED_UP = 0.001  # by which rounding can make a logarithm of 1 too large
-_SHORT = 400  # characters up to which the encoder is faster
 
 
 @dataclass(frozen=True)
@@ -59,29 +54,21 @@ class ChatRequest:
         The last three fields are left out if they are not set, so that old questions keep their
         keys.
         """
-        return self._canonical.decode("utf-8")
+        members: dict[str, object] = {
+            "kind": "chat",
+            "model": self.model,
+            "messages": [[m.role, m.content] for m in self.messages],
+            **{name: getattr(self, name) for name in ("schema", "temperature", "seed")},
+            **{name: getattr(self, name) for name in ("max_tokens", "repeat")},
+        }
+        optional = {name: getattr(self, name) for name in ("structured", "extra", "logprobs")}
+        members |= {name: value for name, value in optional.items() if value is not None}
+        return json.dumps(members, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
     @functools.cached_property  # stages compare the keys of requests and replies repeatedly
     def key(self) -> str:
         """SHA-256 of the canonical JSON: the same question has the same key everywhere."""
-        return hashlib.sha256(self._canonical).hexdigest()
-
-    @property
-    def _canonical(self) -> bytes:
-        # Built by hand, since this takes most of the time of a replay.
-        messages = b",".join(
-            [b"[%b,%b]" % (_quoted(m.role), _quoted(m.content)) for m in self.messages]
-        )
-        extra = b"" if self.extra is None else b'"extra":%b,' % _quoted(self.extra)
-        logprobs = b"" if self.logprobs is None else b'"logprobs":%d,' % self.logprobs
-        schema = b"null" if self.schema is None else _quoted(self.schema)
-        seed = b"null" if self.seed is None else b"%d" % self.seed
-        form = b"" if self.structured is None else b'"structured":%b,' % _quoted(self.structured)
-        temperature = b"null" if self.temperature is None else repr(self.temperature).encode()
-        return b'{%b"kind":"chat",%b"max_tokens":%d,"messages":[%b],"model":%b,"repeat":%d,%b}' % (
-            *(extra, logprobs, self.max_tokens, messages, _quoted(self.model), self.repeat),
-            b'"schema":%b,"seed":%b,%b"temperature":%b' % (schema, seed, form, temperature),
-        )
+        return hashlib.sha256(self.canonical.encode("utf-8")).hexdigest()
 
 
 def belongs(canonical: str, key: str) -> bool:
@@ -173,18 +160,6 @@ def replies_to(ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
     if [reply.key for reply in replies] != [request.key for request in requests]:
         raise RuntimeError(f"{len(requests)} requests got {len(replies)} replies, or out of order")
     return replies
-
-
-def _quoted(text: str) -> bytes:
-    """Return json.dumps(text, ensure_ascii=False) in UTF-8, but faster."""
-    if len(text) < _SHORT:
-        return encode_basestring(text).encode("utf-8")
-    raw = text.encode("utf-8")
-    for mark, escaped in _ESCAPES:
-        raw = raw.replace(mark, escaped)
-    if len(raw.translate(None, _CONTROL)) < len(raw):
-        return encode_basestring(text).encode("utf-8")
-    return b'"%b"' % raw
 
 
 # Questions without an answer: whether asking again can help, and notes about them.
