@@ -45,7 +45,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "1391f6f570ea8bc5"),
+        (1, "0722b3462e8e6d4f"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "8e43d8e684315ca3"),
+        (5, "bcab444294b5d5d8"),
     ),
 }
 
