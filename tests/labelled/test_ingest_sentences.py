@@ -82,7 +82,7 @@ def test_labels_of_options_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(line("d1", "method", "result"), encoding="utf-8")
     (one,) = problems(tmp_path, labels={"aim": "method"})
     assert one == (
-        "params.yaml > options > labels: names a label that the data do not have ('aim');"
+        "params.yaml > options > labels: names a label that is not in the data ('aim');"
         " there are: method, result"
     )
     (one,) = problems(tmp_path, labels={"method": "none", "result": "none"})
@@ -127,8 +127,9 @@ def test_sentences_have_the_facet_that_they_lie_in() -> None:
     (one,) = found.documents  # the system's text has no facets
     assert (one.author, labels(one)) == ("reference", ["background", "method", "result", "none"])
     assert found.notes == [
-        "facets of the dataset that are not, or not wholly, in their texts: result 1 of 1",
-        "1 of 4 sentences are in no facet of the dataset; of 0 of 1 texts every sentence is in one",
+        "facets of the dataset that are not, or only in part, in their texts: result 1 of 1",
+        "1 of 4 sentences are in no facet of the dataset;"
+        " 0 of 1 texts have a facet for every sentence",
     ]
 
 
