@@ -1,7 +1,7 @@
 """report: tables -> reports/<benchmark>/: a web page, its numbers as CSV and Markdown, figures."""
 
 from metassay.core.stages import PUBLISHED
-from metassay.meta_evaluation.evaluate import MADE
+from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.headline import evaluation_numbers, write_numbers
 from metassay.reporting.names import ShownAs
@@ -27,7 +27,9 @@ from stages.shown import shown
 SHOWN = (
     *(SOURCES, TEXTS, PARTS, UNITS, ALIGNMENTS, PAIRS, JUDGMENTS, CRITERIA, SCORES, LEADERBOARD),
     *(RATINGS, CERTIFICATES),
-    *(table for table in MADE.values() if table is not EVIDENCE),  # certificates have its numbers
+    *(
+        table for table in RESULT_TABLES.values() if table is not EVIDENCE
+    ),  # certificates have its numbers
 )
 
 

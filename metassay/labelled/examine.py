@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, shown
 from metassay.labelled import records
-from metassay.meta_evaluation.judge_cards import Judged, Numbers, Row, card
+from metassay.meta_evaluation.judge_cards import Estimates, Judgments, Row, card
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import frame_of, generator
 from metassay.statistics.classification import three_way
@@ -243,7 +243,7 @@ def _cards_of(
         seed = [str(key[name]) for name in ("study", "criterion", "part", "metric", "judge")]
         rows = part.rows
         probability = rows["probability"].to_numpy(dtype=np.float64)
-        judged = Judged(
+        judged = Judgments(
             entailment(rows["label_said"]),
             entailment(rows["label"]),
             rows["cluster"].to_numpy(dtype=np.intp),
@@ -262,7 +262,7 @@ def _cards_of(
     return cards, bins
 
 
-def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Numbers:
+def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Estimates:
     """Return bounds for missing verdicts, and scores in three labels if both sides use them."""
     labelled = rows[rows["label"].notna()]
     verdict, right = entailment(labelled["label_said"]), entailment(labelled["label"])

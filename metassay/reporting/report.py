@@ -10,7 +10,7 @@ from metassay.core.atomic import whole_folder
 from metassay.core.options import Criterion
 from metassay.format.frames import rows
 from metassay.format.numbers import counted
-from metassay.meta_evaluation.evaluate import MADE
+from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.rubric_agreement import rubric_agreement
 from metassay.reporting.answers import answers_table, unanswered
@@ -38,7 +38,7 @@ from metassay.tables.criteria import of_rubrics
 from metassay.tables.names import metric_label
 
 # The tables that lie beside the page, as they are.
-TABLES = ("leaderboard", "certificates", *(name for name in MADE if name != "evidence"))
+TABLES = ("leaderboard", "certificates", *(name for name in RESULT_TABLES if name != "evidence"))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

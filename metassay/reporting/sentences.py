@@ -20,8 +20,8 @@ from metassay.meta_evaluation.verdicts import (
     UNDEFINED,
     USE,
     certify,
+    is_shown,
     kind_of,
-    shown,
 )
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.names import metric_label
@@ -55,7 +55,7 @@ def _why(row: dict[str, Any], options: CertificationOptions) -> str:
     value = f"{plain} {short_interval(row['low'], row['high'])}".strip()
     least = short(row["corrected_low"])
     p = "not tested" if missing(row["p"]) else f"adjusted {equals(row['p'])}".replace(" = ", " ")
-    if row["verdict"] == CANNOT_TELL and not missing(row["p"]) and shown(row):
+    if row["verdict"] == CANNOT_TELL and not missing(row["p"]) and is_shown(row):
         return f"for {decision}, {of} are related, perhaps too weakly to be of use ({value}, {p})."
     return {
         USE: f"for {decision}, {metric} follows {criterion} ({value}), and by at least {least} with"

@@ -19,7 +19,7 @@ from metassay.llm.needs import Resources
 from metassay.tables.names import FULL
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
-from metassay.units.locate import find_all, parted
+from metassay.units.locate import find_all, words_between
 from metassay.units.record import OK, Divided, Part, Segmentation, Text
 
 _WAYS = ("exact", "loose", "fuzzy")
@@ -92,7 +92,7 @@ def facet_part(name: str, full: str, spans: Iterable[Span], made_up: Sequence[st
     """A facet that stands at these places of a text, in any order; neighbours become one piece."""
     pieces: list[Span] = []
     for span in sorted(spans):
-        if pieces and not parted(full, pieces[-1].end, span.start):
+        if pieces and not words_between(full, pieces[-1].end, span.start):
             pieces[-1] = Span(pieces[-1].start, max(pieces[-1].end, span.end))
         else:
             pieces.append(span)

@@ -117,9 +117,9 @@ def made(benchmark: str) -> dict[str, pd.DataFrame]:
             kind="statement"
         ),
         "alignments": pd.concat([aligned.assign(method=name) for name in ALIGNMENTS]),
-        "confounds": confounds(of.gathered, options),
+        "confounds": confounds(of.tests, options),
         "ensembles": ensembles(of.studies, options),
-        "correlations": correlations(of.gathered, options),
+        "correlations": correlations(of.tests, options),
         "rating_summaries": rating_summaries(ratings, criteria, options),
     }
 

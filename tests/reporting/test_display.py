@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from metassay.cli.run_summary import closing
+from metassay.cli.run_summary import print_summary
 from metassay.cli.show import table_of
 from metassay.core.errors import BadInput
 from metassay.core.params import load
@@ -77,7 +77,7 @@ def test_the_closing_tables_say_other_words(frames, tmp_path, monkeypatch, capsy
             write(table, empty(table), tmp_path / f"data/tables/sample/{table.name}/{name}.parquet")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
-    closing(["sample"], changed)
+    print_summary(["sample"], changed)
     said = capsys.readouterr().out
     assert "(Word overlap)" in said
     assert "lexical" not in said
