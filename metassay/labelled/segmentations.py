@@ -148,7 +148,7 @@ def of_rows(rows: Rows) -> records.Documents:
         )
     lines = [f"{facet} {count:,} of {totals[facet]:,}" for facet, count in missing.items() if count]
     if lines:
-        what = "facets of the dataset that are not, or only in part, in their texts"
+        what = "facets of the dataset that are not, or not wholly, in their texts"
         data.notes.append(f"{what}: {', '.join(lines)}")
     return _with_coverage(data)
 
@@ -159,8 +159,8 @@ def _with_coverage(data: records.Documents) -> records.Documents:
     whole = sum(records.NONE not in of_text for of_text in labels)
     if none:
         data.notes.append(
-            f"{none:,} of {total:,} sentences are in no facet of the dataset; {whole:,} of"
-            f" {len(labels):,} texts have a facet for every sentence"
+            f"{none:,} of {total:,} sentences are in no facet of the dataset; of {whole:,} of"
+            f" {len(labels):,} texts every sentence is in one"
         )
     return data
 
@@ -215,8 +215,8 @@ def label_notes(segmentation: Chosen, labels: Collection[str]) -> list[str]:
     notes = []
     if unknown:
         notes.append(
-            f"no sentence has the label {', '.join(unknown)}, which it may give: this is always"
-            " wrong; options > labels can make labels of the data count as its facets"
+            f"no sentence has the label {', '.join(unknown)}, which it may give: there it is wrong;"
+            " options > labels can make labels of the data count as its facets"
         )
     if facets and missing:
         notes.append(f"it never gives the label {', '.join(missing)}, which sentences have")

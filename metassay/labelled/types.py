@@ -172,7 +172,7 @@ def minimal_pairs(read: Rows, options: MinimalPairsOptions) -> Items:
     sample = sample[: options.sentences]
     if len(sample) < options.sentences and not read.problems:
         at = Place("params.yaml > options > sentences")
-        what = f"has only {len(sample):,} of {options.sentences:,} sentences"
+        what = f"only {len(sample):,} of {options.sentences:,} sentences are there"
         read.warnings.add(at, what, "all of them are used; ask for fewer, or for more kinds")
     items = [
         row

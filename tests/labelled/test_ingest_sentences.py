@@ -127,9 +127,8 @@ def test_sentences_have_the_facet_that_they_lie_in() -> None:
     (one,) = found.documents  # the system's text has no facets
     assert (one.author, labels(one)) == ("reference", ["background", "method", "result", "none"])
     assert found.notes == [
-        "facets of the dataset that are not, or only in part, in their texts: result 1 of 1",
-        "1 of 4 sentences are in no facet of the dataset;"
-        " 0 of 1 texts have a facet for every sentence",
+        "facets of the dataset that are not, or not wholly, in their texts: result 1 of 1",
+        "1 of 4 sentences are in no facet of the dataset; of 0 of 1 texts every sentence is in one",
     ]
 
 

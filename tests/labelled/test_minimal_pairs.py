@@ -98,7 +98,7 @@ def test_the_sample_is_the_seeds_and_grows() -> None:
     assert not found.warnings
     few = made(read, kinds=["laterality"], sentences=7)
     assert few.warnings.lines() == [
-        "params.yaml > options > sentences: has only 6 of 7 sentences;"
+        "params.yaml > options > sentences: only 6 of 7 sentences are there;"
         " all of them are used; ask for fewer, or for more kinds"
     ]
 

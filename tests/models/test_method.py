@@ -27,7 +27,7 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "87469f16e95bfb35"),
+        (1, "43a6a286936e78c9"),
     ),
     "bertscore": (
         bertscore.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "da9d29c066ff3cb1"),
+        (5, "bcab444294b5d5d8"),
     ),
 }
 
