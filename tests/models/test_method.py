@@ -27,7 +27,7 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "be3536cde6938146"),
+        (1, "43a6a286936e78c9"),
     ),
     "bertscore": (
         bertscore.METHOD,
