@@ -19,7 +19,7 @@ from metassay.core.params import load
 from metassay.core.work import close, owner_alone
 from metassay.datasets.registry import inside, load_registry
 from metassay.studies import FORMATS, importing, key
-from metassay.studies.export import SHEETS, Design, study_of, write
+from metassay.studies.export import SHEETS, Design, build_study, write
 from metassay.studies.forms import FORMS
 from metassay.studies.next_items import Decision, Frame, next_items, weighted_lines
 from metassay.studies.record import Options
@@ -58,7 +58,7 @@ def export(chosen: argparse.Namespace) -> int:
             f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"
             " them"
         )
-    study = replace(study_of(benchmark, chosen.study, form, made, design), drawn_by=drawn_by)
+    study = replace(build_study(benchmark, chosen.study, form, made, design), drawn_by=drawn_by)
     if guarded:
         close(folder)
     with owner_alone() if guarded else contextlib.nullcontext():
@@ -96,13 +96,15 @@ def import_back(chosen: argparse.Namespace) -> int:
         )
     formats = [record_of(FORMATS, name) for name in FORMATS]
     rows = importing.read_files(chosen.files, formats)
-    made = importing.imported(rows, found, FORMS[found.form], partial=chosen.partial)
+    made = importing.unblind(rows, found, FORMS[found.form], partial=chosen.partial)
     importing.write(made, found, folder)
     for note in made.notes:
         print(f"note: {note}", file=sys.stderr)
-    if made.absent:
-        print(f"{made.absent} rows are not there yet and count as empty")
-    print(f"{made.empty} of {made.asked} questions have no answer: their ratings are missing")
+    if made.n_absent:
+        print(f"{made.n_absent} rows are not there yet and count as empty")
+    print(
+        f"{made.n_empty} of {made.n_questions} questions have no answer: their ratings are missing"
+    )
     ratings, comments = folder / importing.RATINGS_FILE, folder / importing.COMMENTS_FILE
     print(f"{ratings}: {len(made.ratings)} ratings by {len(found.assignments)} raters")
     if made.comments:
@@ -114,14 +116,14 @@ def import_back(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _say_weighted(found: key.Key, ratings: Iterable[importing.Rated]) -> None:
+def _say_weighted(found: key.Key, ratings: Iterable[importing.Rating]) -> None:
     """What ratings say of texts that were drawn by unequal chances."""
     frame = Frame(found.drawn_by["decision"], tuple(map(tuple, found.drawn_by["texts"])))
-    criterion = Decision.of(frame.decision).criterion
+    criterion = Decision.parse(frame.decision).criterion
     rated = [
-        (one.of.doc_id, one.of.author, one.value)
+        (one.target.doc_id, one.target.author, one.value)
         for one in ratings
-        if one.value is not None and (one.of.criterion, one.of.unit) == (criterion, "text")
+        if one.value is not None and (one.target.criterion, one.target.unit) == (criterion, "text")
     ]
     print("\n".join(weighted_lines(frame, rated, found.criteria[criterion])))
     print(
