@@ -21,7 +21,7 @@ from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.lazy_citations import question_of
-from metassay.judges.make import asking, instruments_of, released
+from metassay.judges.make import claim_datasets, instruments_of, llm_members
 from metassay.judges.run import batches, check_instruments
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
@@ -35,7 +35,7 @@ from metassay.llm.session import Session
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.ask import expanded
+from metassay.scoring.rubrics.ask import expand_facets
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
@@ -119,7 +119,7 @@ def load_run(
         judges=_choose_judges(params, folder.judges),
         session=session,
         texts=Path("data/tables") / benchmark / "texts",
-        rubrics=[expanded(load_rubric(RUBRICS / f"{n}.yaml"), facets) for n in folder.rubrics],
+        rubrics=[expand_facets(load_rubric(RUBRICS / f"{n}.yaml"), facets) for n in folder.rubrics],
     )
 
 
@@ -136,7 +136,7 @@ def plan(run: Run) -> Plan:
                 " judges are asked about them, are estimated with the references in their place"
             )
         texts.append(written)
-    judged = any(map(asking, run.judges.values()))
+    judged = any(map(llm_members, run.judges.values()))
     listed = run.decomposition.record.requests is not None
     if listed or judged or run.segmentation.record.requests is not None:
         parts = _segment(run, pd.concat(texts, ignore_index=True), invented, costs)
@@ -160,7 +160,7 @@ def plan_test(params: Params, name: str, registry: Mapping[str, Dataset], sessio
     """Estimate what the judges of a judge test ask; BadInput as its stages raise it."""
     folder, costs = params.judge_tests[name], Plan([], [])
     judges = _choose_judges(params, folder.judges)
-    if any(map(asking, judges.values())):
+    if any(map(llm_members, judges.values())):
         test = chosen_test(folder.test, folder.options, where=f"{BENCHMARKS / name / PARAMS}")
         reader = str(find(dict(registry), folder.dataset).reader)
         items = ingest_items(
@@ -203,7 +203,7 @@ def refusals(
         for name in (folder.writers if isinstance(folder, Benchmark) else ())
     }
     of_systems = sorted(set().union(*datasets.values()))
-    claims = released(folder, params.decompositions)
+    claims = claim_datasets(folder, params.decompositions)
     for name in () if isinstance(folder, SegmentTest) else folder.judges:
         judge = choose(JUDGES, params.judges[name], where=name)
         datasets[f"judge-{name}"] = [*of_systems, *claims, *all_datasets([judge])]
@@ -321,7 +321,7 @@ def _plan_judges(
     """Add what each judge asks, and each judge inside it."""
     counted: set[str] = set()
     for name, judge in judges.items():
-        if not asking(judge):
+        if not llm_members(judge):
             continue
         check_instruments(pairs, name, instruments_of(judge))
         if any(member.kind == "cascade" for member in everyone(judge)):
@@ -329,7 +329,7 @@ def _plan_judges(
                 f"judge-{name} is counted as if the first judge of its cascade were sure of"
                 " nothing; what it decides is asked of nobody else"
             )
-        for member in asking(judge):
+        for member in llm_members(judge):
             requests, n_questions = _judge_requests(member, pairs, session)
             both = zip(requests.requests, requests.most, strict=True)
             new = [(request, most) for request, most in both if request.key not in counted]

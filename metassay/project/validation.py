@@ -38,14 +38,13 @@ from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.metrics.faithfulness.reading import StatementOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
-from metassay.reporting.published import COMPARISONS
-from metassay.reporting.published_judges import JUDGE_COMPARISONS
-from metassay.scoring.aggregation.combinations import combination
+from metassay.reporting.published import COMPARISONS, JUDGE_COMPARISONS
+from metassay.scoring.aggregation.combinations import parse_combination
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import BLOCKS as METRIC_BLOCKS
 from metassay.scoring.catalogue import check_given, descriptions, measured_twice
 from metassay.scoring.pairing.questions import Questions, clashes, unanswerable
-from metassay.scoring.rubrics.ask import criteria_table, expanded
+from metassay.scoring.rubrics.ask import criteria_table, expand_facets
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.names import FULL, NO_JUDGE, base_metric, metric_label
 from metassay.tables.parquet import read
@@ -285,7 +284,7 @@ def _check_combinations(params: Params) -> list[str]:
     problems: list[str] = []
     for name in params.combinations:
         with collect_problems(problems):
-            combination(params.combinations, name)
+            parse_combination(params.combinations, name)
         if name in descriptions():
             problems.append(
                 f"{PARAMS} > combinations > {name}: is one of Metassay's own metrics; give it"
@@ -510,7 +509,7 @@ def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str
     for rubric in rubrics.values():  # also of those that no benchmark names
         for names in {tuple(names) for names in facets.values()}:  # few, and slow to go through
             with suppress(BadInput):  # a rubric of facets, and a segmentation without any
-                all_metrics.update(criteria_table(expanded(rubric, names))["metric"])
+                all_metrics.update(criteria_table(expand_facets(rubric, names))["metric"])
     compared = params.meta_evaluation.get("compared")
     return problems + [
         f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r};"
@@ -537,7 +536,7 @@ def _find_unanswered(benchmark: Benchmark, rubric: Rubric, judges: Answerable) -
 def _find_clashes(rubric: Rubric, facets: Sequence[str], metrics: dict[str, str]) -> Iterator[str]:
     """Find metrics of a rubric whose names others have; add the rubric's to `metrics`."""
     try:
-        names = criteria_table(expanded(rubric, facets))["metric"]
+        names = criteria_table(expand_facets(rubric, facets))["metric"]
     except BadInput as error:
         yield from (f"rubrics: {problem}" for problem in error.problems)
         return

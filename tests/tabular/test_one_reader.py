@@ -12,9 +12,9 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from metassay.api.columns import Named
-from metassay.api.eval_request import Wanted
-from metassay.api.meta_eval import _read
+from metassay.api.columns import ColumnOptions
+from metassay.api.eval_request import EvalRequest
+from metassay.api.meta_eval import _check_inputs
 from metassay.datasets import own_data
 from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.project.spreadsheets.summary import project_of
@@ -199,7 +199,9 @@ def by_meta_eval(paths: dict[str, Path], **better: list[str]) -> dict[str, Any]:
 
 
 def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str, Any]:
-    read = _read([of_scores], [of_ratings], Wanted(Named(), better, {}, None, [], {}))
+    read = _check_inputs(
+        [of_scores], [of_ratings], EvalRequest(ColumnOptions(), better, {}, None, [], {})
+    )
     assert read.scores is not None
     rated = read.ratings.table
     return {
@@ -213,9 +215,9 @@ def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str,
                 index=False, name=None
             )
         ),
-        "metrics": read.said.better,
-        "criteria": {name: one.better for name, one in read.said.criteria.items()},
-        "lines": [line for line in read.said.notes if " is better (" in line],
+        "metrics": read.settings.better,
+        "criteria": {name: one.better for name, one in read.settings.criteria.items()},
+        "lines": [line for line in read.settings.notes if " is better (" in line],
     }
 
 
