@@ -4,7 +4,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -207,10 +206,8 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         results = evaluate_sheets([of_scores] if of_scores else [], [of_ratings], request)
     except BadInput as error:
         raise BadInput(map(_with_arguments, error.problems)) from None
-    warnings, notes = (
-        tuple(map(_with_arguments, lines)) for lines in (results.warnings, results.notes)
-    )
-    return replace(results, warnings=warnings, notes=notes)
+    warnings, notes = map(_with_arguments, results.warnings), map(_with_arguments, results.notes)
+    return replace(results, warnings=tuple(warnings), notes=tuple(notes))
 
 
 def evaluate_sheets(
@@ -233,13 +230,12 @@ def evaluate_sheets(
         )
         warnings += warn_of_names(inputs.scores, inputs.ratings)
         warnings += _warn_of_two_raters(inputs.scores, inputs.ratings)
-    pieces = [_tables(inputs, inputs.scores, inputs.ratings, notes, progress)]
+    pieces = [_tables(inputs, notes, progress)]
     for part in inputs.slices:
-        piece = _slice_tables(inputs, part, progress)
-        if piece is None:
-            notes.append(f"{part.name}: no text with scores and ratings: not evaluated")
+        if of_part := _select(inputs, part):
+            pieces.append(_tables(of_part, [], progress, f"{part.name}: "))
         else:
-            pieces.append(piece)
+            notes.append(f"{part.name}: no text with scores and ratings: not evaluated")
     tables = {name: _concat(name, [piece[name] for piece in pieces]) for name in pieces[0]}
     settings = inputs.settings
     if "evidence" in tables:  # the certificates have all of its numbers
@@ -260,34 +256,26 @@ def _check_inputs(
     ratings = [replace(sheet, words=scales.words) for sheet in ratings]
     of_scores, of_ratings = read_both(scores, ratings, request.all_names)
     files = [file for file in (of_scores, of_ratings) if file is not None]
-    results: list[Any] = []
-    for step in (
-        partial(check_request, of_scores, of_ratings, request, scales),
-        partial(find_slices, files, request.columns.by),
-        partial(find_groups, files, request.columns),
-    ):
-        with collect_problems(problems):
-            results.append(step())
+    with collect_problems(problems):
+        settings = check_request(of_scores, of_ratings, request, scales)
+    with collect_problems(problems):
+        slices, notes = find_slices(files, request.columns.by)
+    with collect_problems(problems):
+        groups, of_groups = find_groups(files, request.columns)
     raise_problems(problems)
-    settings, (slices, notes), (groups, of_groups) = results
     settings = settings._replace(notes=[*notes, *of_groups, *settings.notes])
     return _Inputs(of_scores, of_ratings, settings, slices, groups)
 
 
 def _tables(
-    inputs: _Inputs,
-    scores: InputTable | None,
-    ratings: InputTable,
-    notes: list[str],
-    progress: TableProgress | None,
-    prefix: str = "",
+    inputs: _Inputs, notes: list[str], progress: TableProgress | None, prefix: str = ""
 ) -> dict[str, pd.DataFrame]:
-    settings, rated, groups = inputs.settings, ratings.table, inputs.groups
-    if scores is None:
+    settings, rated, groups = inputs.settings, inputs.ratings.table, inputs.groups
+    if inputs.scores is None:
         tables = agreement(rated, settings.criteria, settings.options, groups.clusters)
         return {"agreement": tables, "raters": rater_means(rated)}
     evaluation = Evaluation(
-        *(scores.table, rated, settings.criteria, settings.better, settings.options),
+        *(inputs.scores.table, rated, settings.criteria, settings.better, settings.options),
         groups=groups,
         progress=None if progress is None else lambda table: progress(f"{prefix}{table}"),
         note=notes.append,
@@ -295,23 +283,18 @@ def _tables(
     return {**evaluate(evaluation), "raters": rater_means(rated)}
 
 
-def _slice_tables(
-    inputs: _Inputs, part: Slice, progress: TableProgress | None
-) -> dict[str, pd.DataFrame] | None:
-    """Return the slice's tables, as studies with its name; None if no text can be evaluated."""
+def _select(inputs: _Inputs, part: Slice) -> _Inputs | None:
+    """Return a slice's texts, as studies with its name; None if no text can be evaluated."""
     rated = part.rows_of(inputs.ratings.table)
     rated = rated.assign(study=rated["study"] + f", {part.name}").reset_index(drop=True)
-    ratings = inputs.ratings._replace(table=rated)
-    scores = inputs.scores
+    ratings, scores = inputs.ratings._replace(table=rated), inputs.scores
     if scores is not None:
         scores = scores._replace(table=part.rows_of(scores.table).reset_index(drop=True))
         try:
             count_overlap(scores, ratings)
         except BadInput:
             return None
-    if rated.empty:
-        return None
-    return _tables(inputs, scores, ratings, [], progress, f"{part.name}: ")
+    return None if rated.empty else inputs._replace(scores=scores, ratings=ratings)
 
 
 def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
