@@ -72,9 +72,8 @@ def probe(args: argparse.Namespace) -> int:
             problems = error.problems
         lines = [line for question in questions for line in _describe(question, session)]
         if judgment is not None:
-            values = {
-                f"{n} ": getattr(judgment, n) for n in ("label", "probability", "explanation")
-            }
+            fields = ("label", "probability", "explanation")
+            values = {f"{name} ": getattr(judgment, name) for name in fields}
             values["repaired "] = "yes" if judgment.repaired else None
             took = f"it took {time.time() - start:.2f} s"
             lines += ["", f"judgment: {judgment.status}{_join(values)}; {took}"]

@@ -76,10 +76,8 @@ def _problems(
 
 
 def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[str, str]]:
-    """Return the datasets whose texts the accepted tables may hold, with each access class.
-
-    These are the class when they were accepted and today's; a dataset with neither is private.
-    """
+    """Return the datasets whose texts the accepted tables may hold, with their access classes: of
+    the time of acceptance, and of today. A dataset with neither is private."""
     file = accepted_file(name)
     if not file.is_file():
         return []
@@ -104,11 +102,8 @@ def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[
 
 
 def classes_in(lock: Lock) -> dict[str, set[str]]:
-    """Return the datasets whose texts the tables of a lock may hold, with their access classes.
-
-    The classes are those when the lock was written, none if it has none. Raises BadInput for
-    unknown blocks.
-    """
+    """Return the datasets whose texts the tables of a lock may hold, with their access classes at
+    that time, if the lock has them. Raises BadInput for unknown blocks."""
     params = [stage.get("params") or {} for stage in lock["stages"].values()]
     datasets: dict[str, set[str]] = {}
     kinds = []
