@@ -1,6 +1,6 @@
 """Metassay: an assay for metrics. Scores texts finely, then tests the scores against people.
 
-What stands in `__all__`, `metassay.kinds` and `metassay.statistics` is public; docs/api.md has it.
+The names in `__all__`, `metassay.kinds` and `metassay.statistics` are public: see docs/api.md.
 """
 
 import importlib
@@ -28,23 +28,17 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Benchmark": "metassay.api.benchmark",
-    "JudgeCheck": "metassay.api.judge_check",
-    "MetaEvaluation": "metassay.api.meta_eval",
-    "agreement": "metassay.api.statistics",
-    "correlate": "metassay.api.statistics",
-    "judge_check": "metassay.api.judge_check",
-    "meta_eval": "metassay.api.meta_eval",
-    "permutation_test": "metassay.api.statistics",
-    "score": "metassay.api.scoring",
+    **{"Benchmark": "benchmark", "JudgeCheck": "judge_check", "judge_check": "judge_check"},
+    **{"MetaEvaluation": "meta_eval", "meta_eval": "meta_eval", "score": "scoring"},
+    **dict.fromkeys(("agreement", "correlate", "permutation_test"), "statistics"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    """What is exported, imported when first asked for: pandas and SciPy are slow."""
+    """Import an exported name when it is first used: pandas and SciPy are slow."""
     if name not in _MODULES:
         raise AttributeError(f"module 'metassay' has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULES[name]), name)
+    return getattr(importlib.import_module(f"metassay.api.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -99,52 +99,51 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     confidence: float = 0.95,
     seed: int = 0,
 ) -> JudgeCheck:
-    """Say whether a judge that passes or fails texts may be trusted, from one table.
+    """Find out whether a judge that passes or fails texts can be trusted, from one table.
 
     Parameters
     ----------
     frame : frame of pandas, Arrow or polars
         One row per text (or per text and rater), with a judge's verdict and a person's label: pass
-        and fail in usual words, 1 and 0, or, of a judge, a probability of passing.
+        and fail in usual words, 1 and 0, or, for a judge, a probability of passing.
     judge, human : str or sequence of str, optional
-        Columns of verdicts and of labels. Several judges stand side by side; several people are
-        raters, of whom the majority counts. Guessed where names leave one choice; `notes` say so.
+        Columns of verdicts and of labels. Several judges are shown side by side; several people are
+        raters, whose majority counts. Guessed if names leave only one choice; `notes` tell it.
     doc, system, rater : str, optional
-        Columns with the document (what several rows are about: they count as alike), with who wrote
-        the text, and with who labelled it, where each rater has a row.
+        Columns with the document (rows about the same one count as alike), the writer of the text,
+        and the rater, if each rater has a row.
     by : str or sequence of str
-        Columns whose values slice the rows; so do systems.
+        Columns whose values slice the rows; systems do so as well.
     passes : str or sequence of str
-        Words that are a pass, where they are not usual ones; every other word is then a fail.
+        Words that are a pass, if they are unusual ones; every other word is then a fail.
     pass_from : float, optional
-        The number from which on grades are a pass.
+        The lowest grade that is a pass.
     require : mapping, optional
-        The least lower end of a number of the card, such as {"sensitivity": .9}. Where it is not
-        reached, it is in `unmet`, and no corrected pass rate is given.
+        The smallest allowed lower end for numbers of the card, such as {"sensitivity": .9}. One
+        that is not reached is in `unmet`, and no corrected pass rate is given.
     epsilon : float
-        How much of the items a judge may be worse than a rater and still replace one: .2 for
+        The share of items by which a judge may be worse than a rater and still replace one: .2 for
         experts, .15 for skilled raters, .1 for crowds.
     width : float
-        The width of intervals for which `labels` says how many labels it takes.
+        The width of intervals for which `labels` has the number of labels needed.
     confidence, seed
-        Of the intervals, and of all random numbers.
+        Confidence of the intervals, and seed of all random numbers.
 
     Returns
     -------
     JudgeCheck
-        The answer, the tables behind it, and what is worth knowing of them.
+        The answer, the tables behind it, and notes on them.
 
     Raises
     ------
     BadInput
-        With every problem at once, each with a remedy.
+        With all problems at once, each with a remedy.
 
     Notes
     -----
-    Rows without a label are judged only: they count for the corrected pass rate, for which the
-    labelled ones must be a random sample. A row that half of its raters pass is left out of the
-    card, and counted. Missing is left out and counted, never 0. Methods and sources:
-    docs/judge-check.md.
+    Rows without a label count only for the corrected pass rate, for which the labelled rows must be
+    a random sample. A row that half of its raters pass is left out of the card, and counted.
+    Missing values are left out and counted, never 0. Methods and sources: docs/judge-check.md.
     """
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")

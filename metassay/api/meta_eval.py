@@ -134,37 +134,37 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     confounds: str | Sequence[str] = (),
     **options: Any,
 ) -> MetaEvaluation:
-    """Say which metric to trust, for which decision, and how sure that is; without any file.
+    """Find out which metric to trust, for which decision, and how sure that is, without files.
 
     Parameters
     ----------
     scores : frame of pandas, Arrow or polars, optional
-        One row per text, with columns doc_id, system (or author), perhaps judge and part, and one
-        column per metric (wide); or metric and value (long). None: the raters' agreement and means
-        alone.
+        One row per text, with columns doc_id, system (or author), optionally judge and part, and
+        one column per metric (wide); or metric and value (long). None: only the raters' agreement
+        and means are computed.
     ratings : frame of pandas, Arrow or polars
-        The same with criteria, or criterion and value, and perhaps rater and study.
+        The same with criteria, or criterion and value, and optionally rater and study.
     doc, system, rater : str
-        What these columns are called. Where both lack `system`, all texts are by one system.
+        Names of these columns. If both frames lack `system`, all texts are by one system.
     by : str or sequence of str
-        Columns of either whose values slice the texts; each slice is evaluated by itself as a
-        study `STUDY, column=value` beside the whole.
+        Columns of either frame whose values slice the texts; each slice is also evaluated by
+        itself, as a study `STUDY, column=value`.
     strata, cluster, family : str
-        Columns of either that say what belongs together: documents of one stratum are held against
-        each other alone; documents of one cluster (a patient, a topic) and systems of one family
-        (versions) count as one.
+        Columns of either frame that group texts: only documents of the same stratum are compared;
+        documents of one cluster (a patient, a topic) and systems of one family (versions) count as
+        one.
     primary : str, optional
-        The one metric that was named before anybody looked; it is not adjusted for the others.
+        The one metric that was named before anybody saw results; it is not adjusted for the others.
     lower, higher : str or sequence of str
-        Metrics and criteria of which less, or more, is better, where their names say otherwise or
-        nothing.
+        Metrics and criteria of which less, or more, is better, if their names do not tell or tell
+        the opposite.
     columns : str or sequence of str
-        What columns hold, such as `ratings.raters=ann,ben`, where names and cells do not say it.
+        What columns hold, such as `ratings.raters=ann,ben`, if names and cells do not tell.
     scale : mapping, optional
-        Of criteria: nominal, ordinal, interval (default) or count; their ends, `1..5`; or their
-        grades in words, `poor<fair<good`.
+        Scales of criteria: nominal, ordinal, interval (default) or count; their ends, `1..5`; or
+        their grades in words, `poor<fair<good`.
     compared : str or sequence of str, optional
-        Metrics to hold against each other; by default all, if at most 12.
+        Metrics to compare with each other; by default all, if at most 12.
     confounds : str or sequence of str
         Columns of `scores` that may explain a metric and are not ranked.
     **options
@@ -174,17 +174,17 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     Returns
     -------
     MetaEvaluation
-        The tables, and what is worth knowing of them.
+        The tables, and warnings and notes about them.
 
     Raises
     ------
     BadInput
-        With every problem at once, each with the row's index label and a remedy.
+        With all problems at once, each with the row's index label and a remedy.
 
     Notes
     -----
-    Missing (None, NaN, pd.NA, "", "N/A", "-", "none") is left out and counted, never 0. Equal input
-    gives equal numbers, in whatever order the rows are.
+    Missing values (None, NaN, pd.NA, "", "N/A", "-", "none") are left out and counted, never 0.
+    Equal input gives equal numbers, whatever the order of rows.
     """
     if ratings is None:
         fix = "meta_eval(scores, ratings); with ratings alone, say so: meta_eval(ratings=...)"

@@ -33,9 +33,9 @@ def score(
     texts : sequence of str or Series, length n
         The texts. None or NaN is a missing text, whose scores are NaN.
     references : sequence of str or Series, length n, optional
-        What each text is compared with. "rouge", "bleu", "edit_distance" and "bertscore" need it.
+        References to compare with. "rouge", "bleu", "edit_distance" and "bertscore" need them.
     sources : sequence of str or Series, length n, optional
-        What each text was written from. "extractiveness" needs it.
+        Sources that the texts were written from. "extractiveness" needs them.
     metrics : sequence of str or mapping
         Kinds of metrics: "rouge", "bleu", "edit_distance", "extractiveness", "lengths", "numbers",
         "bertscore", or the dotted path of one of your own (`mylab.metrics:NEGATIONS`). A mapping is
@@ -50,13 +50,13 @@ def score(
     Raises
     ------
     BadInput
-        If texts and references are not equally many, a kind or its options are not known, a kind
-        needs what is not there, or two give the same metric.
+        If the numbers of texts and references differ, a kind or its options are unknown, a kind
+        needs references or sources that are missing, or two kinds have the same metric.
 
     Notes
     -----
-    A text is scored as it is. A benchmark takes citations such as `[3]` out of texts before it
-    measures, so its scores of texts that cite differ.
+    Texts are scored unchanged. A benchmark removes citations such as `[3]` first, so its scores of
+    texts with citations differ.
 
     Examples
     --------
