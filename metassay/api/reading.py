@@ -31,7 +31,7 @@ from metassay.tables.parquet import as_written
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from metassay.tabular.column_synonyms import plain_key
-from metassay.tabular.columns import SPREADS, Keys
+from metassay.tabular.columns import SPREADS, Keys, told_by
 from metassay.tabular.infer_columns import joined_by_text
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, as_keys, read_sheet, together
@@ -118,8 +118,10 @@ def _read(
     if not faults:
         rows = pd.DataFrame({k: as_keys(sheet.frame[name]) for k, name in columns.keys.items()})
         _check_keys(sheet, rows, columns, faults)
-        if shape.what not in columns.keys:
-            _check_judge(sheet, columns, faults)
+        judge = columns.keys.get("judge") if shape.what not in columns.keys else None
+        if judge and sheet.share_of_numbers(judge) == 1:  # in a wide file it is a metric
+            fix = "rename it if it is a metric; else give the judges names that are no numbers"
+            faults.add(sheet.head, "'judge' names who judged, and holds numbers", fix)
         values = {name: _by_criterion(sheet, name, rows, faults) for name in columns.values}
         table = _stack(sheet, rows, columns, shape, values, faults)
         _check_duplicates(sheet, table, columns, shape, faults)
@@ -177,8 +179,8 @@ def _add_values(
     for name in columns.labels:
         texts[name] = as_keys(sheet.frame[name]).str.strip().to_numpy()[texts["row"]]
     notes = [f"{file.name}: {note}" for note in notes]
-    keys = {*columns.keys, *columns.roles_in_names}
-    if shape is RATINGS_FILE and sheet.parts and "rater" not in keys:
+    raters = "rater" in {*columns.keys, *told_by(columns.values)}
+    if shape is RATINGS_FILE and sheet.parts and not raters:
         notes.append("no column names the rater: each file counts as one rater, named after it")
     return file._replace(table=filled, names=names, notes=notes, texts=texts)
 
@@ -240,14 +242,6 @@ def _check_key(sheet: Sheet, column: "pd.Series[str]", name: str, faults: Findin
     for row in np.flatnonzero(column.isin(list(wrong)).to_numpy()):
         what, fix = wrong[column.iloc[row]]
         faults.add(sheet.at(row), f"{name!r} {what}", fix)
-
-
-def _check_judge(sheet: Sheet, columns: Columns, faults: Findings) -> None:
-    """Refuse a column `judge` of numbers in a wide file: it is a metric, not a judge's name."""
-    name = columns.keys.get("judge")
-    if name is not None and sheet.share_of_numbers(name) == 1:
-        fix = "rename it if it is a metric; else give the judges names that are no numbers"
-        faults.add(sheet.head, "'judge' names who judged, and holds numbers", fix)
 
 
 def _by_criterion(

@@ -216,14 +216,14 @@ def _write_texts(database: Database, sheet: Path, data: Path) -> None:
         database.run(f"SELECT doc, '{REFERENCE}', reference FROM documents WHERE reference != ''"),
         database.run("SELECT doc, system, text FROM items ORDER BY number"),
     )
-    for name, lines in (("sources", sources), ("texts", map(_text, texts))):
+    records = (
+        {"doc_id": doc, "author": system}
+        | ({"text": text} if text and text.strip() else {"status": "error"})
+        for doc, system, text in texts
+    )
+    for name, lines in (("sources", sources), ("texts", records)):
         with (data / f"{name}.jsonl").open("w", encoding="utf-8", newline="") as file:
             file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-
-
-def _text(row: tuple[str, str, str | None]) -> dict[str, object]:
-    text = {"text": row[2]} if row[2] and row[2].strip() else {"status": "error"}
-    return {"doc_id": row[0], "author": row[1], **text}
 
 
 def _csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
