@@ -199,10 +199,6 @@ def _by(key: str, tables: _Tables, table: str, judge: str) -> dict[str, dict[str
     return {row[key]: row for row in _rows(tables, table, judge)}
 
 
-def _judges(tables: _Tables) -> list[str]:
-    return [*tables["card"]["judge"].unique()]
-
-
 def _notes(verdicts: Verdicts) -> Iterator[str]:
     items = verdicts.items
     judged = np.isfinite(np.array([*verdicts.judges.values()])).any(axis=0)
@@ -251,7 +247,7 @@ def _cells(tables: _Tables, judge: str) -> tuple[dict[str, str], dict[str, str]]
 
 def _cards(tables: _Tables) -> Iterator[str]:
     """Write each judge's card and pass rates as a sentence, for the page."""
-    for judge in _judges(tables):
+    for judge in tables["card"]["judge"].unique():
         card, rates = _cells(tables, judge)
         numbers = ", ".join(f"{name} {cell}" for name, cell in card.items())
         shares = ", ".join(f"{cell} {method}" for method, cell in rates.items())
@@ -264,7 +260,7 @@ def _board(tables: _Tables) -> Iterator[str]:
     def line(name: str, cells: Iterable[str]) -> str:
         return f"{_shorten(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
 
-    judges = _judges(tables)
+    judges = tables["card"]["judge"].unique()
     cells = {judge: _cells(tables, judge) for judge in judges[:JUDGES]}
     yield line(f"{JUDGES} of {len(judges)} judges" if len(judges) > JUDGES else "", _BOARD.values())
     yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
@@ -276,7 +272,7 @@ def _board(tables: _Tables) -> Iterator[str]:
 
 
 def _answer(verdicts: Verdicts, tables: _Tables) -> Iterator[str]:
-    first, *_ = _judges(tables)
+    first = tables["card"]["judge"].iloc[0]
     if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):  # too few to estimate
         labels = {"fail": verdicts.passed == 0, "pass": verdicts.passed == 1}
         clusters = {verb: np.unique(verdicts.cluster[rows]).size for verb, rows in labels.items()}

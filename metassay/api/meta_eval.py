@@ -97,21 +97,18 @@ class MetaEvaluation(Results):
         from metassay.reporting.meta_page import write_meta_page
 
         names = [str(self.choices[key]) for key in ("scores", "ratings") if self.choices[key]]
+        call = f"meta_eval({', '.join(names)})"
+        if all("." in name for name in names):  # files, not frames
+            call = f"metassay meta-eval {shlex.join(names)}"
         write_meta_page(
             self.tables,
             folder,
             options=self.certification,
             confidence=self.options.confidence,
             title=" and ".join(names),
-            command=_command(names),
+            command=call,
             notes=(*self.of_names, *self.notes),
         )
-
-
-def _command(names: Sequence[str]) -> str:
-    """Return the call that makes a page again, beside choices.json; `names`: files, or frames."""
-    files = all("." in name for name in names)
-    return f"metassay meta-eval {shlex.join(names)}" if files else f"meta_eval({', '.join(names)})"
 
 
 def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the command line

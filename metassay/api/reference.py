@@ -29,15 +29,10 @@ _LISTED = ("Parameters", "Returns", "Raises")
 
 
 def page() -> str:
-    """Return the Markdown of docs/api.md."""
-    return "\n".join([_HEAD, *(line for name in _names() for line in _entry(name))])
-
-
-def _names() -> list[str]:
-    public = [(name, getattr(metassay, name)) for name in metassay.__all__]
-    callables = [(name, value) for name, value in public if callable(value)]
-    classes = [name for name, value in callables if inspect.isclass(value)]
-    return [name for name, _ in callables if name not in classes] + classes
+    """Return the Markdown of docs/api.md, functions before classes."""
+    names = [name for name in metassay.__all__ if callable(getattr(metassay, name))]
+    names.sort(key=lambda name: inspect.isclass(getattr(metassay, name)))
+    return "\n".join([_HEAD, *(line for name in names for line in _entry(name))])
 
 
 def _entry(name: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_scalar
 
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen, choose
@@ -70,7 +71,10 @@ def score(
         for name, values in (("reference", references), ("source", sources))
         if values is not None
     }
-    _check_lengths(inputs)
+    counts = {f"{name}s": len(values) for name, values in inputs.items()}
+    if len(set(counts.values())) > 1:
+        sizes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+        raise BadInput(f"texts: there are {sizes}; give one of each per text")
     kinds = [_choose(metric, inputs) for metric in metrics]
     index = texts.index if isinstance(texts, pd.Series) else pd.RangeIndex(len(inputs["text"]))
     scores: dict[str, list[float]] = {}
@@ -85,21 +89,10 @@ def score(
 def _as_list(argument: str, texts: Texts) -> list[str | None]:
     if isinstance(texts, str):
         raise BadInput(f"{argument}: is one text; give a list of texts")
-    values = [None if _is_missing(text) else text for text in texts]
+    values = [None if is_scalar(text) and pd.isna(text) else text for text in texts]
     if wrong := sorted({type(v).__name__ for v in values if not isinstance(v, str | None)}):
         raise BadInput(f"{argument}: has {', '.join(wrong)}; give text (str) or None")
     return values
-
-
-def _is_missing(text: object) -> bool:
-    return text is None or text is pd.NA or (isinstance(text, float) and np.isnan(text))
-
-
-def _check_lengths(inputs: Mapping[str, Sequence[str | None]]) -> None:
-    counts = {f"{name}s": len(values) for name, values in inputs.items()}
-    if len(set(counts.values())) > 1:
-        sizes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
-        raise BadInput(f"texts: there are {sizes}; give one of each per text")
 
 
 def _choose(metric: str | Mapping[str, Any], inputs: Mapping[str, object]) -> Chosen:

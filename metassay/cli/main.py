@@ -79,8 +79,7 @@ def parser() -> argparse.ArgumentParser:
     for words, settings in COMMANDS.items():
         group, _, name = words.rpartition(" ")
         sub = groups[group].add_parser(name, help=settings["summary"], usage=settings.get("usage"))
-        if "about" in settings:
-            sub.description, sub.formatter_class = settings["about"], raw
+        sub.description, sub.formatter_class = settings.get("about"), raw
         add_arguments(sub, settings.get("arguments", {}))
         sub.set_defaults(command=partial(_run, words, settings))
         if "--mirror" in settings.get("arguments", {}):

@@ -51,7 +51,8 @@ def export(args: argparse.Namespace) -> int:
         content = content._replace(drafts=drafts, notes=(*content.notes, *notes))
         drawn_by = frame._asdict()
     folder = args.out or STUDIES / benchmark / args.study
-    guarded = _not_public(content.datasets)
+    public = {name for name, data in load_registry().items() if data.access == "public"}
+    guarded = sorted({*content.datasets} - public)
     if guarded and args.out is not None and not inside(folder, STUDIES):
         raise BadInput(
             f"--out {folder}: the sheets hold texts of {', '.join(guarded)}, which are not public;"
@@ -186,8 +187,3 @@ def _raters(argument: str) -> tuple[str, ...]:
     if argument.isascii() and argument.isdigit():
         return tuple(f"rater_{number}" for number in range(1, int(argument[:4]) + 1))
     return tuple(name.strip() for name in argument.split(","))
-
-
-def _not_public(datasets: Iterable[str]) -> list[str]:
-    known = load_registry()
-    return sorted(d for d in datasets if d not in known or known[d].access != "public")

@@ -154,7 +154,10 @@ def write(database: Database, folder: Path, study: str, letters: Mapping[str, fl
     metrics = _metrics([name for (_, person, _), name in columns.items() if not person])
     better = {name: guessed_direction(name) or "higher" for name in metrics.values()}
     header = ["item", "document", "system", *columns.values()]
-    _csv(folder / "verdicts.csv", header, _verdicts(database, columns))
+    items = groupby(database.run(_JUDGMENTS.format("")), key=lambda row: row[:3])
+    cells = ((key, {tuple(r[3:6]): r[7] or _format(r[6]) for r in rows}) for key, rows in items)
+    verdicts = ((*key, *(row.get(column, "") for column in columns)) for key, row in cells)
+    _csv(folder / "verdicts.csv", header, verdicts)
     scores = (
         (doc, system, metric, _format(value), better[metric])
         for _, doc, system, *column, value, _ in database.run(_NUMBERS, (0,))
@@ -177,12 +180,6 @@ def write(database: Database, folder: Path, study: str, letters: Mapping[str, fl
         _write_texts(database, folder / "texts.csv", data)
         return lines
     return [*lines, "no texts: these files have none, so there is nothing for a benchmark"]
-
-
-def _verdicts(database: Database, columns: Mapping[Column, str]) -> Iterator[list[object]]:
-    for item, rows in groupby(database.run(_JUDGMENTS.format("")), key=lambda row: row[:3]):
-        cells = {tuple(row[3:6]): row[7] or _format(row[6]) for row in rows}
-        yield [*item, *(cells.get(column, "") for column in columns)]
 
 
 def _metrics(names: Iterable[str]) -> dict[str, str]:
