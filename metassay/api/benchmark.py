@@ -70,7 +70,7 @@ class Benchmark:
             raise BadInput(f"no table is called {name!r}; choose from {known}")
         path = self._path(name)
         if path is None:
-            what = f"table {name!r} of {self.name!r} is not there"
+            what = f"table {name!r} of {self.name!r} does not exist"
             raise BadInput(f"{self.project}: {what}; run: metassay run {self.name}")
         return read(TABLES[name], path)
 

@@ -124,7 +124,7 @@ def _check_names(metrics: Sequence[str], ratings: InputTable, request: EvalReque
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
-    what = "no metric or criterion is called so; there are"
+    what = "no metric or criterion has this name; there are"
     all_known = listed(dict.fromkeys(known), LISTED) or "none"
     return [
         f"{option} {shown(name)}: {what}: {all_known}{meant(name, known)}"

@@ -160,7 +160,7 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
         raise BadInput(faults.lines())
     verdicts = read_verdicts(sheet, choices._replace(require=_requirements(choices)))
     if not any(np.isfinite(values).any() for values in verdicts.judges.values()):
-        raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
+        raise BadInput(f"{sheet.name}: no judge has a verdict; name a column with verdicts")
     tables, unmet = make_tables(verdicts)
     return JudgeCheck(
         *(tables, tuple(_notes(verdicts)), {**verdicts.choices._asdict(), "file": sheet.name}),
@@ -280,7 +280,7 @@ def _answer(verdicts: Verdicts, tables: _Tables) -> Iterator[str]:
         rows = f"rows of {counted(n, 'document')} only"
         yield f"WARNING: people {verb} {rows}: each document counts once."
     yield _may_replace(tables)
-    yield from _labels_to_add(_rows(tables, "labels", first), _shorten(first), verdicts.choices)
+    yield from _more_labels(_rows(tables, "labels", first), _shorten(first), verdicts.choices)
     if wrong := _rows(tables, "disagreements", first):
         n = _by("statistic", tables, "card", first)["agreement"]["n"]
         many, ids = f"{len(wrong):,} of {n:,}", ", ".join(str(row["id"]) for row in wrong[:IDS])
@@ -306,9 +306,7 @@ def _may_replace(tables: _Tables) -> str:
     return f"{lead} {'; '.join(parts)} (epsilon {short(first['epsilon'])}).{guess}{few}"
 
 
-def _labels_to_add(
-    rows: Sequence[Mapping[str, Any]], judge: str, choices: Choices
-) -> Iterator[str]:
+def _more_labels(rows: Sequence[Mapping[str, Any]], judge: str, choices: Choices) -> Iterator[str]:
     """Tell how many labels would meet the requirements, or without any, make intervals narrow."""
     if not choices.require:
         counts = [f"{r['more']:,.0f} {r['for'].replace('_', ' ')}" for r in rows if r["more"]]

@@ -184,7 +184,7 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     Equal input gives equal numbers, whatever the order of rows.
     """
     if ratings is None:
-        fix = "meta_eval(scores, ratings); with ratings alone, say so: meta_eval(ratings=...)"
+        fix = "meta_eval(scores, ratings); for ratings alone: meta_eval(ratings=...)"
         raise BadInput(f"ratings are missing: {fix}")
     faults = Findings()
     of_scores = frame_sheet(scores, "scores", faults, REMEDY) if scores is not None else None
@@ -217,7 +217,7 @@ def evaluate_sheets(
 
     `progress`: called with the name of each table that is begun. Raises BadInput as `meta_eval`.
     """
-    inputs = _check_inputs(scores, ratings, request)
+    inputs = _read_all(scores, ratings, request)
     notes, warnings = list[str](), list[str]()
     if inputs.scores is not None:
         both, scored, rated = count_overlap(inputs.scores, inputs.ratings)
@@ -244,9 +244,7 @@ def evaluate_sheets(
     )
 
 
-def _check_inputs(
-    scores: Sequence[Sheet], ratings: Sequence[Sheet], request: EvalRequest
-) -> _Inputs:
+def _read_all(scores: Sequence[Sheet], ratings: Sequence[Sheet], request: EvalRequest) -> _Inputs:
     """Read all files and options; raises BadInput with all faults of the files, or of options."""
     problems: list[str] = []
     scales = said_scales(request.scale.items(), problems)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metassay.api.columns import (
     RATINGS_FILE,
@@ -26,6 +25,7 @@ from metassay.core.errors import BadInput, meant, raise_problems, shown
 from metassay.core.naming import MOST, words_problem
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
+from metassay.statistics.exact_sums import Array
 from metassay.tables.names import REFERENCE
 from metassay.tables.parquet import as_written
 from metassay.tables.ratings import RATINGS
@@ -120,8 +120,8 @@ def _read(
         _check_keys(sheet, rows, columns, faults)
         judge = columns.keys.get("judge") if shape.what not in columns.keys else None
         if judge and sheet.share_of_numbers(judge) == 1:  # in a wide file it is a metric
-            fix = "rename it if it is a metric; else give the judges names that are no numbers"
-            faults.add(sheet.head, "'judge' names who judged, and holds numbers", fix)
+            fix = "rename it if it is a metric; else give the judges names that are not numbers"
+            faults.add(sheet.head, "'judge' must name the judge, but holds numbers", fix)
         values = {name: _by_criterion(sheet, name, rows, faults) for name in columns.values}
         table = _stack(sheet, rows, columns, shape, values, faults)
         _check_duplicates(sheet, table, columns, shape, faults)
@@ -136,7 +136,7 @@ def _stack(
     rows: pd.DataFrame,
     columns: Columns,
     shape: Shape,
-    values: dict[str, NDArray[np.float64]],
+    values: dict[str, Array],
     faults: Findings,
 ) -> pd.DataFrame:
     """Return a row per value, with its `row` in the file."""
@@ -244,9 +244,7 @@ def _check_key(sheet: Sheet, column: "pd.Series[str]", name: str, faults: Findin
         faults.add(sheet.at(row), f"{name!r} {what}", fix)
 
 
-def _by_criterion(
-    sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings
-) -> NDArray[np.float64]:
+def _by_criterion(sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings) -> Array:
     """Read the numbers of a column, those of each criterion by its own words if it has some."""
     if not {*sheet.words} & {*rows.get("criterion", ())}:
         return _values(sheet, name, faults)
@@ -260,11 +258,11 @@ def _by_criterion(
     return values
 
 
-def _values(sheet: Sheet, name: str, faults: Findings) -> NDArray[np.float64]:
+def _values(sheet: Sheet, name: str, faults: Findings) -> Array:
     read_as = sheet.clear_numbers(name, faults)
     values = np.full(len(sheet.lines), np.nan) if read_as.fault else sheet.values(name, read_as)
     what = f"{shown(name)} is not a finite number"
-    fix = "write one, or nothing, NaN or NA where there is none; remove a column of other things"
+    fix = "write one, or nothing, NaN or NA if there is none; remove a column of other things"
     for row in np.flatnonzero(np.isinf(values)):
         faults.add(sheet.at(row), what, fix)  # without the cell, which may be a text
     for row in np.flatnonzero(np.isfinite(values) & (np.abs(values) > _LARGEST)):

@@ -92,7 +92,7 @@ def _check_values(
     filled = rows[rows[column] != ""]
     first = filled.groupby([*keys])[column].transform("first")
     for row in filled[filled[column] != first].to_dict("records"):
-        what = f"{shown(column)} is not what another row says of the same {whose}"
+        what = f"{shown(column)} differs from another row of the same {whose}"
         where = "/".join(shown(row[key]) for key in keys)
         place = files[int(row["file"])].cells.at(int(row["row"]))
         faults.add(place, what, f"give each {whose} one value", where)

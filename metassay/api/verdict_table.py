@@ -208,7 +208,7 @@ def _values(
     numbers = values[np.isfinite(values)]
     if np.isinf(values).any():
         option = choices.option("pass", "WORD")
-        fix = f"say which of them are a pass: {option}; or name another column"
+        fix = f"name those that are a pass: {option}; or name another column"
         faults.add(sheet.head, f"column {shown(name)} holds {listed(sorted(cells), 4)}", fix)
     elif np.isin(numbers, (0.0, 1.0)).all():
         fails = [cell for cell in cells if cell not in words and not none(cell)]
@@ -219,7 +219,7 @@ def _values(
         return np.where(np.isnan(values), np.nan, values >= choices.pass_from), rule
     elif human or numbers.min() < 0 or numbers.max() > 1:
         ends = f"numbers from {numbers.min():g} to {numbers.max():g}"
-        fix = f"say from which number on it is a pass: {choices.option('pass-from', 'NUMBER')}"
+        fix = f"give the lowest number that is a pass: {choices.option('pass-from', 'NUMBER')}"
         faults.add(sheet.head, f"column {shown(name)} has {ends}", fix)
     return values, "a probability of .5 and more is a pass"
 
@@ -243,7 +243,7 @@ def _by_item(
     for name, values in judges.items():
         by_item = pd.Series(values).groupby(item)
         for i in np.flatnonzero((by_item.nunique() > 1).to_numpy()):
-            what = f"column {shown(name)} does not say what it says of the same item in other rows"
+            what = f"column {shown(name)} differs between rows of the same item"
             faults.add(sheet.at(int(first[i])), what, "give each item one verdict")
         by_judge[name] = np.asarray(by_item.first(), dtype=np.float64)
     raters = pd.Series(labels).groupby([item, rater]).first().unstack()

@@ -112,8 +112,8 @@ def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
     named = bool(scores or ratings)
     if named and files:
         raise BadInput(
-            f"{', '.join(map(str, files))}: stands beside files that are named by --scores or"
-            " --ratings; name all of them so"
+            f"{', '.join(map(str, files))}: cannot be combined with --scores or --ratings; name all"
+            " files by these options"
         )
     if not named and not 1 <= len(files) <= 2:
         raise BadInput(

@@ -136,9 +136,7 @@ def _names_behind(option: str, words: Sequence[str]) -> list[str]:
     for word in words:
         ending = Path(word).suffix.lower() in _ENDINGS
         if ending and not names:
-            raise BadInput(
-                f"{option}: takes names, and {word} is a file; write {option} NAME {word}"
-            )
+            raise BadInput(f"{option}: takes names; {word} is a file; write {option} NAME {word}")
         if word.startswith("-") or ending or (names and _is_file(word)):
             break
         names.append(word)

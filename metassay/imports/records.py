@@ -169,7 +169,7 @@ def records(path: Path, problems: Findings, select: Select = is_list) -> Iterato
         if isinstance(value, dict):
             yield place, value
         else:
-            problems.add(place, "is no object with named values", FIX)
+            problems.add(place, "is not an object with named values", FIX)
 
 
 def names_in(path: Path) -> list[str]:

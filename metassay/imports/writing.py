@@ -70,8 +70,8 @@ class Database:
         doc, system = task.names(item)
         for column, what, name in (("doc", "document", doc), ("system", "system", system)):
             if not name:
-                fix = f"say --columns {column}=FIELD, which every record has"
-                task.problems.add(item.place, f"has nothing that names its {what}", fix)
+                fix = f"say --columns {column}=FIELD, a field of every record"
+                task.problems.add(item.place, f"has no name for its {what}", fix)
         if doc and system:
             parts = chain.from_iterable(p if isinstance(p, list) else [p] for p in item.source)
             passages = [passage for passage in map(text, parts) if passage and passage.strip()]

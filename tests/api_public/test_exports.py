@@ -158,7 +158,9 @@ def test_tables_of_a_benchmark(tmp_path: Path) -> None:
     own.touch()
     benchmark = metassay.Benchmark("one", tmp_path)
     assert benchmark.tables == []
-    with pytest.raises(BadInput, match=r"table 'sources' of 'one' is not there; run: metassay run"):
+    with pytest.raises(
+        BadInput, match=r"table 'sources' of 'one' does not exist; run: metassay run"
+    ):
         benchmark.table("sources")
     tables = tmp_path / "data/tables/one"
     write(SOURCES, empty(SOURCES), tables / "sources.parquet")
