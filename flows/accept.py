@@ -81,19 +81,24 @@ def _move(root: Path, name: str) -> str:
     """What the accepted numbers of a benchmark move from and to."""
     from metassay.core.params import load
     from metassay.tracking.comparison.differences import comparison_options
-    from metassay.tracking.reevaluation.outcome import VERDICTS, accepted_file, compared, short_hash
+    from metassay.tracking.reevaluation.outcome import (
+        VERDICTS,
+        accepted_file,
+        compare_accepted,
+        short_hash,
+    )
 
     options = comparison_options(load())
     to = short_hash(root / BENCHMARKS / name / "dvc.lock")
     file = root / accepted_file(name)
     if not file.exists():
-        compared(root, name, options, 1)  # the tables are there, and those of dvc.lock
+        compare_accepted(root, name, options, 1)  # the tables are there, and those of dvc.lock
         return f"accepted {to}; nothing was accepted before"
     before = short_hash(file)
     if before == to:
         return f"{to} is accepted already"
     try:
-        _, found, _, certificates = compared(root, name, options, 1)
+        _, found, _, certificates = compare_accepted(root, name, options, 1)
     except BadInput as error:  # the old tables are gone: then they can only be replaced
         return f"accepted moves from {before} to {to}; not compared: {'; '.join(error.problems)}"
     assert found is not None

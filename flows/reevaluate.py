@@ -35,7 +35,7 @@ def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> 
 
     codes = []
     for name in chosen.names:
-        outcome = outcome_of(Path.cwd(), name, plan, failed, looked_at=len(chosen.names))
+        outcome = outcome_of(Path.cwd(), name, plan, failed, n_benchmarks=len(chosen.names))
         closed = any(one.closed for one in plan.stages.values() if one.benchmark == name)
         history = append(Path.cwd(), outcome)
         with owner_alone() if closed else nullcontext():
@@ -48,15 +48,20 @@ def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> 
 
 
 def outcome_of(
-    root: Path, name: str, plan: "Plan", failed: Iterable[str], *, looked_at: int
+    root: Path, name: str, plan: "Plan", failed: Iterable[str], *, n_benchmarks: int
 ) -> "Outcome":
     """What the run came to for one benchmark; nothing is compared where a stage failed."""
     from metassay.core.params import load
     from metassay.reporting.responses import missing_lines
     from metassay.tracking import sentinel as drift
     from metassay.tracking.comparison.differences import comparison_options
-    from metassay.tracking.reevaluation.outcome import Outcome, accepted_file, compared, short_hash
-    from metassay.tracking.sentinel.anchors import watched
+    from metassay.tracking.reevaluation.outcome import (
+        Outcome,
+        accepted_file,
+        compare_accepted,
+        short_hash,
+    )
+    from metassay.tracking.sentinel.anchors import watched_judges
 
     stages = [stage for stage in plan.stages.values() if stage.benchmark in ("", name)]
     lock = root / accepted_file(name)
@@ -71,16 +76,16 @@ def outcome_of(
     if given["failed"]:
         return Outcome(**given)
     options = comparison_options(load())
-    side, found, why, certificates = compared(root, name, options, looked_at)
+    side, found, why, certificates = compare_accepted(root, name, options, n_benchmarks)
     answers = answers_of_benchmark(root, name, plan)
     return Outcome(
         **given,
-        compared=found,
+        differences=found,
         causes=why,
         certificates=certificates,
         lacking=int(answers[["missing", "failed"]].to_numpy().sum()),
         missing=missing_lines(answers),
-        drift=drift.check(root, name) if watched(name) else None,
+        drift=drift.check(root, name) if watched_judges(name) else None,
         side=side,
     )
 

@@ -6,7 +6,7 @@ from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.headline import evaluation_numbers, write_numbers
 from metassay.reporting.names import ShownAs
 from metassay.reporting.report import ReportInput, write_report
-from metassay.reporting.responses import asked_table
+from metassay.reporting.responses import models_table
 from metassay.statistics.document_means import Resampling
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
@@ -54,5 +54,5 @@ def main(io: StageIO) -> None:
     )
     write_report(report, io.path(f"reports/{io.benchmark}"))
     tables = (report.tables[name] for name in ("leaderboard", "certificates", "criteria"))
-    numbers = evaluation_numbers(*tables, asked_table(report.responses, {}))
+    numbers = evaluation_numbers(*tables, models_table(report.responses, {}))
     write_numbers(numbers, io.headline())

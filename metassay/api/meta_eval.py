@@ -22,8 +22,7 @@ from metassay.meta_evaluation.analysis import Evaluation, Progress
 from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.reporting.certificates import advice, best_of
-from metassay.reporting.sentences import certificates
+from metassay.reporting.certificates import advice, best_of, make_certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
 from metassay.tables.parquet import as_written, empty
@@ -236,7 +235,7 @@ def evaluate_sheets(
     tables = {name: _concat(name, [piece[name] for piece in pieces]) for name in pieces[0]}
     settings = inputs.settings
     if "evidence" in tables:  # the certificates have all of its numbers
-        rows = certificates(tables.pop("evidence"), settings.certification)
+        rows = make_certificates(tables.pop("evidence"), settings.certification)
         tables["certificates"] = as_written(CERTIFICATES, rows)
     return MetaEvaluation(
         *(tables, (*notes, *_notes(inputs, request)), _choices(inputs, request)),

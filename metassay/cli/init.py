@@ -68,12 +68,12 @@ def _content(args: argparse.Namespace, name: str) -> Content | None:
             raise BadInput("--texts is missing: ratings and scores are of texts; name their file")
         return example(name)
     from metassay.project.spreadsheets import summary
-    from metassay.project.spreadsheets.read import KINDS, Asked, read_all
+    from metassay.project.spreadsheets.read import KINDS, Inputs, read_all
 
     files = {kind: getattr(args, kind) for kind in KINDS if getattr(args, kind)}
     names = ("columns", "reference", "lower", "higher", "neither", "primary")
     options = {name: getattr(args, name) for name in names}
-    request = Asked(files=files, scales=args.scale, **options)
+    request = Inputs(files=files, scales=args.scale, **options)
     spreadsheets = read_all(request)
     for line in summary.lines(spreadsheets, summary.settings_of(spreadsheets.rows)):
         print(line)

@@ -34,7 +34,7 @@ def cost(args: argparse.Namespace) -> int:
         elif name in params.tunings:
             costs = plan.Plan([], [])
         else:
-            costs = plan.plan(plan.run_of(params, name, registry, session))
+            costs = plan.plan(plan.load_run(params, name, registry, session))
         spent = session.spent
     console = Console()
     if not costs.planned:

@@ -33,7 +33,7 @@ from metassay.format.numbers import (
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
 from metassay.meta_evaluation.agreement import ALL
 from metassay.reporting.certificates import best, limits, ranked
-from metassay.reporting.section import Row
+from metassay.reporting.names import Row
 from metassay.tables.names import FULL, metric_label
 from metassay.tabular.decoding import check_names
 from metassay.tabular.rows import Findings
@@ -236,13 +236,13 @@ def _headline(rows: list[Row], level: str) -> str:
     ends = short_interval(row["corrected_low"], row["corrected_high"])
     corrected = f"{short(row['corrected'])} {ends}".strip()
     if row["trusted"]:
-        many = f" Corrected as {leader.of}: {corrected}." if len(rows) > 1 else ""
+        many = f" Corrected as {leader.choice}: {corrected}." if len(rows) > 1 else ""
         return f"{row['sentence']}{many}"
     none = f"For {DECISIONS[level]} there is no metric to use yet: {leader.verdicts}."
     if row["corrected"] is None:
         return none
     first = f"First is {leader.metric} ({row['verdict']}: {row['advice']})"
-    return f"{none} {first}, corrected as {leader.of}: {corrected}."
+    return f"{none} {first}, corrected as {leader.choice}: {corrected}."
 
 
 def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:

@@ -26,7 +26,7 @@ from metassay.paper_figures.derived_tables import DERIVED, needed
 from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.pictures import picture_files
 from metassay.paper_figures.statement_tables import errors_by_position
-from metassay.reporting.cells import read_printed
+from metassay.reporting.published import read_printed
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, scores_of

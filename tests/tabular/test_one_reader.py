@@ -16,7 +16,7 @@ from metassay.api.columns import ColumnOptions
 from metassay.api.eval_request import EvalRequest
 from metassay.api.meta_eval import _read_all
 from metassay.datasets import own_data
-from metassay.project.spreadsheets.read import Asked, read_all
+from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.project.spreadsheets.summary import project_of
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import frame_sheet, read_sheet
@@ -225,7 +225,7 @@ def by_init(paths: dict[str, Path], folder: Path, **better: list[str]) -> dict[s
     """What init evaluates, and what own data hold that it wrote."""
     texts = as_csv(TEXTS, folder, "texts")
     files = {"texts": [texts], **{kind: [path] for kind, path in paths.items()}}
-    found = read_all(Asked(files, **better))
+    found = read_all(Inputs(files, **better))
     content = project_of("mine", found, ["texts.csv"])
     data = folder / "own"
     data.mkdir(exist_ok=True)
