@@ -85,17 +85,17 @@ def find_groups(files: Sequence[InputTable], options: ColumnOptions) -> tuple[Gr
 
 
 def _check_values(
-    files: Sequence[InputTable], column: str, keys: Sequence[str], whose: str, faults: Findings
+    files: Sequence[InputTable], column: str, keys: Sequence[str], kind: str, faults: Findings
 ) -> pd.DataFrame:
     """Return each row's text and value; add a fault where one of `keys` has two values."""
     rows = _rows(files, column)
     filled = rows[rows[column] != ""]
     first = filled.groupby([*keys])[column].transform("first")
     for row in filled[filled[column] != first].to_dict("records"):
-        what = f"{shown(column)} differs from another row of the same {whose}"
+        what = f"{shown(column)} differs from another row of the same {kind}"
         where = "/".join(shown(row[key]) for key in keys)
         place = files[int(row["file"])].cells.at(int(row["row"]))
-        faults.add(place, what, f"give each {whose} one value", where)
+        faults.add(place, what, f"give each {kind} one value", where)
     return rows
 
 

@@ -109,9 +109,9 @@ def _guess_columns(
 ) -> tuple[Choices, list[str], list[str]]:
     """Return all columns, those that identify items, and a line on what was guessed."""
     named = {*options.judge, *options.human, *options[2:5], *options.by}
-    free = [name for name in sheet.columns if name not in named]
-    verdictlike = [name for name in free if _is_verdict(sheet, name, options)]
-    others = [name for name in free if name not in verdictlike]
+    unassigned = [name for name in sheet.columns if name not in named]
+    verdictlike = [name for name in unassigned if _is_verdict(sheet, name, options)]
+    others = [name for name in unassigned if name not in verdictlike]
     repeats = {c: bool(as_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
 
     def only(names: Collection[str], more_than: int) -> str:
@@ -142,11 +142,11 @@ def _guess_columns(
     return choices, ids, [f"columns guessed: {'; '.join(guesses)}"] if guesses else []
 
 
-def _guess_sides(sheet: Sheet, named: Choices, free: Sequence[str], faults: Findings) -> Choices:
+def _guess_sides(sheet: Sheet, named: Choices, likely: Sequence[str], faults: Findings) -> Choices:
     """Guess the columns of judges and people, where names leave no other choice."""
     sides = {"judge": named.judge, "human": named.human}
     for side, columns in sides.items():
-        sides[side] = columns or tuple(name for name in free if _side(name) == side)
+        sides[side] = columns or tuple(name for name in likely if _side(name) == side)
     scorers = {name: _OF_SCORER.split(name, 1)[0] for name in sheet.columns}
     people = {scorers[name] for name in sides["human"]}
     others = [name for name in scorers if name not in sides["human"]]
@@ -156,7 +156,7 @@ def _guess_sides(sheet: Sheet, named: Choices, free: Sequence[str], faults: Find
         for side, names in {"judge": others, "human": sides["human"]}.items():
             guess = tuple(name for name in names if scorers[name] in chosen)
             sides[side] = getattr(named, side) or (guess if len(chosen) == 1 else ())
-    rest = [name for name in free if name not in sum(sides.values(), ())]
+    rest = [name for name in likely if name not in sum(sides.values(), ())]
     if len(rest) == 1 and any(sides.values()):
         sides = {side: columns or (rest[0],) for side, columns in sides.items()}
     for side, content in (("judge", "a judge's verdicts"), ("human", "people's labels")):

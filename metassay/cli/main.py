@@ -91,11 +91,11 @@ def parser() -> argparse.ArgumentParser:
 
 def _run(words: str, settings: Mapping[str, Any], args: argparse.Namespace) -> int:
     """Run `module.function` of this folder, if the packages that it needs are installed."""
-    absent = [package for package in PIPELINE if importlib.util.find_spec(package) is None]
-    if absent and not settings.get("core"):
+    missing = [package for package in PIPELINE if importlib.util.find_spec(package) is None]
+    if missing and not settings.get("core"):
         raise BadInput(
             f"metassay {words.split(maxsplit=1)[0]} needs the extra `pipeline`, of which"
-            f" {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed:"
+            f" {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed:"
             ' pip install "metassay[pipeline]"'
         )
     if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():

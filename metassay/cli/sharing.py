@@ -87,9 +87,9 @@ def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[
         remedy = f"{unknown}; {_ACCEPT.format(name)}"
         raise BadInput(f"{line}; {remedy}" for line in error.problems) from error
     classes = []
-    for dataset, then in recorded.items():
-        now = {str(registry[dataset].access)} if dataset in registry else set()
-        classes += [(dataset, access) for access in sorted(then | now or {"private"})]
+    for dataset, stored in recorded.items():
+        today = {str(registry[dataset].access)} if dataset in registry else set()
+        classes += [(dataset, access) for access in sorted(stored | today or {"private"})]
     return classes
 
 

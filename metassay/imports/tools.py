@@ -75,14 +75,14 @@ def _score(name: str, score: object) -> Iterator[Judgment]:
     history = objects(field(score, "history"))
     originals = [edit.get("value") for edit in history if not edit.get("provenance")]
     original = parse_value(name, (originals or [field(score, "value")])[0])
-    parts = [original] if originals or (score is not None and not history) else []
+    judgments = [original] if originals or (score is not None and not history) else []
     last = {
         field(edit, "provenance.author"): edit["value"]
         for edit in history
         if edit.get("provenance") and edit.get("value", "UNCHANGED") != "UNCHANGED"
     }
-    parts += [parse_value(name, value, author, person=True) for author, value in last.items()]
-    return _chain(parts)
+    judgments += [parse_value(name, value, author, person=True) for author, value in last.items()]
+    return _chain(judgments)
 
 
 def _json_log(task: Task) -> tuple[object, Iterator[Record]]:
