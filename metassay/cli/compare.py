@@ -177,9 +177,9 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
     of_sides = {side.word: side.benchmarks() for side in sides}
     both = sorted(set.intersection(*of_sides.values()))
     if not both:
-        known = "; ".join(f"{w}: {', '.join(sorted(n)) or 'none'}" for w, n in of_sides.items())
+        by_side = "; ".join(f"{w}: {', '.join(sorted(n)) or 'none'}" for w, n in of_sides.items())
         remedy = f"run one there and commit its {LOCK}"
         if any(side.kind == OF_ACCEPTED for side in sides):
             remedy = "accept one: `metassay watch accept BENCHMARK`"
-        raise BadInput(f"no benchmark has scores on every side ({known}); {remedy}")
+        raise BadInput(f"no benchmark has scores on every side ({by_side}); {remedy}")
     return both
