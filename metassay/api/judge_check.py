@@ -22,8 +22,8 @@ from metassay.statistics.shares import WIDTH, worth_at_most
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
-LINES, WIDE = 20, 80  # the first screen
-JUDGES, IDS = 3, 5  # on it
+LINES, WIDE = 20, 80  # size of the first screen
+JUDGES, IDS = 3, 5  # shown there at most
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
 _METHODS = ("as judged", "corrected", "people alone")
@@ -273,7 +273,7 @@ def _board(tables: _Tables) -> Iterator[str]:
 
 def _answer(verdicts: Verdicts, tables: _Tables) -> Iterator[str]:
     first = tables["card"]["judge"].iloc[0]
-    if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):  # too few to estimate
+    if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):  # too few clusters
         labels = {"fail": verdicts.passed == 0, "pass": verdicts.passed == 1}
         clusters = {verb: np.unique(verdicts.cluster[rows]).size for verb, rows in labels.items()}
         n, verb = min((n, verb) for verb, n in clusters.items())

@@ -16,6 +16,7 @@ from metassay.api.eval_request import EvalRequest
 from metassay.api.example import write_example
 from metassay.api.meta_eval import evaluate_sheets
 from metassay.api.reading import EVERYBODY, find_faults, read_file
+from metassay.cli.parsing import ROLES
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
@@ -39,7 +40,6 @@ from metassay.tabular.decoding import check_names
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
-ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # columns of both files
 SETTINGS = (
     *("coefficient", "resample", "resamples", "permutations", "confidence", "useful", "margin"),
     *("digits", "seed", "primary"),

@@ -25,12 +25,12 @@ FORMER = {
     **{"upgrade": "update", "refresh": "update", "cost": "ledger cost"},
     **{"report": "run --only report", "fetch": "run --only fetch"},
 }
-_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
+ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
 _FORMER_OPTIONS = {
     "compare --benchmark": "BENCHMARK without an option",
     "study export --study": "STUDY without an option, after BENCHMARK",
     "sentinel fix --again": "--replace",
-    **{f"meta-eval --{role}": f"--columns {role}=COLUMN" for role in _ROLES},
+    **{f"meta-eval --{role}": f"--columns {role}=COLUMN" for role in ROLES},
 }
 LARGEST = 2**31 - 1  # for counts, such as seconds
 # An option that takes several words, and may be repeated.
