@@ -57,13 +57,9 @@ def _describe(heading: str, called: str, value: Any) -> Iterator[str]:
 
 def _signature(value: Any) -> str:
     """Return names and defaults; the docstring has the types."""
-    whole = inspect.signature(value)
-    bare = [
-        parameter.replace(annotation=inspect.Parameter.empty)
-        for parameter in whole.parameters.values()
-        if parameter.name != "self"
-    ]
-    return str(whole.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+    parameters = inspect.signature(value).parameters.values()
+    bare = [p.replace(annotation=p.empty) for p in parameters if p.name != "self"]
+    return str(inspect.Signature(bare))
 
 
 def _text(value: Any) -> str:

@@ -29,21 +29,19 @@ PIPELINE = (
 ABOUT = """\
 Scores generated clinical and scientific text finely, then tests every score against people.
 
-Work happens in a project: the folder with dvc.yaml and params.yaml. A benchmark is a dataset and
-the metrics, judges and systems that its own params.yaml names; its tables are versioned by DVC, so
-a run repeats only what changed. `metassay init` makes a project. `metassay meta-eval` alone needs
-no project: it takes two files."""
+A project is a folder with dvc.yaml and params.yaml. A benchmark is a dataset and the metrics,
+judges and systems that its own params.yaml names; DVC versions its tables, so a run repeats only
+what changed. `metassay init` makes a project. `metassay meta-eval` needs no project: it takes two
+files."""
 
-ENDING = "\n".join(
-    [
-        "exit codes, the same in every command:",
-        *(f"  {code:<4} {meaning}" for code, meaning in MEANINGS.items()),
-        "",
-        "environment:",
-        "  METASSAY_MIRROR  a folder to take datasets from, as run --mirror does",
-        "  an endpoint's key is in the variable that params.yaml > endpoints > ... > key_env names",
-    ]
-)
+_CODES = "\n".join(f"  {code:<4} {meaning}" for code, meaning in MEANINGS.items())
+ENDING = f"""\
+exit codes, the same in every command:
+{_CODES}
+
+environment:
+  METASSAY_MIRROR  a folder to take datasets from, as run --mirror does
+  an endpoint's key is in the variable that params.yaml > endpoints > ... > key_env names"""
 
 
 def main(arguments: list[str] | None = None) -> int:
