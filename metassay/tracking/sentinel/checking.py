@@ -459,6 +459,6 @@ def _why(drift: Drift, judge: str, *, alarm: bool) -> str:
         return message
     return (
         f"{message}. Judge {judge!r} answers differently than before: do not compare new verdicts"
-        " with old ones. Check again now, since a false alarm rarely repeats. If it repeats, ask the"
-        " provider what changed, or add another judge"
+        " with old ones. Check again now, since a false alarm rarely repeats. If it repeats, ask"
+        " the provider what changed, or add another judge"
     )
