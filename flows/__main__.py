@@ -155,14 +155,14 @@ def _warn_of_stale(root: Path, papers: Iterable[str]) -> None:
     No table is made for a figure, since that may take hours or money.
     """
     from flows import dag
-    from metassay.paper_figures.derived_tables import needed
-    from metassay.paper_figures.draw import absent
+    from metassay.paper_figures.derived_tables import needed_tables
+    from metassay.paper_figures.draw import missing_tables
     from metassay.paper_figures.inputs import inputs_in
     from metassay.paper_figures.papers import PAPERS
 
     inputs = inputs_in(root)
-    records = [r for paper in papers for r in PAPERS[paper] if not absent(r, inputs)]
-    read = {benchmark for record in records for benchmark, _ in needed(record)}
+    records = [r for paper in papers for r in PAPERS[paper] if not missing_tables(r, inputs)]
+    read = {benchmark for record in records for benchmark, _ in needed_tables(record)}
     names = sorted(name for name in read if (root / BENCHMARKS / name / PARAMS.name).exists())
     plan = dag.plan(root, names, ask=False) if names else dag.Plan({}, frozenset())
     stale = sorted({plan.stages[address].benchmark for address in plan.stale} - {""})

@@ -13,16 +13,16 @@ from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, FAILED, INCOMPLETE
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.paper_figures import FORMATS
-from metassay.paper_figures.derived_tables import needed
+from metassay.paper_figures.derived_tables import needed_tables
 from metassay.paper_figures.draw import Outcome, draw_paper
 from metassay.paper_figures.inputs import (
     DRAWS,
     FIGURES,
     LOCK,
     STORE,
-    damage,
+    damage_lines,
     inputs_in,
-    lacking,
+    missing_benchmarks,
     remedy,
     summary,
 )
@@ -36,7 +36,7 @@ def figures(chosen: argparse.Namespace) -> int:
     refreshed()
     papers = list(dict.fromkeys(chosen.paper or PAPERS))
     _of_this_project(papers)
-    missing = {paper: lacking(PAPERS[paper], inputs_in(Path())) for paper in papers}
+    missing = {paper: missing_benchmarks(PAPERS[paper], inputs_in(Path())) for paper in papers}
     fed = {paper: sum(not record.open for record in PAPERS[paper]) for paper in papers}
     whole = [p for p in papers if fed[p] and not missing[p] and not chosen.format]
     code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ)) if whole else DONE
@@ -48,7 +48,7 @@ def figures(chosen: argparse.Namespace) -> int:
         for paper in papers
         if paper not in drawn and fed[paper] > len(missing[paper])
     }
-    there = {paper: {*one.drawn, *one.kept} for paper, one in here.items()}
+    there = {paper: {*one.drawn, *one.unchanged} for paper, one in here.items()}
     there |= {paper: _files(paper) for paper in drawn}
     for paper in papers:
         _tell(paper, missing[paper], there.setdefault(paper, set()), here.get(paper))
@@ -59,7 +59,7 @@ def figures(chosen: argparse.Namespace) -> int:
 
 def _of_this_project(papers: Sequence[str]) -> None:
     records = [record for paper in papers for record in PAPERS[paper]]
-    feeding = sorted({benchmark for record in records for benchmark, _ in needed(record)})
+    feeding = sorted({benchmark for record in records for benchmark, _ in needed_tables(record)})
     if feeding and not any((BENCHMARKS / one / PARAMS.name).is_file() for one in feeding):
         raise BadInput(
             f"{', '.join(papers)}: drawn from {', '.join(feeding)}, of which {BENCHMARKS}/ has"
@@ -102,7 +102,7 @@ def _tell(paper: str, missing: dict[str, list[str]], there: set[str], here: Outc
     for what, names in by_remedy.items():
         print(f"  not drawn, because tables are missing: {', '.join(names)}; {what}")
     stopped = here.damaged if here else {}
-    for line in damage(stopped):
+    for line in damage_lines(stopped):
         print(f"  {line}")
     empty = [name for name in fed if name not in {*there, *missing, *stopped}]
     if empty:
