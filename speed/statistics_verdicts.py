@@ -20,7 +20,7 @@ import numpy as np
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import components, correlations
 from metassay.meta_evaluation.evidence import evidence
-from metassay.meta_evaluation.gather import gather
+from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.statistics.components import Relation, value_at
 from metassay.statistics.independence import (
     document_orders,
@@ -106,7 +106,7 @@ def large(documents: int = 100_000) -> None:
     study = study_of([quality + k * rng.normal(size=shape) for k in (1, 2, 4)], ratings)
     chosen = options(resamples=1000)
     start = time.perf_counter()
-    gathered = gather([study], chosen)
+    gathered = run_tests([study], chosen)
     correlations(gathered, chosen)
     components(gathered, chosen)
     evidence(gathered, confounds(gathered, chosen), chosen)

@@ -4,7 +4,7 @@ import pandas as pd
 
 from metassay.core.options import JUDGED, Design, parse
 from metassay.meta_evaluation.layouts import cluster_labels
-from metassay.scoring.aggregation.combinations import combination, combined_scores, described
+from metassay.scoring.aggregation.combinations import combined_scores, describe, parse_combination
 from metassay.scoring.aggregation.judged import judged_scores
 from metassay.scoring.aggregation.leaderboard import (
     LeaderboardOptions,
@@ -13,7 +13,7 @@ from metassay.scoring.aggregation.leaderboard import (
 )
 from metassay.scoring.aggregation.rubrics import rubric_scores
 from metassay.scoring.aggregation.statements import judged_statements, read_statements
-from metassay.scoring.catalogue import check_given, descriptions, user_descriptions, with_readings
+from metassay.scoring.catalogue import add_readings, check_given, descriptions, user_descriptions
 from metassay.scoring.pairing.questions import Questions
 from metassay.scoring.rubrics.ask import rubric_descriptions
 from metassay.tables.alignments import ALIGNMENTS
@@ -52,14 +52,14 @@ def main(io: StageIO) -> None:
     measured = io.read(MEASUREMENTS)
     scores = pd.concat([judged, by_rubric, measured], ignore_index=True)
     blocks = io.shared("combinations")
-    combinations = {name: combination(blocks, name) for name in io.param("combinations")}
+    combinations = {name: parse_combination(blocks, name) for name in io.param("combinations")}
     metrics = {
         **descriptions(),
         **user_descriptions(io.project, io.benchmark),
         **rubric_descriptions(criteria),
-        **{name: described(name, block) for name, block in combinations.items()},
+        **{name: describe(name, block) for name, block in combinations.items()},
     }
-    metrics = with_readings(metrics, scores["metric"].unique())
+    metrics = add_readings(metrics, scores["metric"].unique())
     combined = combined_scores(scores, combinations, metrics)
     scores = pd.concat([scores, combined], ignore_index=True)
     options = io.options(LeaderboardOptions, "aggregation")

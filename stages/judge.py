@@ -1,7 +1,7 @@
 """judge: pairs -> one judgment per pair of one judge, and what language models were asked."""
 
 from metassay.judges import JUDGES
-from metassay.judges.make import batch_of, instruments_of, make_judge, released
+from metassay.judges.make import batch_of, claim_datasets, instruments_of, make_judge
 from metassay.judges.run import judge_pairs
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
@@ -17,7 +17,7 @@ def main(io: StageIO) -> None:
     chosen = io.choose(JUDGES, "judges", name)
     pairs = io.read(PAIRS)
     repeated = {dataset for names in pairs["repeats"].unique() for dataset in names.split()}
-    repeated.update(released(io.project.evaluations[io.benchmark], io.project.decompositions))
+    repeated.update(claim_datasets(io.project.evaluations[io.benchmark], io.project.decompositions))
     with connect(io, chosen, repeated) as session, executor(io, repeated) as over:
         judge = make_judge(chosen, session.provide, over)
         judgments = judge_pairs(

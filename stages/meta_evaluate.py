@@ -3,7 +3,7 @@
 from metassay.core.options import Design, parse
 from metassay.core.progress import bars
 from metassay.meta_evaluation.analysis import Evaluation
-from metassay.meta_evaluation.evaluate import MADE, evaluate
+from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate
 from metassay.meta_evaluation.layouts import groups_of
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.tables.criteria import CRITERIA, of_rubrics
@@ -41,4 +41,4 @@ def main(io: StageIO) -> None:
         analyses = evaluate(evaluation)
     io.note(notes)
     for name, frame in analyses.items():
-        io.write(MADE[name], frame)
+        io.write(RESULT_TABLES[name], frame)

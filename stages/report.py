@@ -1,12 +1,12 @@
 """report: tables -> reports/<benchmark>/: a web page, its numbers as CSV and Markdown, figures."""
 
 from metassay.core.stages import PUBLISHED
-from metassay.meta_evaluation.evaluate import MADE
+from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.reporting.headline import evaluation_numbers, write_numbers
 from metassay.reporting.names import ShownAs
 from metassay.reporting.report import ReportInput, write_report
-from metassay.reporting.responses import asked_table
+from metassay.reporting.responses import models_table
 from metassay.statistics.document_means import Resampling
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
@@ -27,7 +27,9 @@ from stages.shown import report_fields
 SHOWN = (
     *(SOURCES, TEXTS, PARTS, UNITS, ALIGNMENTS, PAIRS, JUDGMENTS, CRITERIA, SCORES, LEADERBOARD),
     *(RATINGS, CERTIFICATES),
-    *(table for table in MADE.values() if table is not EVIDENCE),  # certificates have its numbers
+    *(
+        table for table in RESULT_TABLES.values() if table is not EVIDENCE
+    ),  # certificates have its numbers
 )
 
 
@@ -52,5 +54,5 @@ def main(io: StageIO) -> None:
     )
     write_report(report, io.path(f"reports/{io.benchmark}"))
     tables = (report.tables[name] for name in ("leaderboard", "certificates", "criteria"))
-    numbers = evaluation_numbers(*tables, asked_table(report.responses, {}))
+    numbers = evaluation_numbers(*tables, models_table(report.responses, {}))
     write_numbers(numbers, io.headline())

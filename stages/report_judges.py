@@ -4,7 +4,7 @@ from metassay.core.stages import PUBLISHED
 from metassay.reporting.headline import judge_numbers, write_numbers
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
 from metassay.reporting.names import ShownAs
-from metassay.reporting.responses import asked_table
+from metassay.reporting.responses import models_table
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
@@ -27,5 +27,5 @@ def main(io: StageIO) -> None:
         shown_as=ShownAs.of(shown_as, [], judges),
     )
     write_judge_test(report, io.path(f"reports/{io.benchmark}"))
-    numbers = judge_numbers(report.tables["judge_cards"], asked_table(report.responses, {}))
+    numbers = judge_numbers(report.tables["judge_cards"], models_table(report.responses, {}))
     write_numbers(numbers, io.headline())

@@ -1,7 +1,7 @@
 """report_segmentations: tables of a test of segmentations -> reports/<test>/: a page, numbers."""
 
 from metassay.reporting.headline import segmentation_numbers, write_numbers
-from metassay.reporting.responses import asked_table
+from metassay.reporting.responses import models_table
 from metassay.reporting.segment_test import SegmentTestReport, write_segment_test
 from metassay.tables.documents import TEXTS
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
@@ -19,5 +19,5 @@ def main(io: StageIO) -> None:
         **report_fields(io, SHOWN, segmentations, {}), segmentations=segmentations
     )
     write_segment_test(report, io.path(f"reports/{io.benchmark}"))
-    calls = asked_table(report.responses, {})
+    calls = models_table(report.responses, {})
     write_numbers(segmentation_numbers(report.tables["segment_scores"], calls), io.headline())

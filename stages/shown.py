@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from metassay.llm.endpoints import parse_models
-from metassay.reporting.names import looks
+from metassay.reporting.names import describe_seen
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
 from metassay.tables.responses import RESPONSES
@@ -19,7 +19,7 @@ def report_fields(
     return {
         "benchmark": io.benchmark,
         **{n: getattr(dataset, n) for n in ("title", "licence", "citation", "invented")},
-        "seen": looks(io.param("seen"), names, shown_as),
+        "seen": describe_seen(io.param("seen"), names, shown_as),
         "responses": io.read_each(RESPONSES),
         "notes": io.read_each(NOTES),
         "models": parse_models(io.shared("endpoints"), io.shared("models")).models,

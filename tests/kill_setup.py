@@ -39,7 +39,7 @@ ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
 # `python -c` of this starts its arguments as a command of Metassay's starts `python -m flows...`.
 AS_THE_COMMAND_DOES = """
 import os, sys
-from metassay.cli.running import _on_a_lifeline as run
+from metassay.cli.running import _run_watched as run
 sys.exit(run(sys.argv[1:], dict(os.environ)))
 """
 

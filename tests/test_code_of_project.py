@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from metassay.meta_evaluation.evaluate import MADE
+from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.reporting.contract_page import TABLES
 from metassay.versions.closure import Code
 from metassay.versions.code_yaml import (
@@ -120,7 +120,7 @@ def test_a_stage_needs_the_contracts_of_its_own_tables_alone() -> None:
         name.split(".") for name in named if name.startswith(room) and name.count(".") == 3
     ]
     modules = {name.lower(): module for *_, module, name in constants if name.lower() in TABLES}
-    assert modules.keys() | MADE.keys() == TABLES.keys()
+    assert modules.keys() | RESULT_TABLES.keys() == TABLES.keys()
     own: dict[str, set[str]] = {}
     for folder in ("sample", "sample_claims", "sample_facets"):
         file = ROOT / "benchmarks" / folder / "dvc.yaml"

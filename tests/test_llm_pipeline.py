@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.cli.run_summary import closing as end
+from metassay.cli.run_summary import print_summary as end
 from metassay.core.params import load
 from metassay.llm import client
 from metassay.reporting.contract_page import TABLES

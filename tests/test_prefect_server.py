@@ -98,9 +98,9 @@ def test_what_waits_goes_on_after_a_check_and_is_killed_where_that_fails(tmp_pat
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        running._on_a_lifeline(command, dict(os.environ), refuse)
+        running._run_watched(command, dict(os.environ), refuse)
     assert not done.exists()
-    assert running._on_a_lifeline(command, dict(os.environ), lambda: None) == 0
+    assert running._run_watched(command, dict(os.environ), lambda: None) == 0
     assert done.exists()
 
 

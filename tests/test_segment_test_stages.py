@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from metassay.cli.main import main
-from metassay.cli.run_summary import closing
+from metassay.cli.run_summary import print_summary
 from metassay.core.exit_codes import INCOMPLETE
 from metassay.core.params import load
 from metassay.llm import client
@@ -136,7 +136,7 @@ def test_from_raw_files_to_the_page_with_every_fault_counted(
     assert run_stage(monkeypatch, root, "report_segmentations") == 0
     page = (root / "reports/one/page/data/head.js").read_text(encoding="utf-8")
     assert "It failed on 9 more, with which its accuracy is between .27 and .87" in page
-    assert closing(["one"], load()) == INCOMPLETE
+    assert print_summary(["one"], load()) == INCOMPLETE
     told = capfd.readouterr().out
     assert "one: segmentations beside right labels" in told
     assert "6 of 15" in told

@@ -35,10 +35,10 @@ class Benchmark:
         self.name, self.project = name, Path(project)
         if problem := name_problem(name):
             raise BadInput(f"benchmark {name!r}: {problem}")
-        there = sorted(one.parent.name for one in self.project.glob("benchmarks/*/params.yaml"))
-        if name not in there:
-            known = f"{', '.join(there) or 'none'}{meant(name, there)}"
-            raise BadInput(f"{self.project}: has no benchmark {name!r}; there are: {known}")
+        known = sorted(file.parent.name for file in self.project.glob("benchmarks/*/params.yaml"))
+        if name not in known:
+            names = f"{', '.join(known) or 'none'}{meant(name, known)}"
+            raise BadInput(f"{self.project}: has no benchmark {name!r}; there are: {names}")
 
     @property
     def tables(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which column of a file is what: keys, numbers, slices; and a file read by that."""
+"""Find out which column of a file is what: a key, numbers, or labels of texts."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -17,15 +17,16 @@ from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
 REMEDY = "docs/meta-eval.md shows how the two files are written"
-ONLY = "rating"  # the criterion where columns are of raters, and none is named
-TEXT = ["doc_id", "author", "part"]  # what one score, and one rater's rating, is of
+ONLY = "rating"  # the criterion where columns are of raters and none is named
+TEXT = ["doc_id", "author", "part"]  # the key of a text: one score, or one rating per rater
+GROUPS = ("strata", "cluster", "family")
 
 
-class Named(NamedTuple):
-    """What columns are called: keys, those that slice the texts, and what belongs together."""
+class ColumnOptions(NamedTuple):
+    """The caller's names of columns: keys, columns that slice texts, columns that group them."""
 
     doc: str = "doc_id"
-    system: str = "system"  # `author` may stand for it, unless another name is asked for
+    system: str = "system"  # `author` may stand for it, unless the caller gives another name
     rater: str = "rater"
     by: tuple[str, ...] = ()
     strata: str = ""
@@ -36,108 +37,106 @@ class Named(NamedTuple):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Every column that labels texts, once; keys label none."""
-        grouping = [self.strata]
-        grouping += [getattr(self, one) for one in ("cluster", "family") if not self.alone(one)]
-        return tuple(dict.fromkeys([*self.by, *filter(None, grouping)]))
+        """The columns that label texts, each once; a key is no label."""
+        groups = [getattr(self, key) for key in GROUPS if not self.alone(key)]
+        return tuple(dict.fromkeys([*self.by, *filter(None, groups)]))
 
     def alone(self, option: str) -> bool:
-        """Whether each document is its own cluster, or each system its own family.
+        """Return whether each document is its own cluster, or each system its own family.
 
-        The standard names say so whatever the file calls the column.
+        The standard names mean that, whatever the file calls the column.
         """
         keys = {"cluster": (self.doc, "doc_id"), "family": (self.system, "system", "author")}
         return getattr(self, option) in keys.get(option, ())
 
 
-class Given(NamedTuple):
-    """A file as a table, and what is worth knowing of it."""
+class InputTable(NamedTuple):
+    """A file as a table, with what a reader should know about it."""
 
     table: pd.DataFrame  # rows with a value; columns as `scores` or `ratings`
-    name: str  # the file's
+    name: str  # of the file
     names: list[str]  # metrics or criteria, in the file's order
     notes: list[str]
     cells: Sheet
-    texts: pd.DataFrame  # doc_id, author, part of each `row` of `cells`, and what labels it
-    keys: dict[str, str]  # each key that is there, with the column's name in the file
+    texts: pd.DataFrame  # TEXT of each `row` of `cells`, and its labels
+    keys: dict[str, str]  # each key in the file, with its column's name there
 
 
 UNIT = "unit"
-LISTED = 30  # names that a message lists
+LISTED = 30  # names that a message lists at most
 
 
 class Shape(NamedTuple):
-    """What sets one of the two files apart from the other."""
+    """What the files of scores and of ratings differ in."""
 
     kind: str
     what: str  # the column that makes a file long, and each further column of a wide one
-    optional: dict[str, str]  # key columns that may be left out, and what holds then
+    optional: dict[str, str]  # key columns that may be left out, and the value they then have
 
 
-SCORING = Shape("scores", "metric", {"part": FULL, "judge": NO_JUDGE})
-RATING = Shape(
+SCORES_FILE = Shape("scores", "metric", {"part": FULL, "judge": NO_JUDGE})
+RATINGS_FILE = Shape(
     "ratings", "criterion", {"part": FULL, "study": "ratings", "rater": "people", UNIT: "text"}
 )
 
 
 class Columns(NamedTuple):
-    """A file's columns by what they are for."""
+    """The columns of a file by their use."""
 
     keys: dict[str, str]  # each key as tables call it, with the column's name in the file
-    values: dict[str, dict[str, str]]  # those with numbers, and the keys that their names say
-    labels: list[str]  # those that slice, or say what belongs together
+    values: dict[str, dict[str, str]]  # columns of numbers, and the keys that their names tell
+    labels: list[str]  # columns that slice or group texts
     unread: list[str]
 
     @property
-    def told(self) -> frozenset[str]:
-        """The keys that the names of columns say."""
+    def roles_in_names(self) -> frozenset[str]:
+        """The keys that the names of columns tell."""
         return told_by(self.values)
 
 
-_KEYS = {
-    Role.DOC: "doc_id",
-    Role.SYSTEM: "author",
-    Role.RATER: "rater",
-    Role.CRITERION: "criterion",
-    Role.METRIC: "metric",
-}
+_KEYS = {Role.DOC: "doc_id", Role.SYSTEM: "author"}  # other roles are keys of the same name
 
 
 def find_columns(
-    sheet: Sheet, shape: Shape, named: Named, other: Sheet | None, keys: Keys, faults: Findings
+    sheet: Sheet,
+    shape: Shape,
+    options: ColumnOptions,
+    other: Sheet | None,
+    keys: Keys,
+    faults: Findings,
 ) -> Columns:
-    """Say what each column is; what is missing or there twice goes to `faults`.
+    """Return the use of each column; add what is missing or doubled to `faults`.
 
-    Names that docs/meta-eval.md has, and those of options, go first; then usual names, and cells.
+    Names from docs/meta-eval.md and from options go first, then usual names, then cells.
     `other`: the other file, if there is one. A file may lack the systems only if both do.
     """
     kind = shape.kind
-    said = _said(sheet, shape, named, faults)
-    optional = [key for key in shape.optional if key in sheet.frame and key not in said.values()]
-    labels = [name for name in named.labels if name in sheet.frame]
-    _check_labels(sheet, said.values(), labels, shape, faults)
-    aside = {*labels, *optional} - {*said.values(), "rater"}
-    guess = guess_of(kind, sheet, said, keys, faults, aside=aside, metrics=named.values)
-    found = None
+    named = _named_columns(sheet, shape, options, faults)
+    optional = [key for key in shape.optional if key in sheet.frame and key not in named.values()]
+    labels = [name for name in options.labels if name in sheet.frame]
+    _check_labels(sheet, named.values(), labels, shape, faults)
+    aside = {*labels, *optional} - {*named.values(), "rater"}
+    guess = guess_of(kind, sheet, named, keys, faults, aside=aside, metrics=options.values)
+    inferred = None
     if guess is not None:
         find_keys(guess)
-        if not (
-            kind == "ratings" and keys.documents and Role.DOC not in guess.roles and guess.free
-        ):
-            _check_needed(sheet, other, guess.roles, named, faults)
+        by_documents = kind == "ratings" and keys.documents
+        if Role.DOC in guess.roles or not guess.free or not by_documents:
+            _check_needed(guess, other, options, faults)
         _take_unreadable(guess, shape, faults)
-        found = None if faults else found_columns(guess)
-    if found is None:
+        inferred = None if faults else found_columns(guess)
+    if inferred is None:
         return Columns({}, {}, [], [])
-    check_each(kind, sheet, found, faults)
-    roles = {_KEYS[role]: column for role, column in found.roles.items() if role != Role.VALUE}
-    unread = [c for c in found.unread(sheet) if c not in {*optional, *labels}]
+    check_each(kind, sheet, inferred, faults)
+    roles = {_KEYS.get(r, r): c for r, c in inferred.roles.items() if r != Role.VALUE}
+    unread = [c for c in inferred.unread(sheet) if c not in {*optional, *labels}]
     last = {shape.what: roles.pop(shape.what)} if shape.what in roles else {}
     roles |= {key: key for key in optional} | last
-    values = _values(found, shape)
-    if found.spread and not found.pattern:
+    values = _values(inferred, shape)
+    if inferred.spread and not inferred.pattern:
         empty = [column for column in unread if not sheet.cells(column)]
-        values |= {column: {shape.what: column} for column in empty if shape.what in found.each}
+        if shape.what in inferred.each:
+            values |= {column: {shape.what: column} for column in empty}
         unread = [column for column in unread if column not in values]
     for column in filter(lambda name: len(name) > MOST, values):
         number = sheet.columns.index(column) + 1
@@ -146,30 +145,31 @@ def find_columns(
     return Columns(roles, values, labels, unread)
 
 
-def _said(sheet: Sheet, shape: Shape, named: Named, faults: Findings) -> dict[str, str]:
-    """What options and standard names say of the columns, by role."""
-    kind = shape.kind
-    told = said_columns(named.columns, ("ratings", "scores"), [])[kind]
-    said = {r: c for r, c in told.items() if r not in (Role.DOC, Role.SYSTEM) or c in sheet.frame}
-    for role in (Role.DOC, Role.SYSTEM, Role.RATER):
-        wanted = getattr(named, role)
-        if role not in said and role in ROLES[kind]:
-            found = _standing_for(sheet, role, wanted, faults)
-            said.update({role: found} if found else {})
+def _named_columns(
+    sheet: Sheet, shape: Shape, options: ColumnOptions, faults: Findings
+) -> dict[str, str]:
+    """Return the columns that options or their standard names tell, by role."""
+    by_option = said_columns(options.columns, ("ratings", "scores"), [])[shape.kind]
+    keys = (Role.DOC, Role.SYSTEM)
+    columns = {r: c for r, c in by_option.items() if r not in keys or c in sheet.frame}
+    for role in (*keys, Role.RATER):
+        if role not in columns and role in ROLES[shape.kind]:
+            column = _key_column(sheet, role, getattr(options, role), faults)
+            columns.update({role: column} if column else {})
     if shape.what in sheet.frame:
-        said |= {shape.what: shape.what, Role.VALUE: said.get(Role.VALUE, "value")}
-        if said[Role.VALUE] not in sheet.frame:
+        columns |= {shape.what: shape.what, Role.VALUE: columns.get(Role.VALUE, "value")}
+        if columns[Role.VALUE] not in sheet.frame:
             fix = f"name it in the header; {REMEDY}"
             faults.add(sheet.head, "column 'value' is missing", fix)
-            del said[Role.VALUE]
-    return said
+            del columns[Role.VALUE]
+    return columns
 
 
 def _take_unreadable(guess: Guess, shape: Shape, faults: Findings) -> None:
-    """Where no column is of numbers or grades, take all for values: their cells say what to do."""
+    """Take all columns for values if none has numbers or grades: their cells tell what to do."""
     if Role.VALUE in guess.roles or guess.spread or guess.numbers():
         return
-    guess.by_name(Role.RATER if shape is RATING else Role.METRIC)
+    guess.by_name(Role.RATER if shape is RATINGS_FILE else Role.METRIC)
     if not guess.free:
         fix = f"name it in the header; {REMEDY}"
         faults.add(guess.sheet.head, f"no column is a {shape.what}", fix)
@@ -177,70 +177,72 @@ def _take_unreadable(guess: Guess, shape: Shape, faults: Findings) -> None:
         guess.spread_over(shape.what, guess.free)
 
 
-def _values(found: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
-    """The columns with numbers, and the keys that the names of each say."""
-    named = shape.what in found.roles
-    if Role.VALUE in found.roles:
-        column = found.roles[Role.VALUE]
-        name = ONLY if shape is RATING else column
-        return {column: {} if named else {shape.what: name}}
-    only = {} if named or shape.what in found.each else {shape.what: ONLY}
+def _values(inferred: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
+    """Return the columns of numbers, and the keys that the name of each tells."""
+    long = shape.what in inferred.roles
+    if Role.VALUE in inferred.roles:
+        column = inferred.roles[Role.VALUE]
+        name = ONLY if shape is RATINGS_FILE else column
+        return {column: {} if long else {shape.what: name}}
+    only = {} if long or shape.what in inferred.each else {shape.what: ONLY}
     return {
-        column: only | {_KEYS[role]: name for role, name in names.items()}
-        for column, names in found.spread.items()
+        column: only | {_KEYS.get(role, role): name for role, name in names.items()}
+        for column, names in inferred.spread.items()
     }
 
 
-def check_named(files: Sequence[Sheet], ratings: Sheet, named: Named, faults: list[str]) -> None:
-    """Add a fault for each column asked for that none of the `files` has, and of raters not the
-    `ratings`."""
-    said_columns(named.columns, ("ratings", "scores"), faults)
-    groups = [one for one in ("strata", "cluster", "family") if not named.alone(one)]
-    asked = [(one, getattr(named, one)) for one in ("doc", "system", "rater", *groups)]
-    standard = Named()._asdict()
-    for option, name in [*asked, *(("by", name) for name in named.by)]:
+def check_columns(
+    files: Sequence[Sheet], ratings: Sheet, options: ColumnOptions, faults: list[str]
+) -> None:
+    """Add a fault for each column of the options that no file has; `rater` must be in `ratings`."""
+    said_columns(options.columns, ("ratings", "scores"), faults)
+    groups = [key for key in GROUPS if not options.alone(key)]
+    columns = [(key, getattr(options, key)) for key in ("doc", "system", "rater", *groups)]
+    standard = ColumnOptions()._asdict()
+    for option, name in [*columns, *(("by", name) for name in options.by)]:
         where = [ratings] if option == "rater" else files
         if name == standard[option] or any(name in sheet.frame for sheet in where):
             continue
-        there = "; ".join(f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where)
-        how = "--by " if option == "by" else f"--columns {option}="
-        faults.append(f"{how}{shown(name)}: there is no such column: {there}; name one of them")
-    every = [named.doc, named.system, named.rater, *named.by]
-    twice = {one for one in every if every.count(one) > 1}
+        known = "; ".join(f"{sheet.name} has {listed(sheet.columns, LISTED)}" for sheet in where)
+        argument = "--by " if option == "by" else f"--columns {option}="
+        what = f"{argument}{shown(name)}: there is no such column"
+        faults.append(f"{what}: {known}; name one of them")
+    names = [options.doc, options.system, options.rater, *options.by]
     faults += [
         f"column {shown(name)} is named for two of document, system, rater and --by; name it once"
-        for name in sorted(twice)
+        for name in sorted({name for name in names if names.count(name) > 1})
     ]
 
 
-def _standing(sheet: Sheet, role: str, wanted: str) -> list[str]:
-    """The columns that are called as this key, in the order of the names."""
+def _key_columns(sheet: Sheet, role: str, name: str) -> list[str]:
+    """Return the columns with the name of this key, the caller's name first."""
     standard = {Role.DOC: ["doc_id"], Role.SYSTEM: ["system", "author"], Role.RATER: ["rater"]}
-    return [name for name in dict.fromkeys([wanted, *standard[role]]) if name in sheet.frame]
+    return [name for name in dict.fromkeys([name, *standard[role]]) if name in sheet.frame]
 
 
-def _standing_for(sheet: Sheet, role: str, wanted: str, faults: Findings) -> str | None:
-    """The one column that is this key; a fault where two could be."""
-    there = _standing(sheet, role, wanted)
-    if len(there) > 1:
-        both = " and ".join(repr(name) for name in there)
+def _key_column(sheet: Sheet, role: str, name: str, faults: Findings) -> str | None:
+    """Return the column of this key; add a fault if there are two."""
+    columns = _key_columns(sheet, role, name)
+    if len(columns) > 1:
+        both = " and ".join(map(repr, columns))
         faults.add(sheet.head, f"has both of the columns {both}", "remove one, or rename it")
-    return there[0] if there else None
+    return columns[0] if columns else None
 
 
 def _check_needed(
-    sheet: Sheet, others: Sheet | None, keys: Collection[str], named: Named, faults: Findings
+    guess: Guess, other: Sheet | None, options: ColumnOptions, faults: Findings
 ) -> None:
+    sheet, keys = guess.sheet, guess.roles
     if Role.DOC not in keys:
         fix = f"name it in the header, or say which column it is: --columns doc=COLUMN; {REMEDY}"
-        faults.add(sheet.head, f"column {named.doc!r} is missing", fix)
-    standing = _standing(others, Role.SYSTEM, named.system) if others else []
-    if others and standing and Role.SYSTEM not in keys:
+        faults.add(sheet.head, f"column {options.doc!r} is missing", fix)
+    theirs = _key_columns(other, Role.SYSTEM, options.system) if other else []
+    if other and theirs and Role.SYSTEM not in keys:
         fix = (
-            f"add it, or say which column it is: --columns system=COLUMN; {others.name} has"
-            f" {standing[0]!r}; only where both files lack it are all texts by one system"
+            f"add it, or say which column it is: --columns system=COLUMN; {other.name} has"
+            f" {theirs[0]!r}; only where both files lack it are all texts by one system"
         )
-        faults.add(sheet.head, f"column {named.system!r} is missing", fix)
+        faults.add(sheet.head, f"column {options.system!r} is missing", fix)
 
 
 def _check_labels(
@@ -248,5 +250,5 @@ def _check_labels(
 ) -> None:
     for name in labels:
         if name in {*keys, shape.what} or (shape.what in sheet.frame and name == "value"):
-            what = f"column {shown(name)} is a key or a number, and labels no texts"
+            what = f"column {shown(name)} is a key or a number, and cannot label texts"
             faults.add(sheet.head, what, "name another column")

@@ -1,9 +1,9 @@
-"""What to do with the two files: directions, criteria and options, from the caller's words."""
+"""Check the caller's options against the two files: directions, criteria, settings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from metassay.api.columns import LISTED, Given, Named
+from metassay.api.columns import LISTED, ColumnOptions, InputTable
 from metassay.core.errors import collect_problems, meant, raise_problems, shown
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
@@ -16,17 +16,17 @@ from metassay.tabular.scales import Direction, Scales, direction, direction_line
 DEFAULTS: dict[str, int | float] = {"resamples": 1000, "confidence": 0.95, "seed": 0}
 
 
-class Wanted(NamedTuple):
-    """The caller's words, before any file is looked at.
+class EvalRequest(NamedTuple):
+    """The caller's options, before any file is read.
 
-    `better`: by `lower` and `higher`, metrics and criteria of which less, or more, is better; a
-    name that is both is taken for both. `scale`: of criteria, by name. `compared`: None for all, if
-    they are not too many. `confounds`: columns of SCORES that explain, and are not ranked.
-    `settings`: the other fields of MetaOptions, and those of CertificationOptions. Messages name
-    the options of the command line; metassay/api/arguments.py tells them of Python's arguments.
+    `better`: metrics and criteria by `lower` and `higher`; a name that is both is taken for both.
+    `scale`: by criterion. `compared`: None for all, if they are not too many. `confounds`: columns
+    of SCORES that may explain a metric and are not ranked. `settings`: the other fields of
+    MetaOptions, and those of CertificationOptions. Messages name options of the command line;
+    `meta_eval` rewrites them as arguments of Python.
     """
 
-    named: Named
+    columns: ColumnOptions
     better: Mapping[str, Sequence[str]]
     scale: Mapping[str, str]
     compared: Sequence[str] | None
@@ -34,21 +34,21 @@ class Wanted(NamedTuple):
     settings: Mapping[str, Any]
 
     @property
-    def all_names(self) -> Named:
-        """What columns are called, with the metrics and criteria that options name."""
-        named = [name for names in self.better.values() for name in names]
-        named += [*self.scale, *(self.compared or ()), *self.confounds]
+    def all_names(self) -> ColumnOptions:
+        """The names of columns, with the metrics and criteria that options name."""
+        names = [name for names in self.better.values() for name in names]
+        names += [*self.scale, *(self.compared or ()), *self.confounds]
         primary = self.settings.get("primary")
-        return self.named._replace(values=(*named, *([primary] if primary else [])))
+        return self.columns._replace(values=(*names, *([primary] if primary else [])))
 
     @property
     def directions(self) -> dict[str, Sequence[str]]:
-        """What the caller says of directions."""
+        """The directions that the caller gives."""
         return {**self.better, "neither": self.confounds}
 
 
-class Asked(NamedTuple):
-    """All that `evaluate` and `certificates` need beside the two tables."""
+class EvalSettings(NamedTuple):
+    """What `evaluate` and `certificates` need beside the two tables."""
 
     better: dict[str, Better]  # of each metric
     criteria: dict[str, Criterion]
@@ -57,25 +57,27 @@ class Asked(NamedTuple):
     notes: list[str]  # what was assumed
 
 
-def asked(scores: Given | None, ratings: Given, wanted: Wanted, scales: Scales) -> Asked:
-    """Check the words against the files; raises BadInput with every word that does not fit.
+def check_request(
+    scores: InputTable | None, ratings: InputTable, request: EvalRequest, scales: Scales
+) -> EvalSettings:
+    """Check the options against the files; raises BadInput with every option that does not fit.
 
-    A criterion's ends are the lowest and highest rating there is, unless they are said.
+    A criterion ranges from its lowest to its highest rating, unless `scale` gives the ends.
     """
     metrics = scores.names if scores is not None else []
-    problems = _misfits(metrics, ratings, wanted)
-    known = {name: one.better for name, one in descriptions().items()}
-    found = {name: direction([name], wanted.directions, known) for name in metrics}
-    rated = {name: direction([name], wanted.better, {}, criterion=True) for name in ratings.names}
-    problems += _unclear(scores, found, wanted) + _unclear(ratings, rated, wanted)
-    better = {name: cast(Better, one.better) for name, one in found.items()}
+    problems = _check_names(metrics, ratings, request)
+    usual = {name: metric.better for name, metric in descriptions().items()}
+    scored = {name: direction([name], request.directions, usual) for name in metrics}
+    rated = {name: direction([name], request.better, {}, criterion=True) for name in ratings.names}
+    problems += _unclear(scores, scored, request) + _unclear(ratings, rated, request)
+    better = {name: cast(Better, scored[name].better) for name in metrics}
     directed = [name for name in metrics if better[name] != "neither"]
-    problems += _unknown("--compared", wanted.compared or [], directed)
-    chosen, notes = _compared(scores, directed, wanted)
-    if wanted.compared is not None and len(chosen) < len(set(wanted.compared)) and not problems:
+    problems += _unknown("--compared", request.compared or [], directed)
+    chosen, notes = _compared(scores, directed, request)
+    if request.compared is not None and len(chosen) < len(set(request.compared)) and not problems:
         problems += notes
     with collect_problems(problems):
-        options, certification = _options(wanted, chosen)
+        options, certification = _options(request, chosen)
     raise_problems(problems)
     by_criterion = ratings.table.groupby("criterion")["value"]
     low, high = by_criterion.min().to_dict(), by_criterion.max().to_dict()
@@ -90,25 +92,27 @@ def asked(scores: Given | None, ratings: Given, wanted: Wanted, scales: Scales) 
         )
         for name in ratings.names
     }
-    notes = [*direction_lines(found, "metrics"), *direction_lines(rated, "criteria"), *notes]
-    return Asked(better, criteria, options, certification, notes)
+    notes = [*direction_lines(scored, "metrics"), *direction_lines(rated, "criteria"), *notes]
+    return EvalSettings(better, criteria, options, certification, notes)
 
 
-def _options(wanted: Wanted, compared: Sequence[str]) -> tuple[MetaOptions, CertificationOptions]:
-    """The caller's settings, each among the options that know it; BadInput names all faults."""
-    settings = {**DEFAULTS, **wanted.settings}
-    settings |= {"compared": compared, "confounds": list(dict.fromkeys(wanted.confounds))}
-    verdicts = {n: settings.pop(n) for n in CertificationOptions.model_fields if n in settings}
-    made: list[Any] = []
+def _options(
+    request: EvalRequest, compared: Sequence[str]
+) -> tuple[MetaOptions, CertificationOptions]:
+    """Sort the settings into the two kinds of options; BadInput names all faults."""
+    settings = {**DEFAULTS, **request.settings}
+    settings |= {"compared": compared, "confounds": list(dict.fromkeys(request.confounds))}
+    certification = {n: settings.pop(n) for n in CertificationOptions.model_fields if n in settings}
+    parsed: list[Any] = []
     problems: list[str] = []
-    for kind, mine in ((MetaOptions, settings), (CertificationOptions, verdicts)):
+    for kind, block in ((MetaOptions, settings), (CertificationOptions, certification)):
         with collect_problems(problems):
-            made.append(parse(kind, mine, where="meta-eval"))
+            parsed.append(parse(kind, block, where="meta-eval"))
     raise_problems(problems)
-    return made[0], made[1]
+    return parsed[0], parsed[1]
 
 
-def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str]:
+def _check_names(metrics: Sequence[str], ratings: InputTable, request: EvalRequest) -> list[str]:
     criteria, problems = ratings.names, list[str]()
     if len(criteria) > CRITERIA or len(criteria) * len(metrics) > TESTED:
         problems.append(
@@ -116,49 +120,53 @@ def _misfits(metrics: Sequence[str], ratings: Given, wanted: Wanted) -> list[str
             f" most are {CRITERIA} criteria, and {TESTED:,} pairs of a metric and a criterion;"
             " leave columns out, or, if these are raters, name them in a column 'rater'"
         )
-    for option, names in wanted.better.items():
+    for option, names in request.better.items():
         problems += _unknown(f"--{option}", names, [*metrics, *criteria])
-    problems += _unknown("--scale", wanted.scale, criteria)
-    problems += _unknown("--confound", wanted.confounds, metrics)
-    problems += _unknown("--primary", filter(None, [wanted.settings.get("primary")]), metrics)
+    problems += _unknown("--scale", request.scale, criteria)
+    problems += _unknown("--confound", request.confounds, metrics)
+    problems += _unknown("--primary", filter(None, [request.settings.get("primary")]), metrics)
     fix = "a confound is neither better nor worse, so remove one of the two"
     problems += [
         f"--confound {shown(name)}: --{option} names it, too; {fix}"
-        for option, names in wanted.better.items()
-        for name in wanted.confounds
+        for option, names in request.better.items()
+        for name in request.confounds
         if name in names
     ]
-    if metrics and not set(metrics) - set(wanted.confounds):
+    if metrics and not set(metrics) - set(request.confounds):
         problems.append("--confound: every column of scores is a confound; leave a metric")
     return problems
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
     what = "no metric or criterion is called so; there are"
-    there = listed(dict.fromkeys(known), LISTED) or "none"
-    each = [name for name in names if name not in known]
-    return [f"{option} {shown(name)}: {what}: {there}{meant(name, known)}" for name in each]
-
-
-def _unclear(given: Given | None, found: Mapping[str, Direction], wanted: Wanted) -> list[str]:
-    """What nothing tells, or what is told twice."""
+    all_known = listed(dict.fromkeys(known), LISTED) or "none"
     return [
-        f"{given.name}: {what}; {fix}"
-        for name, one in found.items()
-        if given is not None and one.problem and name not in wanted.confounds
-        for what, fix in [one.problem]
+        f"{option} {shown(name)}: {what}: {all_known}{meant(name, known)}"
+        for name in names
+        if name not in known
+    ]
+
+
+def _unclear(
+    file: InputTable | None, directions: Mapping[str, Direction], request: EvalRequest
+) -> list[str]:
+    """Return a problem for each name whose direction is unknown or contradictory."""
+    return [
+        f"{file.name}: {'; '.join(value.problem)}"
+        for name, value in directions.items()
+        if file is not None and value.problem and name not in request.confounds
     ]
 
 
 def _compared(
-    scores: Given | None, directed: Sequence[str], wanted: Wanted
+    scores: InputTable | None, directed: Sequence[str], request: EvalRequest
 ) -> tuple[list[str], list[str]]:
-    """The metrics to compare with each other, and why none if they are too many."""
-    names = list(dict.fromkeys(directed if wanted.compared is None else wanted.compared))
+    """Return the metrics to compare with each other, and a note if they are too many."""
+    names = list(dict.fromkeys(directed if request.compared is None else request.compared))
     if scores is None:
         return [], []
-    mine = scores.table[scores.table["metric"].isin(names)]
-    count = len(mine[["metric", "judge"]].drop_duplicates())
+    rows = scores.table[scores.table["metric"].isin(names)]
+    count = len(rows[["metric", "judge"]].drop_duplicates())
     if count <= LARGEST:
         return names, []
     what = "so the tables of significance, ensembles, corrected means and conflicts are empty"

@@ -16,20 +16,22 @@ _SEED = 20
 
 
 def write_example(folder: Path) -> str:
-    """Write scores.csv, ratings.csv and README.md to a new or empty folder; returns the command
-    to run there. Raises BadInput where `folder` holds something or cannot be made."""
+    """Write scores.csv, ratings.csv and README.md; return the command to run in `folder`.
+
+    Raises BadInput where `folder` is not empty or cannot be made.
+    """
     command = f"metassay meta-eval {ARGUMENTS} --out results"
-    scores, ratings = (one.to_csv(index=False, lineterminator="\n") for one in example())
+    scores, ratings = (frame.to_csv(index=False, lineterminator="\n") for frame in example())
     readme = Path(__file__).with_suffix(".md").read_text("utf-8").format(command=command)
     contents = {"scores.csv": scores, "ratings.csv": ratings, "README.md": readme}
-    with whole_folder(folder, "--example") as made:
+    with whole_folder(folder, "--example") as partial:
         for name, text in contents.items():
-            (made / name).write_text(text, encoding="utf-8", newline="\n")
+            (partial / name).write_text(text, encoding="utf-8", newline="\n")
     return command
 
 
 def example() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The scores and the ratings, drawn with a fixed seed."""
+    """Draw the scores and the ratings, with a fixed seed."""
     rng = np.random.default_rng(_SEED)
     shape = (_DOCUMENTS, len(_SYSTEMS))
     strength = np.linspace(-0.9, 0.9, len(_SYSTEMS))
@@ -50,14 +52,14 @@ def example() -> tuple[pd.DataFrame, pd.DataFrame]:
     )
     scores = keys.assign(**{name: values.ravel().round(3) for name, values in metrics.items()})
     scores = scores.astype({"binary": int, "words": int})
-    each = []
+    frames = []
     for rater, severity in zip(_RATERS, (0.0, -0.4, 0.2), strict=True):
-        seen = quality + severity + 0.5 * rng.standard_normal(shape)
-        rated = keys.assign(
+        perceived = quality + severity + 0.5 * rng.standard_normal(shape)
+        of_rater = keys.assign(
             rater=rater,
-            faithful=np.rint(3 + 1.1 * seen).clip(1, 5).ravel().astype(int),
-            errors=rng.poisson(np.exp(0.4 - 0.9 * seen)).ravel(),
+            faithful=np.rint(3 + 1.1 * perceived).clip(1, 5).ravel().astype(int),
+            errors=rng.poisson(np.exp(0.4 - 0.9 * perceived)).ravel(),
         )
-        each.append(rated[rng.random(len(keys)) < 2 / 3])
-    ratings = pd.concat(each).sort_values(["doc_id", "system", "rater"])
+        frames.append(of_rater[rng.random(len(keys)) < 2 / 3])
+    ratings = pd.concat(frames).sort_values(["doc_id", "system", "rater"])
     return scores, ratings

@@ -1,4 +1,4 @@
-"""Is a judge any good? One table of verdicts and labels in, one answer and its tables out."""
+"""Check a judge: a table of verdicts and labels in; an answer, and the tables behind it, out."""
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metassay.api.judge_tables import AC1, WHOLE, tables
-from metassay.api.results import Results, several
-from metassay.api.verdict_table import Choices, Verdicts, verdicts
+from metassay.api.judge_tables import AC1, WHOLE, make_tables
+from metassay.api.results import Results, as_tuple
+from metassay.api.verdict_table import Choices, Verdicts, read_verdicts
 from metassay.core.errors import BadInput, raise_problems
 from metassay.format.frames import records
 from metassay.format.numbers import counted, short, short_interval
@@ -31,16 +31,16 @@ _ALIASES = {"kappa": "cohen_kappa", "ac1": AC1}
 REQUIRED = (
     *("sensitivity", "specificity", "precision", "negative_predictive_value"),
     *("balanced_accuracy", "f1", "cohen_kappa", AC1, "mcc", "agreement"),
-)  # what a gate may ask for
+)  # numbers of the card that may be required
 
 
 @dataclass(frozen=True, eq=False)
 class JudgeCheck(Results):
-    """What a judge's verdicts are worth beside people's labels; each table is an attribute too.
+    """The results of `judge_check`; each table is an attribute too.
 
-    `answer`: what the tables say, in a sentence each. `unmet`: the requirements that the lower end
-    of an interval does not reach, a line each. `notes`: how the table was read, and what was left
-    out. `choices`: all that the numbers depend on beside it. docs/judge-check.md describes tables.
+    `answer`: what the tables show, in sentences. `unmet`: a line for each requirement that the
+    lower end of an interval does not reach. `notes`: how the table was read, and what was left out.
+    `choices`: all that the numbers depend on beside the table. docs/judge-check.md has the tables.
     """
 
     answer: tuple[str, ...]
@@ -48,15 +48,15 @@ class JudgeCheck(Results):
 
     @property
     def screen(self) -> tuple[str, ...]:
-        """The first screen: at most 20 lines of 80 columns; what has no room is in the tables."""
-        head = [*_wrapped(self.notes[0])[:2], *map(_one_line, self.notes[1:3])]
-        many = f"; {len(self.unmet) - 1} more" if len(self.unmet) > 1 else ""
-        failed = [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{many}")] if self.unmet else []
-        said = [*failed, *(line for one in self.answer for line in _wrapped(one))]
+        """The first screen, at most 20 lines of 80 columns; the tables have the rest."""
+        head = [*_wrap(self.notes[0])[:2], *map(_one_line, self.notes[1:3])]
+        more = f"; {len(self.unmet) - 1} more" if len(self.unmet) > 1 else ""
+        failed = [_one_line(f"{self.unmet[0].rpartition(': ')[0]}{more}")] if self.unmet else []
+        answer = [*failed, *(line for sentence in self.answer for line in _wrap(sentence))]
         board = [*_board(self.tables)]
-        if len([*head, *board, *said]) + 2 <= LINES:
+        if len([*head, *board, *answer]) + 2 <= LINES:
             board = ["", *board, ""]
-        return (*head, *board, *said)[:LINES]
+        return (*head, *board, *answer)[:LINES]
 
     def __repr__(self) -> str:
         """The first screen, then the names of the tables."""
@@ -148,38 +148,38 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     """
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
-    said = Choices(
-        *(several(judge), several(human), doc, system, rater, several(by), several(passes)),
+    choices = Choices(
+        *(as_tuple(judge), as_tuple(human), doc, system, rater, as_tuple(by), as_tuple(passes)),
         *(pass_from, "", dict(require or {}), epsilon, confidence, width, seed),
     )
-    return checked(sheet, said, faults)
+    return check_sheet(sheet, choices, faults)
 
 
-def checked(sheet: Sheet | None, said: Choices, faults: Findings) -> JudgeCheck:
-    """What `judge_check` and the command both do with cells."""
+def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> JudgeCheck:
+    """Check a sheet, for `judge_check` and the command; raises BadInput with all faults."""
     if faults or sheet is None:
         raise BadInput(faults.lines())
-    given = verdicts(sheet, said._replace(require=_required(said)))
-    if not any(np.isfinite(one).any() for one in given.judges.values()):
+    verdicts = read_verdicts(sheet, choices._replace(require=_requirements(choices)))
+    if not any(np.isfinite(values).any() for values in verdicts.judges.values()):
         raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
-    made, unmet = tables(given)
+    tables, unmet = make_tables(verdicts)
     return JudgeCheck(
-        *(made, tuple(_notes(given)), {**given.choices._asdict(), "file": sheet.name}),
-        *(tuple(_answer(given, made)), tuple(unmet)),
+        *(tables, tuple(_notes(verdicts)), {**verdicts.choices._asdict(), "file": sheet.name}),
+        *(tuple(_answer(verdicts, tables)), tuple(unmet)),
     )
 
 
-def _required(chosen: Choices) -> dict[str, float]:
-    """The requirements by the card's names; raises BadInput for what is none, and other choices."""
+def _requirements(choices: Choices) -> dict[str, float]:
+    """Return requirements by the card's names; raises BadInput for unknown ones, or bad numbers."""
     problems = [
-        f"{chosen.mark}{name} {getattr(chosen, name):g}: write a number between 0 and 1"
+        f"{choices.mark}{name} {getattr(choices, name):g}: write a number between 0 and 1"
         for name in ("confidence", "width", "epsilon")
-        if not 0 < getattr(chosen, name) < 1
+        if not 0 < getattr(choices, name) < 1
     ]
-    require = {_ALIASES.get(name, name): least for name, least in chosen.require.items()}
-    known = f"write one of {', '.join(REQUIRED)} and a number below 1"
+    require = {_ALIASES.get(name, name): least for name, least in choices.require.items()}
+    fix = f"write one of {', '.join(REQUIRED)} and a number below 1"
     problems += [
-        f"{chosen.mark}require {name}={least:g}: {known}"
+        f"{choices.mark}require {name}={least:g}: {fix}"
         for name, least in require.items()
         if name not in REQUIRED or not -1 < least < 1
     ]
@@ -190,40 +190,40 @@ def _required(chosen: Choices) -> dict[str, float]:
 _Tables = Mapping[str, pd.DataFrame]
 
 
-def _rows(made: _Tables, table: str, judge: str) -> list[dict[str, Any]]:
-    """A judge's rows of a table, of all items and not of slices."""
-    every = records(made[table]) if table in made else []
-    return [row for row in every if row["judge"] == judge and row.get("slice", WHOLE) == WHOLE]
+def _rows(tables: _Tables, table: str, judge: str) -> list[dict[str, Any]]:
+    """Return a judge's rows of a table, those of all items and not of slices."""
+    rows = records(tables[table]) if table in tables else []
+    return [row for row in rows if row["judge"] == judge and row.get("slice", WHOLE) == WHOLE]
 
 
-def _by(key: str, made: _Tables, table: str, judge: str) -> dict[str, dict[str, Any]]:
-    return {row[key]: row for row in _rows(made, table, judge)}
+def _by(key: str, tables: _Tables, table: str, judge: str) -> dict[str, dict[str, Any]]:
+    return {row[key]: row for row in _rows(tables, table, judge)}
 
 
-def _judges(made: _Tables) -> list[str]:
-    return [*made["card"]["judge"].unique()]
+def _judges(tables: _Tables) -> list[str]:
+    return [*tables["card"]["judge"].unique()]
 
 
-def _notes(given: Verdicts) -> Iterator[str]:
-    items = given.items
-    judged = np.isfinite(np.array([*given.judges.values()])).any(axis=0)
-    rated, split = given.n > 0, given.share == 0.5
-    alike = f"each row by itself ({given.choices.option('doc')} says what rows share)"
+def _notes(verdicts: Verdicts) -> Iterator[str]:
+    items = verdicts.items
+    judged = np.isfinite(np.array([*verdicts.judges.values()])).any(axis=0)
+    rated, split = verdicts.n > 0, verdicts.share == 0.5
+    alike = f"each row by itself ({verdicts.choices.option('doc')} says what rows share)"
     if "doc" in items and not items["doc"].is_unique:
         documents = counted(items["doc"].nunique(), "document")
-        alike = f"{documents} ({given.choices.doc}), whose rows count as alike"
-    labelled = f"{int(rated.sum()):,} labelled by {counted(len(given.raters), 'rater')}"
-    some = {"judged only": judged & ~rated, "without a verdict": rated & ~judged,
-            "split by raters and left out of the card": split}  # fmt: skip
-    more = [f"{np.count_nonzero(rows):,} {what}" for what, rows in some.items() if rows.any()]
-    each = ", ".join([counted(len(items), "row"), labelled, *more])
-    yield f"{given.name}: {each}; {alike}"
-    yield from given.notes
+        alike = f"{documents} ({verdicts.choices.doc}), whose rows count as alike"
+    labelled = f"{int(rated.sum()):,} labelled by {counted(len(verdicts.raters), 'rater')}"
+    counts = {"judged only": judged & ~rated, "without a verdict": rated & ~judged,
+              "split by raters and left out of the card": split}  # fmt: skip
+    more = [f"{np.count_nonzero(rows):,} {what}" for what, rows in counts.items() if rows.any()]
+    sizes = ", ".join([counted(len(items), "row"), labelled, *more])
+    yield f"{verdicts.name}: {sizes}; {alike}"
+    yield from verdicts.notes
     if (judged & ~rated).any():
         yield "the corrected rate holds where the labelled rows are a random sample of all judged"
 
 
-def _wrapped(line: str) -> list[str]:
+def _wrap(line: str) -> list[str]:
     return textwrap.wrap(line, WIDE, subsequent_indent="  ", break_on_hyphens=False)
 
 
@@ -231,90 +231,94 @@ def _one_line(line: str) -> str:
     return textwrap.shorten(line, WIDE, placeholder=" …")
 
 
-def _shorter(name: str) -> str:
+def _shorten(name: str) -> str:
     return name if len(name) < 16 else f"{name[:14]}…"
 
 
 def _cell(row: Mapping[str, Any]) -> str:
     if row.get("refused"):
         return "refused"
-    said = f"{short(row['value']) or '–'} {short_interval(row['low'], row['high'])}"
-    return said.strip().replace("1.00", "1")
+    cell = f"{short(row['value']) or '–'} {short_interval(row['low'], row['high'])}"
+    return cell.strip().replace("1.00", "1")
 
 
-def _cells(made: _Tables, judge: str) -> tuple[dict[str, str], dict[str, str]]:
-    """A judge's card and its pass rates, as they are shown, by name."""
-    card, rates = _by("statistic", made, "card", judge), _by("method", made, "pass_rates", judge)
-    shown = {name: _cell(card[key]) for key, name in _BOARD.items()}
-    return shown, {method: _cell(rates[method]) for method in _METHODS}
+def _cells(tables: _Tables, judge: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the cells of a judge's card and of its pass rates, by name."""
+    card = _by("statistic", tables, "card", judge)
+    rates = _by("method", tables, "pass_rates", judge)
+    numbers = {name: _cell(card[key]) for key, name in _BOARD.items()}
+    return numbers, {method: _cell(rates[method]) for method in _METHODS}
 
 
-def _cards(made: _Tables) -> Iterator[str]:
-    """What stands on the first screen of the terminal beside the answer, as sentences."""
-    for judge in _judges(made):
-        card, rates = _cells(made, judge)
+def _cards(tables: _Tables) -> Iterator[str]:
+    """Write each judge's card and pass rates as a sentence, for the page."""
+    for judge in _judges(tables):
+        card, rates = _cells(tables, judge)
         numbers = ", ".join(f"{name} {cell}" for name, cell in card.items())
-        each = ", ".join(f"{cell} {method}" for method, cell in rates.items())
-        yield f"{judge}: {numbers}. Pass rate: {each}."
+        shares = ", ".join(f"{cell} {method}" for method, cell in rates.items())
+        yield f"{judge}: {numbers}. Pass rate: {shares}."
 
 
-def _board(made: _Tables) -> Iterator[str]:
-    """The judges side by side: the card, then the pass rates."""
+def _board(tables: _Tables) -> Iterator[str]:
+    """Show the judges side by side: the card, then the pass rates."""
 
     def line(name: str, cells: Iterable[str]) -> str:
-        return f"{_shorter(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
+        return f"{_shorten(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
 
-    every = _judges(made)
-    cells = {judge: _cells(made, judge) for judge in every[:JUDGES]}
-    yield line(f"{JUDGES} of {len(every)} judges" if len(every) > JUDGES else "", _BOARD.values())
+    judges = _judges(tables)
+    cells = {judge: _cells(tables, judge) for judge in judges[:JUDGES]}
+    yield line(f"{JUDGES} of {len(judges)} judges" if len(judges) > JUDGES else "", _BOARD.values())
     yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
-    card = _by("statistic", made, "card", every[0])
+    card = _by("statistic", tables, "card", judges[0])
     base = [short(card[name]["base_rate"]).replace("1.00", "1") for name in _BOARD]
     yield line("base rate alone", base)
     yield line("pass rate", _METHODS)
     yield from (line(judge, rates.values()) for judge, (_, rates) in cells.items())
 
 
-def _answer(given: Verdicts, made: _Tables) -> Iterator[str]:
-    first, *_ = _judges(made)
-    if np.isfinite(worth_at_most(given.passed, given.cluster)):  # too few tell how alike rows are
-        labels = {"fail": given.passed == 0, "pass": given.passed == 1}
-        n, verb = min((np.unique(given.cluster[here]).size, verb) for verb, here in labels.items())
+def _answer(verdicts: Verdicts, tables: _Tables) -> Iterator[str]:
+    first, *_ = _judges(tables)
+    if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):  # too few to estimate
+        labels = {"fail": verdicts.passed == 0, "pass": verdicts.passed == 1}
+        clusters = {verb: np.unique(verdicts.cluster[rows]).size for verb, rows in labels.items()}
+        n, verb = min((n, verb) for verb, n in clusters.items())
         rows = f"rows of {counted(n, 'document')} only"
         yield f"WARNING: people {verb} {rows}: each document counts once."
-    yield _may_replace(made)
-    yield from _most_open(_rows(made, "labels", first), _shorter(first), given.choices)
-    if wrong := _rows(made, "disagreements", first):
-        n = _by("statistic", made, "card", first)["agreement"]["n"]
+    yield _may_replace(tables)
+    yield from _labels_to_add(_rows(tables, "labels", first), _shorten(first), verdicts.choices)
+    if wrong := _rows(tables, "disagreements", first):
+        n = _by("statistic", tables, "card", first)["agreement"]["n"]
         many, ids = f"{len(wrong):,} of {n:,}", ", ".join(str(row["id"]) for row in wrong[:IDS])
-        yield _one_line(f"Disagreements of {_shorter(first)}: {many}, the surest first: {ids}")
+        yield _one_line(f"Disagreements of {_shorten(first)}: {many}, the surest first: {ids}")
 
 
-def _may_replace(made: _Tables) -> str:
-    lead, found = "May it replace a rater?", records(made["replacement"])
-    if not (raters := found[0]["n_raters"]):
+def _may_replace(tables: _Tables) -> str:
+    lead, judges = "May it replace a rater?", records(tables["replacement"])
+    first = judges[0]
+    if not (raters := first["n_raters"]):
         return f"{lead} Not told: that takes rows with labels by two people, better three."
     parts = []
-    for row in found[:JUDGES]:
-        contests = _rows(made, "contests", row["judge"])
-        wins, old = (sum(one[k] for one in contests) for k in ("wins", "wins_published"))
-        told = row["winning_rate_published"] is not None and old != wins
-        published = f", {old} by the published test" if told else ""
-        said = (
-            f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}{published}"
-        )
-        parts.append(f"{_shorter(row['judge'])}: {said}, advantage {short(row['advantage'])}")
-    guess = " So may one that knows only the base rate." if found[0]["base_rate_passes"] else ""
+    for row in judges[:JUDGES]:
+        contests = _rows(tables, "contests", row["judge"])
+        wins, old = (sum(contest[k] for contest in contests) for k in ("wins", "wins_published"))
+        differs = row["winning_rate_published"] is not None and old != wins
+        published = f", {old} by the published test" if differs else ""
+        passes = f"{'yes' if row['passes'] else 'not shown'}, as good as {wins} of {raters}"
+        advantage = f"advantage {short(row['advantage'])}"
+        parts.append(f"{_shorten(row['judge'])}: {passes}{published}, {advantage}")
+    guess = " So may one that knows only the base rate." if first["base_rate_passes"] else ""
     few = " Two raters are few." if raters == 2 else ""
-    return f"{lead} {'; '.join(parts)} (epsilon {short(found[0]['epsilon'])}).{guess}{few}"
+    return f"{lead} {'; '.join(parts)} (epsilon {short(first['epsilon'])}).{guess}{few}"
 
 
-def _most_open(rows: Sequence[Mapping[str, Any]], judge: str, chosen: Choices) -> Iterator[str]:
-    """How many labels settle what was asked, or else bring intervals to the width."""
-    if not chosen.require:
-        each = [f"{r['more']:,.0f} {r['for'].replace('_', ' ')}" for r in rows if r["more"]]
-        lead = f"More labels until an interval is {short(chosen.width)} wide ({judge})"
-        yield from [f"{lead}: {', '.join(each)}."] * bool(each)
+def _labels_to_add(
+    rows: Sequence[Mapping[str, Any]], judge: str, choices: Choices
+) -> Iterator[str]:
+    """Tell how many labels would meet the requirements, or without any, make intervals narrow."""
+    if not choices.require:
+        counts = [f"{r['more']:,.0f} {r['for'].replace('_', ' ')}" for r in rows if r["more"]]
+        lead = f"More labels until an interval is {short(choices.width)} wide ({judge})"
+        yield from [f"{lead}: {', '.join(counts)}."] * bool(counts)
     for row in [row for row in rows if row["aim"].startswith("lower end") and row["more"] != 0]:
         more = f"{row['more'] or 0:,.0f} more labels may reach the {row['aim']}"
         below = "the value is unknown, or not above what is required: labels alone will not help"

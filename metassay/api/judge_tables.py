@@ -1,4 +1,4 @@
-"""The tables of `judge_check`: cards, pass rates, labels, raters, disagreements; rows of each."""
+"""The tables of `judge_check`: cards, pass rates, labels, raters, disagreements."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.api.verdict_table import BY, Choices, Verdicts
 from metassay.format.numbers import short
-from metassay.meta_evaluation.judge_cards import Judged, Row, numbers
+from metassay.meta_evaluation.judge_cards import Judgments, Row, estimates
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import generator
 from metassay.statistics import shares
@@ -28,47 +28,47 @@ _RATES = {
 }
 
 
-def tables(given: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Every table that has a row, by name; and the requirements that are not met, a line each."""
-    chosen, rows, lines = given.choices, dict[str, list[Row]](), []
-    sure: Any = {"confidence": chosen.confidence, "cluster": given.cluster}
-    options: Any = {"epsilon": chosen.epsilon, "level": 1 - chosen.confidence}
-    for name, verdict in given.judges.items():
+def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return the tables that have rows, by name; and a line for each requirement not met."""
+    choices, rows, lines = verdicts.choices, dict[str, list[Row]](), []
+    precision: Any = {"confidence": choices.confidence, "cluster": verdicts.cluster}
+    options: Any = {"epsilon": choices.epsilon, "level": 1 - choices.confidence}
+    for name, verdict in verdicts.judges.items():
         judged = judgments(verdict)
-        guess = np.where(np.isnan(judged), np.nan, _commoner(given.passed))
+        guess = np.where(np.isnan(judged), np.nan, _commoner(verdicts.passed))
         test, base = (
-            annotator_test(one, given.table, cluster=given.cluster, **options)
-            for one in (judged, guess)
+            annotator_test(values, verdicts.table, cluster=verdicts.cluster, **options)
+            for values in (judged, guess)
         )
-        cards = {part: _card(name, part, given, here) for part, here in _slices(given)}
-        card, unmet = cards[WHOLE][0], [*_unmet(name, cards[WHOLE][0], chosen)]
+        cards = {part: _cards(name, part, verdicts, rows) for part, rows in _slices(verdicts)}
+        card, unmet = cards[WHOLE][0], [*_unmet(name, cards[WHOLE][0], choices)]
         lines += unmet
-        agreement = by_agreement(judged, given.table, **sure).items()
-        contests = zip(given.raters, test.contests, strict=True)
-        raters = sum(np.isfinite(one.p) for one in test.contests)
-        replacement: Row = {"epsilon": chosen.epsilon, "n_raters": raters, **test._asdict()}
+        agreement = by_agreement(judged, verdicts.table, **precision).items()
+        contests = zip(verdicts.raters, test.contests, strict=True)
+        raters = sum(np.isfinite(contest.p) for contest in test.contests)
+        replacement: Row = {"epsilon": choices.epsilon, "n_raters": raters, **test._asdict()}
         del replacement["contests"]
-        for table, more in {
+        for table, new in {
             "card": _card_rows(cards),
             "pass_rates": _pass_rates(cards, refused=bool(unmet)),
-            "labels": _labels(card, chosen),
+            "labels": _labels(card, choices),
             "replacement": [{**replacement, "base_rate_passes": base.passes}],
-            "contests": [{"rater": who, **one._asdict()} for who, one in contests if one.n],
+            "contests": [{"rater": who, **test._asdict()} for who, test in contests if test.n],
             "by_agreement": [
-                {"items": items, "of": of, **one._asdict()}
-                for (items, of), one in agreement
-                if one.n
+                {"items": items, "of": of, **rate._asdict()}
+                for (items, of), rate in agreement
+                if rate.n
             ],
-            "latent": _latent_rows(name, judged, given, card),
-            "disagreements": _disagreements(verdict, given),
+            "latent": _latent_rows(name, judged, verdicts, card),
+            "disagreements": _disagreements(verdict, verdicts),
         }.items():
-            rows.setdefault(table, []).extend({"judge": name, **row} for row in more)
-    return {name: pd.DataFrame(found) for name, found in rows.items() if found}, lines
+            rows.setdefault(table, []).extend({"judge": name, **row} for row in new)
+    return {name: pd.DataFrame(of_table) for name, of_table in rows.items() if of_table}, lines
 
 
-def _unmet(judge: str, card: Mapping[str, Estimate], chosen: Choices) -> Iterator[str]:
-    """The requirements that the lower end of an interval does not reach; unknown is not met."""
-    for name, least in chosen.require.items():
+def _unmet(judge: str, card: Mapping[str, Estimate], choices: Choices) -> Iterator[str]:
+    """Yield the requirements that the lower end of an interval does not reach, or is unknown."""
+    for name, least in choices.require.items():
         if not card[name].low >= least:
             yield (
                 f"NOT MET: {judge}: {name} {short(card[name].value)} has the lower end"
@@ -77,33 +77,34 @@ def _unmet(judge: str, card: Mapping[str, Estimate], chosen: Choices) -> Iterato
             )
 
 
-def _slices(given: Verdicts) -> Iterator[tuple[str, Mask]]:
-    yield WHOLE, np.ones(len(given.items), dtype=np.bool_)
-    by = {name: BY + name for name in given.choices.by}
-    if "system" in given.items and given.items["system"].nunique() > 1:
-        by = {given.choices.system: "system", **by}
+def _slices(verdicts: Verdicts) -> Iterator[tuple[str, Mask]]:
+    yield WHOLE, np.ones(len(verdicts.items), dtype=np.bool_)
+    by = {name: BY + name for name in verdicts.choices.by}
+    if "system" in verdicts.items and verdicts.items["system"].nunique() > 1:
+        by = {verdicts.choices.system: "system", **by}
     for name, column in by.items():
-        for value in sorted({*given.items[column]} - {""}):
-            yield f"{name}={value}", (given.items[column] == value).to_numpy(dtype=np.bool_)
+        for value in sorted({*verdicts.items[column]} - {""}):
+            yield f"{name}={value}", (verdicts.items[column] == value).to_numpy(dtype=np.bool_)
 
 
-_Card = tuple[dict[str, Estimate], dict[str, Estimate]]
+_Cards = tuple[dict[str, Estimate], dict[str, Estimate]]
 
 
-def _card(name: str, part: str, given: Verdicts, here: Mask) -> _Card:
-    """A card with AC1; and that of a judge who gives all texts the verdict that most have."""
-    chosen, passed, of = given.choices, given.passed[here], given.cluster[here]
-    sure: Any = {"confidence": chosen.confidence}
-    options = MetaOptions(resamples=1, seed=chosen.seed, label_width=chosen.width, **sure)
-    said = judgments(given.judges[name][here])
-    both = np.isfinite(said) & np.isfinite(passed)
-    sure |= {"most": shares.worth_at_most(passed[both], of[both]), "prior": PRIOR, "cells": 4}
+def _cards(name: str, part: str, verdicts: Verdicts, here: Mask) -> _Cards:
+    """Return a judge's card with AC1, and the card of giving every text the commoner label."""
+    choices, passed, cluster = verdicts.choices, verdicts.passed[here], verdicts.cluster[here]
+    precision: Any = {"confidence": choices.confidence}
+    options = MetaOptions(resamples=1, seed=choices.seed, label_width=choices.width, **precision)
+    judge = verdicts.judges[name][here]
+    both = np.isfinite(judgments(judge)) & np.isfinite(passed)
+    of = cluster[both]
+    precision |= {"most": shares.worth_at_most(passed[both], of), "prior": PRIOR, "cells": 4}
     guess, cards = np.where(both, _commoner(passed[both]), np.nan), []
-    for judge in (given.judges[name][here], guess):
-        found = numbers(Judged(judge, passed, of, 0, None, False), options, [name, part])
-        cell = shares.cells(judgments(judge)[both], passed[both])
-        rng = generator(chosen.seed, AC1, name, part)
-        cards.append({**found, AC1: shares.drawn(gwet_ac1, cell, of[both], rng=rng, **sure)})
+    for values in (judge, guess):
+        card = estimates(Judgments(values, passed, cluster, 0, None, False), options, [name, part])
+        cell = shares.cells(judgments(values)[both], passed[both])
+        rng = generator(choices.seed, AC1, name, part)
+        cards.append({**card, AC1: shares.drawn(gwet_ac1, cell, of, rng=rng, **precision)})
     return cards[0], cards[1]
 
 
@@ -111,69 +112,71 @@ def _commoner(passed: Array) -> float:
     return float(np.nanmean(passed) >= 0.5) if np.isfinite(passed).any() else np.nan
 
 
-def _card_rows(cards: Mapping[str, _Card]) -> Iterator[Row]:
-    for part, (found, guesses) in cards.items():
-        for name, one in found.items():
+def _card_rows(cards: Mapping[str, _Cards]) -> Iterator[Row]:
+    for part, (card, guesses) in cards.items():
+        for name, estimate in card.items():
             if name not in _RATES and not name.startswith("labels_"):
-                row: Row = {"slice": part, "statistic": name, **one._asdict()}
+                row: Row = {"slice": part, "statistic": name, **estimate._asdict()}
                 yield row | {"base_rate": guesses[name].value}
 
 
-def _pass_rates(cards: Mapping[str, _Card], *, refused: bool) -> Iterator[Row]:
-    for part, (found, _) in cards.items():
+def _pass_rates(cards: Mapping[str, _Cards], *, refused: bool) -> Iterator[Row]:
+    for part, (card, _) in cards.items():
         for statistic, method in _RATES.items():
-            row, hidden = found[statistic]._asdict(), refused and method.startswith("corrected")
+            row, hidden = card[statistic]._asdict(), refused and method.startswith("corrected")
             row |= dict.fromkeys(("value", "low", "high"), np.nan) if hidden else {}
             yield {"slice": part, "method": method, **row, "refused": hidden}
 
 
-def _labels(card: Mapping[str, Estimate], chosen: Choices) -> Iterator[Row]:
-    """Labels for intervals of the width, and for each lower end that is required.
+def _labels(card: Mapping[str, Estimate], choices: Choices) -> Iterator[Row]:
+    """Yield the labels needed for intervals of the width, and for each required lower end.
 
-    An interval's reach falls as the root of the labels; no number of them is enough where the value
-    itself is below what is required.
+    An interval's half-width falls as the root of the number of labels. No number is enough where
+    the value itself is below what is required.
     """
-    labelled, wide = card["agreement"].n, f"{chosen.width:g} wide"
-    numbers = ((name.partition("labels_"), one.value) for name, one in card.items())
+    labelled, wide = card["agreement"].n, f"{choices.width:g} wide"
+    numbers = ((name.partition("labels_"), estimate.value) for name, estimate in card.items())
     needed = {(name, wide): value for (_, labels, name), value in numbers if labels}
-    for name, least in chosen.require.items():
-        one = card[name]
-        ratio = (one.value - one.low) / (one.value - least) if one.value > least else np.nan
+    for name, least in choices.require.items():
+        value, low = card[name].value, card[name].low
+        ratio = (value - low) / (value - least) if value > least else np.nan
         needed[name, f"lower end {least:g}"] = max(float(np.ceil(labelled * ratio**2)), labelled)
-    for (name, aim), many in needed.items():
-        more = np.nan if np.isnan(many) else max(many - labelled, 0.0)
-        yield {"for": name, "aim": aim, "labelled": labelled, "needed": many, "more": more}
+    for (name, aim), n in needed.items():
+        more = np.nan if np.isnan(n) else max(n - labelled, 0.0)
+        yield {"for": name, "aim": aim, "labelled": labelled, "needed": n, "more": more}
 
 
 def _latent_rows(
-    name: str, judged: Array, given: Verdicts, card: Mapping[str, Estimate]
+    name: str, judged: Array, verdicts: Verdicts, card: Mapping[str, Estimate]
 ) -> Iterator[Row]:
-    """The judge's and raters' rates beside a hidden truth; of the judge also the majority's."""
-    populations = (given.items.get(c) for c in ("system", *(BY + by for by in given.choices.by)))
-    of = next((one.to_numpy() for one in populations if one is not None), None)
-    sure: Any = {"confidence": given.choices.confidence, "cluster": given.cluster}
-    rng = generator(given.choices.seed, "latent", name)
-    found = latent_classes(judged, given.table, rng=rng, population=of, **sure)
+    """Yield the judge's and raters' rates beside a latent truth; of the judge also by majority."""
+    names = ("system", *(BY + name for name in verdicts.choices.by))
+    populations = (verdicts.items.get(name) for name in names)
+    population = next((column.to_numpy() for column in populations if column is not None), None)
+    precision: Any = {"confidence": verdicts.choices.confidence, "cluster": verdicts.cluster}
+    rng = generator(verdicts.choices.seed, "latent", name)
+    latent = latent_classes(judged, verdicts.table, rng=rng, population=population, **precision)
     for statistic in ("sensitivity", "specificity"):
-        for observer, one in zip((name, *given.raters), getattr(found, statistic), strict=True):
+        rates = zip((name, *verdicts.raters), getattr(latent, statistic), strict=True)
+        for observer, rate in rates:
             majority = card[statistic].value if observer == name else np.nan
             key: Row = {"observer": observer, "statistic": statistic, "by_majority": majority}
-            yield {**key, **one._asdict(), "identified": found.why}
+            yield {**key, **rate._asdict(), "identified": latent.why}
 
 
-def _disagreements(verdict: Array, given: Verdicts) -> Iterator[Row]:
-    """Where the judge says what most people do not, surest first: both are far from undecided."""
-    judged, items, n = judgments(verdict), given.items, given.n
-    against = np.isfinite(given.passed) & np.isfinite(judged) & (judged != given.passed)
-    alike = np.sum([judgments(other) == judged for other in given.judges.values()], axis=0)
-    sure = 4 * np.abs(verdict - 0.5) * np.abs(given.share - 0.5)
-    for at in sorted(np.flatnonzero(against), key=lambda at: (-sure[at], -n[at], -alike[at], at)):
+def _disagreements(verdict: Array, verdicts: Verdicts) -> Iterator[Row]:
+    """Yield items on which judge and majority differ, those farthest from undecided first."""
+    judged, items, n = judgments(verdict), verdicts.items, verdicts.n
+    against = np.isfinite(verdicts.passed) & np.isfinite(judged) & (judged != verdicts.passed)
+    alike = np.sum([judgments(other) == judged for other in verdicts.judges.values()], axis=0)
+    sureness = 4 * np.abs(verdict - 0.5) * np.abs(verdicts.share - 0.5)
+    for i in sorted(np.flatnonzero(against), key=lambda i: (-sureness[i], -n[i], -alike[i], i)):
         yield {
-            **{key: items[key].iloc[at] for key in ("id", "doc", "system") if key in items},
-            "verdict": int(judged[at]),
-            "probability": verdict[at] if verdict[at] not in (0.0, 1.0) else np.nan,
-            "people_pass": given.share[at],
-            "n_raters": int(n[at]),
-            "sureness": sure[at],
-            "judges_alike": int(alike[at]),
+            **{key: items[key].iloc[i] for key in ("id", "doc", "system") if key in items},
+            "verdict": int(judged[i]),
+            "probability": verdict[i] if verdict[i] not in (0.0, 1.0) else np.nan,
+            "people_pass": verdicts.share[i],
+            "n_raters": int(n[i]),
+            "sureness": sureness[i],
+            "judges_alike": int(alike[i]),
         }

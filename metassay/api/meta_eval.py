@@ -1,9 +1,8 @@
-"""Metrics tested against people: from two DataFrames, and for the command from two files."""
+"""Test metrics against people: `meta_eval` of two frames, `evaluate_sheets` of two files."""
 
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from html import escape
@@ -12,20 +11,19 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.api.columns import REMEDY, Given, Named
-from metassay.api.eval_request import Asked, Wanted, asked
-from metassay.api.reading import misnamed, overlap, rater_means, read_both
-from metassay.api.results import Results, several
-from metassay.api.slices import Slice, grouped, sliced
+from metassay.api.columns import REMEDY, ColumnOptions, InputTable
+from metassay.api.eval_request import EvalRequest, EvalSettings, check_request
+from metassay.api.reading import count_overlap, rater_means, read_both, warn_of_names
+from metassay.api.results import Results, as_tuple
+from metassay.api.slices import Slice, find_groups, find_slices
 from metassay.core.errors import BadInput, collect_problems, raise_problems
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.agreement import agreement
 from metassay.meta_evaluation.analysis import Evaluation, Progress
-from metassay.meta_evaluation.evaluate import MADE, evaluate
+from metassay.meta_evaluation.evaluate import RESULT_TABLES, evaluate
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.reporting.certificates import advice, best_of
-from metassay.reporting.sentences import certificates
+from metassay.reporting.certificates import advice, best_of, make_certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
 from metassay.tables.parquet import as_written, empty
@@ -33,35 +31,35 @@ from metassay.tabular.rows import Findings
 from metassay.tabular.scales import said_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
 
-Told = Callable[[str], Progress]
-_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # arguments of their own
-_CALLED = {"confound": "confounds"}
-# An option, and its value where one follows, which is no word of the sentence: parts of it may be
-# in quotes, and it ends before punctuation.
+TableProgress = Callable[[str], Progress]
+_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # each an argument by itself
+_ARGUMENTS = {"confound": "confounds"}
+# An option, and the value that may follow it: parts of a value may be in quotes, and it ends
+# before punctuation. A word of the sentence is no value.
 _OPTION = re.compile(
     r"--([a-z]+)(?: (?!(?:and|or|if|names)\b)"
     r"((?:'[^']*'|[^\s';:,()]|[,.](?=\S))*(?:'[^']*'|[^\s';:,.()]|\.{3})))?"
 )
 
 
-class _Read(NamedTuple):
-    """The files and the words, once they fit each other."""
+class _Inputs(NamedTuple):
+    """The files and the settings, checked against each other."""
 
-    scores: Given | None
-    ratings: Given
-    said: Asked
+    scores: InputTable | None
+    ratings: InputTable
+    settings: EvalSettings
     slices: list[Slice]
     groups: Groups
 
 
 @dataclass(frozen=True, eq=False)
 class MetaEvaluation(Results):
-    """What scores and ratings say; each table is an attribute: `.certificates`, `.agreement`, ...
+    """The results of `meta_eval`; each table is an attribute: `.certificates`, `.agreement`, ...
 
-    `tables` holds them by name, with columns and rounding as docs/tables.md says, and `raters`
-    beside them. `warnings` are what belongs together as the data show it, and names that only one
-    side has; `notes` what was assumed, counted and left out. `choices`: all that the numbers depend
-    on beside scores and ratings.
+    `tables` has them by name, with the columns and rounding of docs/tables.md, and `raters` beside
+    them. `warnings`: documents and systems that the data show to belong together, and names that
+    only one side has. `notes`: what was assumed, counted and left out. `choices`: all that the
+    numbers depend on beside scores and ratings.
     """
 
     warnings: tuple[str, ...]
@@ -70,15 +68,15 @@ class MetaEvaluation(Results):
 
     @property
     def answer(self) -> tuple[str, ...]:
-        """Which metric to use for which decision, in a sentence each; none of ratings alone.
+        """Which metric to use for which decision, in a sentence each; empty for ratings alone.
 
-        The first of every decision comes first. `certificates` has what they rest on.
+        The best metric of every decision comes first. `certificates` has the numbers behind.
         """
-        every = self.tables.get("certificates")
-        return () if every is None else tuple(advice(best_of(every), self.options.confidence))
+        table = self.tables.get("certificates")
+        return () if table is None else tuple(advice(best_of(table), self.options.confidence))
 
     def __repr__(self) -> str:
-        """The answer, then how many warnings and notes there are."""
+        """Return the answer, then the number of warnings and notes."""
         rest = f"{counted(len(self.warnings), 'warning')}, {counted(len(self.notes), 'note')}"
         answer = self.answer or ["No metric was tested against people: see `agreement`."]
         return "\n".join([*answer, f"{rest}; tables: {', '.join(self.tables)}"])
@@ -88,17 +86,17 @@ class MetaEvaluation(Results):
 
     @property
     def of_names(self) -> tuple[str, ...]:
-        """The warnings without those of the design, which pages and terminals say elsewhere."""
-        return tuple(one for one in self.warnings if one not in _of_design(self.tables))
+        """The warnings but those of the design, which pages and terminals show elsewhere."""
+        return tuple(line for line in self.warnings if line not in _of_design(self.tables))
 
     def _texts(self) -> Mapping[str, Sequence[str]]:
-        return {"notes.txt": [*(f"warning: {one}" for one in self.warnings), *self.notes]}
+        return {"notes.txt": [*(f"warning: {line}" for line in self.warnings), *self.notes]}
 
     def _write_page(self, folder: Path) -> None:
         # Here, because Matplotlib takes a second to import and a call without pages needs none.
         from metassay.reporting.meta_page import write_meta_page
 
-        names = [str(self.choices[one]) for one in ("scores", "ratings") if self.choices[one]]
+        names = [str(self.choices[key]) for key in ("scores", "ratings") if self.choices[key]]
         write_meta_page(
             self.tables,
             folder,
@@ -111,7 +109,7 @@ class MetaEvaluation(Results):
 
 
 def _command(names: Sequence[str]) -> str:
-    """What makes a page again, with the options of choices.json; `names` are files, or frames."""
+    """Return the call that makes a page again, beside choices.json; `names`: files, or frames."""
     files = all("." in name for name in names)
     return f"metassay meta-eval {shlex.join(names)}" if files else f"meta_eval({', '.join(names)})"
 
@@ -196,184 +194,193 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     of_ratings = frame_sheet(ratings, "ratings", faults, REMEDY)
     if faults or of_ratings is None:
         raise BadInput(faults.lines())
-    wanted = Wanted(
-        Named(doc, system, rater, several(by), strata, cluster, family, several(columns)),
-        {"lower": several(lower), "higher": several(higher)},
+    request = EvalRequest(
+        ColumnOptions(doc, system, rater, as_tuple(by), strata, cluster, family, as_tuple(columns)),
+        {"lower": as_tuple(lower), "higher": as_tuple(higher)},
         dict(scale or {}),
-        None if compared is None else several(compared),
-        several(confounds),
+        None if compared is None else as_tuple(compared),
+        as_tuple(confounds),
         {**options, "primary": primary},
     )
-    with _naming_arguments():
-        found = evaluated([of_scores] if of_scores else [], [of_ratings], wanted)
-    warnings, notes = (tuple(map(_of_arguments, told)) for told in (found.warnings, found.notes))
-    return replace(found, warnings=warnings, notes=notes)
+    try:
+        results = evaluate_sheets([of_scores] if of_scores else [], [of_ratings], request)
+    except BadInput as error:
+        raise BadInput(map(_with_arguments, error.problems)) from None
+    warnings, notes = (
+        tuple(map(_with_arguments, lines)) for lines in (results.warnings, results.notes)
+    )
+    return replace(results, warnings=warnings, notes=notes)
 
 
-def evaluated(
-    scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted, progress: Told | None = None
+def evaluate_sheets(
+    scores: Sequence[Sheet],
+    ratings: Sequence[Sheet],
+    request: EvalRequest,
+    progress: TableProgress | None = None,
 ) -> MetaEvaluation:
-    """What `meta_eval` and the command both do with cells; `progress` as for `evaluate`."""
-    read = _read(scores, ratings, wanted)
+    """Evaluate scores against ratings, for `meta_eval` and the command.
+
+    `progress`: called with the name of each table that is begun. Raises BadInput as `meta_eval`.
+    """
+    inputs = _check_inputs(scores, ratings, request)
     notes, warnings = list[str](), list[str]()
-    if read.scores is not None:
-        both, scored, rated = overlap(read.scores, read.ratings)
+    if inputs.scores is not None:
+        both, scored, rated = count_overlap(inputs.scores, inputs.ratings)
         notes.append(
             f"{counted(both, 'text')} with scores and ratings; {scored:,} with scores only,"
             f" {rated:,} with ratings only"
         )
-        warnings = [*misnamed(read.scores, read.ratings), *_two_raters(read.scores, read.ratings)]
-    pieces = [_tables(read, read.scores, read.ratings, notes, progress)]
-    for one in read.slices:
-        found = _of_slice(read, one, progress)
-        if found is None:
-            notes.append(f"{one.name}: no text with scores and ratings: not evaluated")
+        warnings += warn_of_names(inputs.scores, inputs.ratings)
+        warnings += _warn_of_two_raters(inputs.scores, inputs.ratings)
+    pieces = [_tables(inputs, inputs.scores, inputs.ratings, notes, progress)]
+    for part in inputs.slices:
+        piece = _slice_tables(inputs, part, progress)
+        if piece is None:
+            notes.append(f"{part.name}: no text with scores and ratings: not evaluated")
         else:
-            pieces.append(found)
-    tables = {name: _joined(name, [piece[name] for piece in pieces]) for name in pieces[0]}
-    if "evidence" in tables:  # its numbers all stand in the certificates
-        made = certificates(tables.pop("evidence"), read.said.certification)
-        tables["certificates"] = as_written(CERTIFICATES, made)
+            pieces.append(piece)
+    tables = {name: _concat(name, [piece[name] for piece in pieces]) for name in pieces[0]}
+    settings = inputs.settings
+    if "evidence" in tables:  # the certificates have all of its numbers
+        rows = make_certificates(tables.pop("evidence"), settings.certification)
+        tables["certificates"] = as_written(CERTIFICATES, rows)
     return MetaEvaluation(
-        *(tables, (*notes, *_notes(read, wanted)), _choices(read, wanted)),
-        *((*_of_design(tables), *warnings), read.said.options, read.said.certification),
+        *(tables, (*notes, *_notes(inputs, request)), _choices(inputs, request)),
+        *((*_of_design(tables), *warnings), settings.options, settings.certification),
     )
 
 
-def _read(scores: Sequence[Sheet], ratings: Sequence[Sheet], wanted: Wanted) -> _Read:
-    """All files and all words; raises BadInput with the faults of the files, or of the words."""
+def _check_inputs(
+    scores: Sequence[Sheet], ratings: Sequence[Sheet], request: EvalRequest
+) -> _Inputs:
+    """Read all files and options; raises BadInput with all faults of the files, or of options."""
     problems: list[str] = []
-    scales = said_scales(wanted.scale.items(), problems)
-    ratings = [replace(one, words=scales.words) for one in ratings]
-    of_scores, of_ratings = read_both(scores, ratings, wanted.all_names)
-    given = [one for one in (of_scores, of_ratings) if one is not None]
-    found: list[Any] = []
+    scales = said_scales(request.scale.items(), problems)
+    ratings = [replace(sheet, words=scales.words) for sheet in ratings]
+    of_scores, of_ratings = read_both(scores, ratings, request.all_names)
+    files = [file for file in (of_scores, of_ratings) if file is not None]
+    results: list[Any] = []
     for step in (
-        partial(asked, of_scores, of_ratings, wanted, scales),
-        partial(sliced, given, wanted.named.by),
-        partial(grouped, given, wanted.named),
+        partial(check_request, of_scores, of_ratings, request, scales),
+        partial(find_slices, files, request.columns.by),
+        partial(find_groups, files, request.columns),
     ):
         with collect_problems(problems):
-            found.append(step())
+            results.append(step())
     raise_problems(problems)
-    said, (slices, notes), (groups, more) = found
-    said = said._replace(notes=[*notes, *more, *said.notes])
-    return _Read(of_scores, of_ratings, said, slices, groups)
+    settings, (slices, notes), (groups, of_groups) = results
+    settings = settings._replace(notes=[*notes, *of_groups, *settings.notes])
+    return _Inputs(of_scores, of_ratings, settings, slices, groups)
 
 
 def _tables(
-    read: _Read,
-    scores: Given | None,
-    ratings: Given,
+    inputs: _Inputs,
+    scores: InputTable | None,
+    ratings: InputTable,
     notes: list[str],
-    progress: Told | None,
-    what: str = "",
+    progress: TableProgress | None,
+    prefix: str = "",
 ) -> dict[str, pd.DataFrame]:
-    said, rated = read.said, ratings.table
-    told = None if progress is None else lambda table: progress(f"{what}{table}")
-    if scores is not None:
-        evaluation = Evaluation(
-            *(scores.table, rated, said.criteria, said.better, said.options),
-            groups=read.groups,
-            progress=told,
-            note=notes.append,
-        )
-        made = evaluate(evaluation)
-    else:
-        made = {"agreement": agreement(rated, said.criteria, said.options, read.groups.clusters)}
-    return {**made, "raters": rater_means(rated)}
+    settings, rated, groups = inputs.settings, ratings.table, inputs.groups
+    if scores is None:
+        tables = agreement(rated, settings.criteria, settings.options, groups.clusters)
+        return {"agreement": tables, "raters": rater_means(rated)}
+    evaluation = Evaluation(
+        *(scores.table, rated, settings.criteria, settings.better, settings.options),
+        groups=groups,
+        progress=None if progress is None else lambda table: progress(f"{prefix}{table}"),
+        note=notes.append,
+    )
+    return {**evaluate(evaluation), "raters": rater_means(rated)}
 
 
-def _of_slice(read: _Read, one: Slice, progress: Told | None) -> dict[str, pd.DataFrame] | None:
-    """The slice's tables, as studies that carry its name; None where it has nothing to say."""
-    rated = one.of(read.ratings.table)
-    rated = rated.assign(study=rated["study"] + f", {one.name}").reset_index(drop=True)
-    ratings = read.ratings._replace(table=rated)
-    scores = read.scores
+def _slice_tables(
+    inputs: _Inputs, part: Slice, progress: TableProgress | None
+) -> dict[str, pd.DataFrame] | None:
+    """Return the slice's tables, as studies with its name; None if no text can be evaluated."""
+    rated = part.rows_of(inputs.ratings.table)
+    rated = rated.assign(study=rated["study"] + f", {part.name}").reset_index(drop=True)
+    ratings = inputs.ratings._replace(table=rated)
+    scores = inputs.scores
     if scores is not None:
-        scores = scores._replace(table=one.of(scores.table).reset_index(drop=True))
+        scores = scores._replace(table=part.rows_of(scores.table).reset_index(drop=True))
         try:
-            overlap(scores, ratings)
+            count_overlap(scores, ratings)
         except BadInput:
             return None
     if rated.empty:
         return None
-    return _tables(read, scores, ratings, [], progress, f"{one.name}: ")
+    return _tables(inputs, scores, ratings, [], progress, f"{part.name}: ")
 
 
-def _joined(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """One table of the whole and the slices, as the stage would write and read it.
+def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Join the whole and the slices to a table as the stage would write and read it.
 
-    A table without studies is of scores alone, and stays that of the whole.
+    A table without studies is of scores alone, so only the whole has it.
     """
-    whole_one, *others = pieces
-    if "study" in whole_one and others:
+    table = pieces[0]
+    if "study" in table and len(pieces) > 1:
         filled = [piece for piece in pieces if len(piece)]
-        whole_one = pd.concat(filled, ignore_index=True) if filled else whole_one
-    return as_written(MADE[name], whole_one) if name in MADE else whole_one
+        table = pd.concat(filled, ignore_index=True) if filled else table
+    return as_written(RESULT_TABLES[name], table) if name in RESULT_TABLES else table
 
 
 def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:
-    """What was found or suspected to belong together, each line once."""
-    found = tables["designs"] if "designs" in tables else empty(DESIGNS)
-    said = (text for name in ("found", "suspected") for text in found[name])
-    return list(dict.fromkeys(line for text in said for line in text.splitlines()))
+    """Return the table `designs` as lines: what belongs, or seems to belong, together."""
+    designs = tables["designs"] if "designs" in tables else empty(DESIGNS)
+    texts = (text for name in ("found", "suspected") for text in designs[name])
+    return list(dict.fromkeys(line for text in texts for line in text.splitlines()))
 
 
-def _notes(read: _Read, wanted: Wanted) -> Iterator[str]:
-    given = [one for one in (read.scores, read.ratings) if one is not None]
-    if all("author" not in one.keys for one in given):
-        where = "neither file has" if len(given) > 1 else f"{given[0].name} does not have"
+def _notes(inputs: _Inputs, request: EvalRequest) -> Iterator[str]:
+    files = [file for file in (inputs.scores, inputs.ratings) if file is not None]
+    if all("author" not in file.keys for file in files):
+        where = "neither file has" if len(files) > 1 else f"{files[0].name} does not have"
         yield (
-            f"{where} a column {wanted.named.system!r}: all texts count as one system's."
+            f"{where} a column {request.columns.system!r}: all texts count as one system's."
             " Two texts of one document, and two systems, cannot be compared"
         )
-    for one in given:
-        yield from one.notes
-    yield from read.said.notes
+    for file in files:
+        yield from file.notes
+    yield from inputs.settings.notes
 
 
-def _two_raters(scores: Given, ratings: Given) -> Iterator[str]:
-    """Two files of ratings are easily taken for one of scores and one of ratings."""
+def _warn_of_two_raters(scores: InputTable, ratings: InputTable) -> Iterator[str]:
+    """Warn of equal columns: two files of ratings may be passed as scores and ratings."""
     if scores.cells.columns == ratings.cells.columns:
         both = f"{scores.name} and {ratings.name} have the same columns"
         yield f"{both}; if both hold ratings, name both by --ratings"
 
 
-def _choices(read: _Read, wanted: Wanted) -> dict[str, object]:
-    """What the numbers depend on beside the two files."""
+def _choices(inputs: _Inputs, request: EvalRequest) -> dict[str, object]:
+    """Return all that the numbers depend on beside the two files."""
     scores, ratings = (
-        one and (", ".join(part.name for part in one.cells.parts) or one.name)
-        for one in (read.scores, read.ratings)
+        file and (", ".join(part.name for part in file.cells.parts) or file.name)
+        for file in (inputs.scores, inputs.ratings)
     )
+    settings = inputs.settings
     return {
         "scores": scores,
         "ratings": ratings,
-        "columns": {k: v for k, v in wanted.named._asdict().items() if k != "values"},
-        "better": read.said.better,
-        "criteria": {name: one.model_dump() for name, one in read.said.criteria.items()},
-        "options": {**read.said.options.model_dump(), **read.said.certification.model_dump()},
+        "columns": {k: v for k, v in request.columns._asdict().items() if k != "values"},
+        "better": settings.better,
+        "criteria": {name: c.model_dump() for name, c in settings.criteria.items()},
+        "options": {**settings.options.model_dump(), **settings.certification.model_dump()},
     }
 
 
-def _of_arguments(message: str) -> str:
-    """`--columns doc=id` is `doc='id'`, `--scale a=1..5` is `scale={'a': '1..5'}`, `--lower` is
-    `lower=`."""
+def _with_arguments(message: str) -> str:
+    """Write a message about options of the command line as one about arguments of Python.
+
+    `--columns doc=id` becomes `doc='id'`, `--scale a=1..5` `scale={'a': '1..5'}`, `--lower`
+    `lower=`.
+    """
     return _OPTION.sub(_argument, message)
 
 
-@contextmanager
-def _naming_arguments() -> Iterator[None]:
-    """What is raised inside names arguments."""
-    try:
-        yield
-    except BadInput as error:
-        raise BadInput([_of_arguments(line) for line in error.problems]) from None
-
-
-def _argument(found: re.Match[str]) -> str:
-    option, value = found[1], "".join(shlex.split(found[2] or ""))
-    name = _CALLED.get(option, option)
+def _argument(match: re.Match[str]) -> str:
+    option, value = match[1], "".join(shlex.split(match[2] or ""))
+    name = _ARGUMENTS.get(option, option)
     first, equals, second = value.partition("=")
     if option == "columns" and equals and first in _ROLES:
         return f"{first}={second!r}"

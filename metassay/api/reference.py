@@ -29,59 +29,59 @@ _LISTED = ("Parameters", "Returns", "Raises")
 
 
 def page() -> str:
-    """The Markdown of docs/api.md."""
+    """Return the Markdown of docs/api.md."""
     return "\n".join([_HEAD, *(line for name in _names() for line in _entry(name))])
 
 
 def _names() -> list[str]:
-    every = [(name, getattr(metassay, name)) for name in metassay.__all__]
-    callables = [(name, one) for name, one in every if callable(one)]
-    functions = [name for name, one in callables if not inspect.isclass(one)]
-    return functions + [name for name, one in callables if inspect.isclass(one)]
+    public = [(name, getattr(metassay, name)) for name in metassay.__all__]
+    callables = [(name, value) for name, value in public if callable(value)]
+    classes = [name for name, value in callables if inspect.isclass(value)]
+    return [name for name, _ in callables if name not in classes] + classes
 
 
 def _entry(name: str) -> Iterator[str]:
-    found = getattr(metassay, name)
-    yield from _described(f"## {name}", f"metassay.{name}", found)
-    if not inspect.isclass(found):
+    exported = getattr(metassay, name)
+    yield from _describe(f"## {name}", f"metassay.{name}", exported)
+    if not inspect.isclass(exported):
         return
-    every = {k: v for one in reversed(found.__mro__[:-1]) for k, v in vars(one).items()}
-    for member, value in every.items():
+    members = {k: v for base in reversed(exported.__mro__[:-1]) for k, v in vars(base).items()}
+    for member, value in members.items():
         if member.startswith("_") or not inspect.getdoc(value):
             continue
         if isinstance(value, property):
             yield from (f"### {name}.{member}", "", _text(value), "")
         elif inspect.isfunction(value):
-            yield from _described(f"### {name}.{member}", f"{name}.{member}", value)
+            yield from _describe(f"### {name}.{member}", f"{name}.{member}", value)
 
 
-def _described(heading: str, called: str, found: Any) -> Iterator[str]:
-    yield from (heading, "", "```text", f"{called}{_signature(found)}", "```", "")
-    yield from (_text(found), "")
+def _describe(heading: str, called: str, value: Any) -> Iterator[str]:
+    yield from (heading, "", "```text", f"{called}{_signature(value)}", "```", "")
+    yield from (_text(value), "")
 
 
-def _signature(found: Any) -> str:
-    """Names and defaults; the docstring says the types."""
-    whole = inspect.signature(found)
+def _signature(value: Any) -> str:
+    """Return names and defaults; the docstring has the types."""
+    whole = inspect.signature(value)
     bare = [
-        one.replace(annotation=inspect.Parameter.empty)
-        for one in whole.parameters.values()
-        if one.name != "self"
+        parameter.replace(annotation=inspect.Parameter.empty)
+        for parameter in whole.parameters.values()
+        if parameter.name != "self"
     ]
     return str(whole.replace(parameters=bare, return_annotation=inspect.Signature.empty))
 
 
-def _text(found: Any) -> str:
-    """A docstring as Markdown: sections of numpydoc become headings and lists."""
-    start, *rest = _SECTION.split(inspect.getdoc(found) or "")
+def _text(value: Any) -> str:
+    """Turn a docstring into Markdown: sections of numpydoc become headings and lists."""
+    start, *rest = _SECTION.split(inspect.getdoc(value) or "")
     parts = [start.strip()]
     for title, body in zip(rest[::2], rest[1::2], strict=True):
-        said = body.strip()
+        text = body.strip()
         if title in _LISTED:
-            said = "\n".join(_items(said))
+            text = "\n".join(_items(text))
         elif title == "Examples":
-            said = f"```pycon\n{said.replace('  # doctest: +SKIP', '')}\n```"
-        parts.append(f"**{title}**\n\n{said}")
+            text = f"```pycon\n{text.replace('  # doctest: +SKIP', '')}\n```"
+        parts.append(f"**{title}**\n\n{text}")
     return "\n\n".join(parts)
 
 

@@ -1,4 +1,4 @@
-"""What `meta_eval` and `judge_check` return has in common: tables by name, notes, files."""
+"""The results of `meta_eval` and `judge_check`: tables by name, notes, files."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,14 +12,14 @@ from metassay.core.atomic import whole_folder
 from metassay.format.frames import to_csv
 
 
-def several(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Names, of which one may stand alone."""
+def as_tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the names as a tuple; a string is one name."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """Tables, each an attribute too, and what is worth knowing of them.
+    """Tables, each an attribute too, and notes on them.
 
     `notes`: what was assumed, counted and left out. `choices`: all that the numbers depend on
     beside the input.
@@ -30,18 +30,18 @@ class Results:
     choices: Mapping[str, object] = field(repr=False)
 
     def __getattr__(self, name: str) -> pd.DataFrame:
-        there = self.__dict__.get("tables", {})
-        if name not in there:
-            names = ", ".join(there)
+        tables = self.__dict__.get("tables", {})
+        if name not in tables:
+            names = ", ".join(tables)
             raise AttributeError(f"no table is called {name!r} here; there are: {names}")
-        table: pd.DataFrame = there[name]
+        table: pd.DataFrame = tables[name]
         return table
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.tables]
 
     def table(self, name: str) -> pd.DataFrame:
-        """A table by its name, such as `card`; AttributeError lists the names that there are."""
+        """Return a table by its name, such as `card`; AttributeError lists the names there are."""
         return self.__getattr__(name)
 
     def save(self, folder: str | Path) -> None:
@@ -50,11 +50,11 @@ class Results:
         The folder must be new or empty, and appears whole or not at all; else BadInput. Tables have
         all their digits; a missing number is an empty cell.
         """
-        with whole_folder(Path(folder), "save") as made:
-            self.write(made)
+        with whole_folder(Path(folder), "save") as partial:
+            self.write(partial)
 
     def write(self, folder: Path) -> None:
-        """Write the same to a folder that is there and empty."""
+        """Write the same files to an existing, empty folder."""
         contents = {f"{name}.csv": to_csv(table) for name, table in self.tables.items()}
         contents["choices.json"] = f"{json.dumps(self.choices, indent=2, ensure_ascii=False)}\n"
         for name, lines in self._texts().items():

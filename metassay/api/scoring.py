@@ -64,66 +64,66 @@ def score(
     >>> metassay.score(["the cat sat"], ["the cat"], metrics=["lengths"])["words"].tolist()
     [3.0]
     """
-    given = {"text": _listed("texts", texts)}
-    given |= {
-        what: _listed(f"{what}s", some)
-        for what, some in (("reference", references), ("source", sources))
-        if some is not None
+    inputs = {"text": _as_list("texts", texts)}
+    inputs |= {
+        name: _as_list(f"{name}s", values)
+        for name, values in (("reference", references), ("source", sources))
+        if values is not None
     }
-    _check_lengths(given)
-    chosen = [_chosen(one, given) for one in metrics]
-    index = texts.index if isinstance(texts, pd.Series) else pd.RangeIndex(len(given["text"]))
-    found: dict[str, list[float]] = {}
-    for one in chosen:
-        measured = _measured(one, given)
-        if twice := sorted(set(found) & set(measured)):
+    _check_lengths(inputs)
+    kinds = [_choose(metric, inputs) for metric in metrics]
+    index = texts.index if isinstance(texts, pd.Series) else pd.RangeIndex(len(inputs["text"]))
+    scores: dict[str, list[float]] = {}
+    for kind in kinds:
+        of_kind = _measure(kind, inputs)
+        if twice := sorted(set(scores) & set(of_kind)):
             raise BadInput(f"metrics: {', '.join(twice)} is measured twice; name one kind of it")
-        found |= measured
-    return pd.DataFrame(found, index=index, dtype=np.float64)
+        scores |= of_kind
+    return pd.DataFrame(scores, index=index, dtype=np.float64)
 
 
-def _listed(argument: str, texts: Texts) -> list[str | None]:
+def _as_list(argument: str, texts: Texts) -> list[str | None]:
     if isinstance(texts, str):
         raise BadInput(f"{argument}: is one text; give a list of texts")
-    found = [None if _is_missing(text) else text for text in texts]
-    if wrong := sorted({type(text).__name__ for text in found if not isinstance(text, str | None)}):
+    values = [None if _is_missing(text) else text for text in texts]
+    if wrong := sorted({type(v).__name__ for v in values if not isinstance(v, str | None)}):
         raise BadInput(f"{argument}: has {', '.join(wrong)}; give text (str) or None")
-    return found
+    return values
 
 
 def _is_missing(text: object) -> bool:
     return text is None or text is pd.NA or (isinstance(text, float) and np.isnan(text))
 
 
-def _check_lengths(given: Mapping[str, Sequence[str | None]]) -> None:
-    counts = {f"{what}s": len(some) for what, some in given.items()}
+def _check_lengths(inputs: Mapping[str, Sequence[str | None]]) -> None:
+    counts = {f"{name}s": len(values) for name, values in inputs.items()}
     if len(set(counts.values())) > 1:
-        said = ", ".join(f"{n:,} {what}" for what, n in counts.items())
-        raise BadInput(f"texts: there are {said}; give one of each per text")
+        sizes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+        raise BadInput(f"texts: there are {sizes}; give one of each per text")
 
 
-def _chosen(metric: str | Mapping[str, Any], given: Mapping[str, object]) -> Chosen:
+def _choose(metric: str | Mapping[str, Any], inputs: Mapping[str, object]) -> Chosen:
     block = {"kind": metric, **DEFAULTS.get(metric, {})} if isinstance(metric, str) else metric
     chosen = choose(METRICS, dict(block), where="metrics")
-    lacking = [f"{one}s" for one in _needed(chosen) if one not in given]
+    lacking = [f"{name}s" for name in _needed(chosen) if name not in inputs]
     if lacking:
         raise BadInput(f"metrics: {chosen.kind!r} needs {' and '.join(lacking)}; give them")
     return chosen
 
 
 def _needed(chosen: Chosen) -> list[str]:
-    """What a text is compared with: `source`, `reference`, both or nothing."""
+    """Return what a text is compared with: `source`, `reference`, both or nothing."""
     against = chosen.record.against
     return [] if against == "nothing" else against.split(" and ")
 
 
-def _measured(chosen: Chosen, given: Mapping[str, Sequence[str | None]]) -> dict[str, list[float]]:
-    """Values by metric; NaN where a text, or what it is compared with, is missing."""
-    pairs = list(zip(*(given[one] for one in ("text", *_needed(chosen))), strict=True))
-    there = [place for place, pair in enumerate(pairs) if None not in pair]
-    candidates = [pairs[place][0] for place in there]
-    beside = [pairs[place][1:] or ("",) for place in there]
-    compared = [one if len(one) > 1 else one[0] for one in beside]
+def _measure(chosen: Chosen, inputs: Mapping[str, Sequence[str | None]]) -> dict[str, list[float]]:
+    """Return values by metric; NaN where a text, or what it is compared with, is missing."""
+    pairs = list(zip(*(inputs[name] for name in ("text", *_needed(chosen))), strict=True))
+    complete = [place for place, pair in enumerate(pairs) if None not in pair]
+    candidates = [pairs[place][0] for place in complete]
+    others = [pairs[place][1:] or ("",) for place in complete]
+    compared = [texts if len(texts) > 1 else texts[0] for texts in others]
     try:
         values = chosen.record.measure(candidates, compared, chosen.options)
     except ModuleNotFoundError as error:
@@ -133,11 +133,9 @@ def _measured(chosen: Chosen, given: Mapping[str, Sequence[str | None]]) -> dict
             f"metrics: {chosen.kind!r} needs {error.name}, which is not installed; run:"
             ' pip install "metassay[pipeline]"'
         ) from None
-    found = {}
-    for description in chosen.record.descriptions:
+    scores = {}
+    for metric in chosen.record.descriptions:
         column = np.full(len(pairs), np.nan)
-        column[there] = [
-            np.nan if one.value is None else one.value for one in values[description.name]
-        ]
-        found[description.name] = column.tolist()
-    return found
+        column[complete] = [np.nan if s.value is None else s.value for s in values[metric.name]]
+        scores[metric.name] = column.tolist()
+    return scores

@@ -1,11 +1,11 @@
-"""What columns say of texts: slices (`--by`), and what belongs together (`--cluster` ...)."""
+"""Columns that describe texts: slices (`--by`), and groups (`--cluster` ...)."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.api.columns import TEXT, Given, Named
+from metassay.api.columns import TEXT, ColumnOptions, InputTable
 from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups
@@ -13,7 +13,7 @@ from metassay.tables.names import REFERENCE
 from metassay.tabular.numbers import absent
 from metassay.tabular.rows import Findings
 
-LARGEST = 50  # values of one column: more are hardly slices, and take very long
+LARGEST = 50  # values of a column: slices by more are hardly of use, and take very long
 
 
 class Slice(NamedTuple):
@@ -22,111 +22,108 @@ class Slice(NamedTuple):
     name: str  # `column=value`
     texts: pd.MultiIndex  # doc_id, author, part
 
-    def of(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The rows of `scores` or `ratings` that are of these texts."""
+    def rows_of(self, table: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of `scores` or `ratings` that are of these texts."""
         return table[pd.MultiIndex.from_frame(table[TEXT]).isin(self.texts)]
 
 
-def sliced(given: Sequence[Given], by: Sequence[str]) -> tuple[list[Slice], list[str]]:
-    """Every slice by every column, in order, and what is worth saying of them.
+def find_slices(files: Sequence[InputTable], by: Sequence[str]) -> tuple[list[Slice], list[str]]:
+    """Return every slice by every column, in order, and notes on them.
 
-    A value belongs to a text (doc_id, system, part). A text that no file with the column has takes
-    the value of its document, where that has one only. Raises BadInput where a text has two values,
-    or a column more than LARGEST.
+    A value belongs to a text (doc_id, system, part). A text that is in no file with the column has
+    the value of its document, if that has only one. Raises BadInput where a text has two values, or
+    a column more than LARGEST.
     """
     faults = Findings()
-    values = {column: _of_texts(given, column, faults) for column in by}
+    values = {column: _of_texts(files, column, faults) for column in by}
     problems = faults.lines()
-    for column, found in values.items():
-        if (n := found.nunique()) > LARGEST:
+    for column, of_texts in values.items():
+        if (n := of_texts.nunique()) > LARGEST:
             fix = f"slice by a column of {LARGEST} at most"
             problems.append(f"--by {shown(column)}: has {n} values; {fix}")
-        if not all(str(value).isprintable() for value in found.dropna().unique()):
+        if not all(str(value).isprintable() for value in of_texts.dropna().unique()):
             what = "a value has characters that do not print; clean it"
             problems.append(f"--by {shown(column)}: {what}")
     raise_problems(problems)
     slices, notes = list[Slice](), list[str]()
-    for column, found in values.items():
-        mine = [
+    for column, of_texts in values.items():
+        of_column = [
             Slice(f"{column}={value}", pd.MultiIndex.from_tuples(list(texts.index), names=TEXT))
-            for value, texts in found.groupby(found, sort=True)
+            for value, texts in of_texts.groupby(of_texts, sort=True)
         ]
-        slices += mine
-        notes += _notes(column, mine, int(found.isna().sum()))
+        slices += of_column
+        notes += _notes(column, of_column, int(of_texts.isna().sum()))
     return slices, notes
 
 
-def grouped(given: Sequence[Given], named: Named) -> tuple[Groups, list[str]]:
-    """The documents of each stratum and cluster, the systems of each family; and what to say.
+def find_groups(files: Sequence[InputTable], options: ColumnOptions) -> tuple[Groups, list[str]]:
+    """Return the stratum and cluster of documents, the family of systems; and notes on them.
 
-    Where the column is that of the documents, or systems, each stands for itself. Raises BadInput
-    where a document has two strata or clusters, or a system two families.
+    Where the column is that of the documents, or systems, each is a group of its own. Raises
+    BadInput where a document has two strata or clusters, or a system two families.
     """
     faults = Findings()
-    found, notes = list[dict[str, str]](), list[str]()
+    groups, notes = list[dict[str, str]](), list[str]()
     for option, key in (("strata", "doc_id"), ("cluster", "doc_id"), ("family", "author")):
-        column = getattr(named, option)
-        systems = (one.table[one.table["author"] != REFERENCE] for one in given)
-        every = {name for rows in systems for name in rows[key].unique()}
-        if named.alone(option):
-            found.append({name: name for name in every})
-            continue
-        labels: dict[str, str] = {}
-        found.append(labels)
-        if column:
+        column = getattr(options, option)
+        systems = (file.table[file.table["author"] != REFERENCE] for file in files)
+        names = {name for rows in systems for name in rows[key].unique()}
+        labels = {name: name for name in names} if options.alone(option) else {}
+        if column and not options.alone(option):
             what = "document" if key == "doc_id" else "system"
-            known = _checked(given, column, [key], what, faults)
-            labels |= known[known[column] != ""].groupby(key)[column].first().to_dict()
-            sizes = f"{len(set(labels.values())):,} for {counted(len(every), what)}"
-            notes.append(f"{option} by {column}: {sizes}, {len(every - set(labels)):,} without one")
+            rows = _check_values(files, column, [key], what, faults)
+            labels = rows[rows[column] != ""].groupby(key)[column].first().to_dict()
+            sizes = f"{len(set(labels.values())):,} for {counted(len(names), what)}"
+            notes.append(f"{option} by {column}: {sizes}, {len(names - set(labels)):,} without one")
+        groups.append(labels)
     raise_problems(faults.lines())
-    return Groups(*found), notes
+    return Groups(*groups), notes
 
 
-def _checked(
-    given: Sequence[Given], column: str, keys: Sequence[str], whose: str, faults: Findings
+def _check_values(
+    files: Sequence[InputTable], column: str, keys: Sequence[str], whose: str, faults: Findings
 ) -> pd.DataFrame:
-    """Each row's text and value; a fault where one of `keys` has two."""
-    found = _rows(given, column)
-    filled = found[found[column] != ""]
+    """Return each row's text and value; add a fault where one of `keys` has two values."""
+    rows = _rows(files, column)
+    filled = rows[rows[column] != ""]
     first = filled.groupby([*keys])[column].transform("first")
-    for at in filled[filled[column] != first].to_dict("records"):
+    for row in filled[filled[column] != first].to_dict("records"):
         what = f"{shown(column)} is not what another row says of the same {whose}"
-        where = "/".join(shown(at[key]) for key in keys)
-        place = given[int(at["file"])].cells.at(int(at["row"]))
+        where = "/".join(shown(row[key]) for key in keys)
+        place = files[int(row["file"])].cells.at(int(row["row"]))
         faults.add(place, what, f"give each {whose} one value", where)
-    return found
+    return rows
 
 
-def _of_texts(given: Sequence[Given], column: str, faults: Findings) -> "pd.Series[str]":
-    """The value of every text, as the index has them; missing where there is none."""
-    known = _checked(given, column, TEXT, "text", faults)
-    texts = pd.concat([one.table[TEXT] for one in given]).drop_duplicates()
+def _of_texts(files: Sequence[InputTable], column: str, faults: Findings) -> "pd.Series[str]":
+    """Return the value of every text, indexed by TEXT; missing where there is none."""
+    rows = _check_values(files, column, TEXT, "text", faults)
+    texts = pd.concat([file.table[TEXT] for file in files]).drop_duplicates()
     texts = texts[texts["author"] != REFERENCE]
     index = pd.MultiIndex.from_frame(texts)
-    filled = known[known[column] != ""]
-    own = filled.drop_duplicates(TEXT).set_index(TEXT)[column]
+    filled = rows[rows[column] != ""]
+    of_text = filled.drop_duplicates(TEXT).set_index(TEXT)[column]
     per_document = filled.groupby("doc_id")[column].agg(["nunique", "first"])
-    alone = per_document.loc[per_document["nunique"] == 1, "first"]
-    of_document = texts["doc_id"].map(alone).set_axis(index)
-    unseen = ~index.isin(pd.MultiIndex.from_frame(known[TEXT]))
-    return own.reindex(index).astype("object").fillna(of_document.where(unseen))
+    unique = per_document.loc[per_document["nunique"] == 1, "first"]
+    of_document = texts["doc_id"].map(unique).set_axis(index)
+    unseen = ~index.isin(pd.MultiIndex.from_frame(rows[TEXT]))
+    return of_text.reindex(index).astype("object").fillna(of_document.where(unseen))
 
 
 def _notes(column: str, slices: Sequence[Slice], missing: int) -> Iterator[str]:
-    each = (f"{one.name.partition('=')[2]} ({len(one.texts):,})" for one in slices)
-    yield f"slices by {column}, with their texts: {', '.join(each) or 'none'}"
+    sizes = (f"{part.name.partition('=')[2]} ({len(part.texts):,})" for part in slices)
+    yield f"slices by {column}, with their texts: {', '.join(sizes) or 'none'}"
     if missing:
         yield f"{counted(missing, 'text')} without {column}: in no slice, only in the whole"
 
 
-def _rows(given: Sequence[Given], column: str) -> pd.DataFrame:
-    """Each row's text, file, place and value; "" where that is missing."""
+def _rows(files: Sequence[InputTable], column: str) -> pd.DataFrame:
+    """Return each row's text, file, row and value; "" where that is missing."""
     frames = [
-        one.texts[[*TEXT, "row", column]].assign(file=number)
-        for number, one in enumerate(given)
-        if column in one.texts
+        file.texts[[*TEXT, "row", column]].assign(file=number)
+        for number, file in enumerate(files)
+        if column in file.texts
     ]
-    found = pd.concat(frames, ignore_index=True)
-    found[column] = found[column].where(~found[column].map(absent), "")
-    return found
+    rows = pd.concat(frames, ignore_index=True)
+    rows[column] = rows[column].where(~rows[column].map(absent), "")
+    return rows

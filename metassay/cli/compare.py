@@ -1,6 +1,6 @@
-"""The command `metassay compare`: two states of the numbers, what is printed, the exit code.
+"""The command `metassay compare`: compare two states of the numbers, print, return the exit code.
 
-An option names a state: here, accepted, a folder of tables, a revision of git.
+A state is the working copy, the accepted one, a folder of tables, or a revision of git.
 """
 
 import argparse
@@ -35,131 +35,131 @@ from metassay.tracking.comparison.differences import (
 )
 from metassay.tracking.comparison.sides import FOLDER, LOCK, OF_ACCEPTED, State, state_of
 
-ROWS, LINES = 20, 8  # so many are printed; files have all of them
+ROWS, LINES = 20, 8  # printed at most; files have all
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """Compare, print, write what is asked for; the exit code."""
-    files = {"--csv": chosen.csv, "--md": chosen.md, "--junit": chosen.junit}
-    there = [option for option, file in files.items() if file and is_stdout(file)]
-    if len(there) > 1:
-        raise BadInput(f"{' and '.join(there)}: stdout has room for one; name files for the others")
+def run(args: argparse.Namespace) -> int:
+    """Compare, print and write what the options ask for; return the exit code."""
+    files = {"--csv": args.csv, "--md": args.md, "--junit": args.junit}
+    to_stdout = [option for option, file in files.items() if file and is_stdout(file)]
+    if len(to_stdout) > 1:
+        both = " and ".join(to_stdout)
+        raise BadInput(f"{both}: stdout has room for one; name files for the others")
     # Two folders of tables need no project.
     options = comparison_options(load()) if PARAMS.is_file() else ComparisonOptions()
-    compared = (_of_systems if chosen.systems else _of_sides)(chosen, options)
-    _write(chosen, compared)  # first: who reads on may close the terminal's pipe
-    console = Console(stderr=bool(there))  # stdout is that file's alone
-    for one in compared:
-        _print(one, console)
-    return _ended(compared, chosen.fail_on)
+    comparisons = (_of_systems if args.systems else _of_sides)(args, options)
+    _write(args, comparisons)  # before printing: a reader may close the terminal's pipe
+    console = Console(stderr=bool(to_stdout))  # stdout is that file's alone
+    for comparison in comparisons:
+        _print(comparison, console)
+    return _exit_code(comparisons, args.fail_on)
 
 
-def _of_systems(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
-    if chosen.before:
+def _of_systems(args: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
+    if args.before:
         raise BadInput("--systems compares two systems of the state of --after; omit --before")
-    side = state_of(chosen.after)
-    names = benchmarks_of([side], chosen.names)
+    side = state_of(args.after)
+    names = benchmarks_of([side], args.names)
     if len(names) != 1:
         raise BadInput(f"--systems: name one benchmark; there are: {', '.join(names)}")
-    first, second = chosen.systems
-    return [compare_systems(side.load(names[0]), first, second, options, parts=chosen.parts)]
+    first, second = args.systems
+    return [compare_systems(side.load(names[0]), first, second, options, parts=args.parts)]
 
 
-def _of_sides(chosen: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
-    before = OF_ACCEPTED if chosen.before is None else chosen.before
-    sides = [state_of(before), state_of(chosen.after)]
+def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comparison]:
+    before = OF_ACCEPTED if args.before is None else args.before
+    sides = [state_of(before), state_of(args.after)]
     if sides[0].same_as(sides[1]):
         both = " and ".join(side.word for side in sides)
         raise BadInput(f"--before and --after: {both} are the same state; name two that differ")
-    names = benchmarks_of(sides, chosen.names)
-    made: list[Comparison] = []
+    names = benchmarks_of(sides, args.names)
+    comparisons: list[Comparison] = []
     problems: list[str] = []
     for name in names:
         with collect_problems(problems):
             before, after = (side.load(name) for side in sides)
-            made.append(
-                compare(before, after, options, parts=chosen.parts, n_benchmarks=len(names))
-            )
-    if problems and made:  # never fewer than were asked for, unless their user says so
-        able = " ".join(one.benchmark for one in made)
-        problems.append(f"`metassay compare {able}` compares only what can be compared")
+            comparison = compare(before, after, options, parts=args.parts, n_benchmarks=len(names))
+            comparisons.append(comparison)
+    if problems and comparisons:  # fewer than the user named are compared only if they say so
+        possible = " ".join(comparison.benchmark for comparison in comparisons)
+        problems.append(f"`metassay compare {possible}` compares only what can be compared")
     raise_problems(dict.fromkeys(problems))
-    return made
+    return comparisons
 
 
-def _print(one: Comparison, console: Console) -> None:
-    changes = words.sort_changes(one.differences.changes)
+def _print(comparison: Comparison, console: Console) -> None:
+    changes = words.sort_changes(comparison.differences.changes)
     rows = [row for row in records(changes) if row["verdict"] in words.SHOWN]
-    title = f"{one.benchmark}: {one.before} -> {one.after}: {words.verdict_counts(changes)}"
-    say(console, title, wrap=False)
+    title = f"{comparison.benchmark}: {comparison.before} -> {comparison.after}"
+    say(console, f"{title}: {words.verdict_counts(changes)}", wrap=False)
     if rows:
         console.print(_table(rows[:ROWS]))
     lines = _more(len(rows) - ROWS, "rows")
-    behind = words.documents_of_regressed(one)
+    behind = words.documents_of_regressed(comparison)
     if behind:
         keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in behind[:LINES])
         lines += [f"documents behind regressions: {keys}"]
         lines += _more(len(behind) - LINES, "documents")
     lines += filter(None, [words.missing_answers(changes)])
-    lines += [] if one.of_systems else words.cause_lines(one.causes)
-    certificates = list(words.certificate_lines(one.certificates))
+    lines += [] if comparison.of_systems else words.cause_lines(comparison.causes)
+    certificates = list(words.certificate_lines(comparison.certificates))
     lines += [f"certificate: {line}" for line in certificates[:LINES]]
     lines += _more(len(certificates) - LINES, "certificates", "--md FILE has")
     say(console, *lines, wrap=False)
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    """A row per difference, under its verdict; names fold where there is no room."""
-    made = ruled(
+    """Return a table with a row per difference, under its verdict; long names fold."""
+    table = ruled(
         Column("metric", overflow="fold", ratio=1),
         Column("system", overflow="fold"),
         *map(numbers, ("before", "after", "p")),
         Column("difference", justify="right"),
     )
-    for verdict, some in groupby(rows, key=itemgetter("verdict")):
-        made.add_row(Text(verdict, style="bold red" if verdict == REGRESSED else "bold"))
-        for row in some:
+    for verdict, of_verdict in groupby(rows, key=itemgetter("verdict")):
+        table.add_row(Text(verdict, style="bold red" if verdict == REGRESSED else "bold"))
+        for row in of_verdict:
             cells = [words.label(row), row["author"], shown(row["before"]), shown(row["after"])]
-            made.add_row(*map(Text, [*cells, probability(row["p_adjusted"]), words.interval(row)]))
-        made.add_section()
-    return made
+            table.add_row(*map(Text, [*cells, probability(row["p_adjusted"]), words.interval(row)]))
+        table.add_section()
+    return table
 
 
-def _more(many: int, what: str, where: str = "--csv FILE has") -> list[str]:
-    return [f"and {many:,} more {what}: {where} all"] if many > 0 else []
+def _more(n: int, what: str, where: str = "--csv FILE has") -> list[str]:
+    return [f"and {n:,} more {what}: {where} all"] if n > 0 else []
 
 
-def _write(chosen: argparse.Namespace, compared: Sequence[Comparison]) -> None:
-    for file, text_of in ((chosen.csv, _csv), (chosen.md, words.markdown)):
+def _write(args: argparse.Namespace, comparisons: Sequence[Comparison]) -> None:
+    for file, text_of in ((args.csv, _csv), (args.md, words.markdown)):
         if file:
             with whole_file(file) as out:
-                out.write(text_of(compared).encode("utf-8"))
-    if chosen.junit:
-        words.write_junit(compared, chosen.junit)
+                out.write(text_of(comparisons).encode("utf-8"))
+    if args.junit:
+        words.write_junit(comparisons, args.junit)
 
 
-def _csv(compared: Sequence[Comparison]) -> str:
-    first, *others = [to_csv(words.table(one)) for one in compared]
+def _csv(comparisons: Sequence[Comparison]) -> str:
+    first, *others = [to_csv(words.table(comparison)) for comparison in comparisons]
     return first + "".join(text.split("\n", 1)[1] for text in others)
 
 
-def _ended(compared: Sequence[Comparison], fail_on: str) -> int:
-    for one in compared:
-        for line in words.outdated_lines(one):
+def _exit_code(comparisons: Sequence[Comparison], fail_on: str) -> int:
+    for comparison in comparisons:
+        for line in words.outdated_lines(comparison):
             print(line, file=sys.stderr)
-    regressed = [one.benchmark for one in compared if one.differences.regressed]
+    regressed = [c.benchmark for c in comparisons if c.differences.regressed]
     if regressed:
         print(f"regressed: {', '.join(regressed)}", file=sys.stderr)
     if regressed and fail_on == "regressed":
         return WORSE
-    lacking = [one.benchmark for one in compared if one.differences.lacking]
+    lacking = [c.benchmark for c in comparisons if c.differences.lacking]
     if lacking:
         print(f"answers are missing: {', '.join(lacking)}", file=sys.stderr)
-    return INCOMPLETE if lacking or any(one.outdated[1] for one in compared) else DONE
+    return INCOMPLETE if lacking or any(c.outdated[1] for c in comparisons) else DONE
 
 
 def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
-    """The benchmarks to compare: those named, else all that have scores on every side."""
+    """Return the benchmarks to compare: those named, or all with scores on every side."""
     folders = [side for side in sides if side.kind == FOLDER]
     if folders and len(set(named)) > 1:
         raise BadInput("a folder of tables is of one benchmark; name no more than one")
@@ -174,14 +174,12 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
         return list(dict.fromkeys(named))
     if folders:
         return [Path(folders[-1].word).resolve().name]
-    found = {side.word: side.benchmarks() for side in sides}
-    both = sorted(set.intersection(*found.values()))
+    of_sides = {side.word: side.benchmarks() for side in sides}
+    both = sorted(set.intersection(*of_sides.values()))
     if not both:
-        said = "; ".join(
-            f"{word}: {', '.join(sorted(has)) or 'none'}" for word, has in found.items()
-        )
+        there = "; ".join(f"{w}: {', '.join(sorted(n)) or 'none'}" for w, n in of_sides.items())
         remedy = f"run one there and commit its {LOCK}"
         if any(side.kind == OF_ACCEPTED for side in sides):
             remedy = "accept one: `metassay watch accept BENCHMARK`"
-        raise BadInput(f"no benchmark has scores on every side ({said}); {remedy}")
+        raise BadInput(f"no benchmark has scores on every side ({there}); {remedy}")
     return both

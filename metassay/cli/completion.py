@@ -1,7 +1,7 @@
 """`metassay completion`: a shell's script that completes commands, options and names.
 
-shtab makes the script of the parser itself, so a new command needs no line here. What an argument
-takes, its metavar says: BENCHMARK is a name in the project, and of paths DIR is a folder. The shell
+shtab writes the script from the parser itself, so a new command needs no line here. The metavar
+of an argument tells what it takes: BENCHMARK is a name in the project, DIR a folder. The shell
 itself lists names when Tab is pressed: Python doesn't start.
 """
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import shtab
 
-# Lists names in sh, zsh and fish alike; no globs, since these shells differ where nothing matches.
-# Only what may be a name: bash runs what looks like a command in the words that it is to offer.
+# Shell code that lists names in sh, zsh and fish; no globs, which differ where nothing matches.
+# It lists only valid names: bash would run commands in the words that it offers.
 NAMES = {
     "BENCHMARK": (
         "find benchmarks -mindepth 2 -maxdepth 2 -name params.yaml 2>/dev/null"
@@ -27,20 +27,20 @@ NAMES = {
 FOLDER = "DIR"
 
 
-def completion(chosen: argparse.Namespace) -> int:
-    """Print the script of the chosen shell."""
-    from metassay.cli.main import parser  # which imports the commands, this one among them
+def completion(args: argparse.Namespace) -> int:
+    """Print the script of the shell."""
+    from metassay.cli.main import parser  # imports the commands, this one among them
 
-    print(script(parser(), chosen.shell))
+    print(script(parser(), args.shell))
     return 0
 
 
 def script(parser: argparse.ArgumentParser, shell: str) -> str:
-    """What `shell` reads (bash, zsh or fish) to complete the words that `parser` takes."""
+    """Return what `shell` (bash, zsh or fish) reads to complete the words that `parser` takes."""
     for action in _actions(parser):
-        completed = _completed(action)
-        if completed is not None:
-            action.complete = completed  # type: ignore[attr-defined] # where shtab looks for it
+        complete = _completion(action)
+        if complete is not None:
+            action.complete = complete  # type: ignore[attr-defined] # where shtab looks for it
     return shtab.complete(parser, shell)
 
 
@@ -50,13 +50,13 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
         if isinstance(action, argparse._SubParsersAction):
             for summary in action._choices_actions:
                 command = action.choices[summary.dest]
-                # shtab would show the first line of the description, which ends in mid-sentence.
+                # shtab would show the first line of the description, which ends mid-sentence.
                 command.description = summary.help
                 yield from _actions(command)
 
 
-def _completed(action: argparse.Action) -> dict[str, object] | None:
-    """How shtab should complete an argument; None where only the user knows what to write."""
+def _completion(action: argparse.Action) -> dict[str, object] | None:
+    """Return how shtab should complete an argument; None if only the user knows what to write."""
     metavar = str(action.metavar)
     if metavar not in NAMES:
         folder = shtab.DIRECTORY if metavar == FOLDER else shtab.FILE

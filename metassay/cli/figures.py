@@ -1,4 +1,4 @@
-"""The command `figures`: draws what can be drawn, and says what cannot and why."""
+"""The command `figures`: draw figures of papers, and tell why the others cannot be drawn."""
 
 import argparse
 import fcntl
@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from metassay.cli.project import checked
-from metassay.cli.running import refreshed, run_flows
+from metassay.cli.project import check_project
+from metassay.cli.running import refresh_code_yaml, run_flows
 from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, FAILED, INCOMPLETE
 from metassay.core.options import BENCHMARKS, PARAMS
@@ -30,49 +30,49 @@ from metassay.paper_figures.papers import PAPERS
 from metassay.versions.code_yaml import of_module
 
 
-def figures(chosen: argparse.Namespace) -> int:
-    """Bring the figures of papers up to date; the exit code."""
-    checked([])
-    refreshed()
-    papers = list(dict.fromkeys(chosen.paper or PAPERS))
-    _of_this_project(papers)
+def figures(args: argparse.Namespace) -> int:
+    """Bring the figures of papers up to date; return the exit code."""
+    check_project([])
+    refresh_code_yaml()
+    papers = list(dict.fromkeys(args.paper or PAPERS))
+    _check_benchmarks(papers)
     missing = {paper: missing_benchmarks(PAPERS[paper], inputs_in(Path())) for paper in papers}
-    fed = {paper: sum(not record.open for record in PAPERS[paper]) for paper in papers}
-    whole = [p for p in papers if fed[p] and not missing[p] and not chosen.format]
+    drawable = {paper: sum(not record.open for record in PAPERS[paper]) for paper in papers}
+    whole = [p for p in papers if drawable[p] and not missing[p] and not args.format]
     code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ)) if whole else DONE
     if code not in (DONE, FAILED):
         return code
-    drawn = [] if code else whole  # a stage that failed left nothing, or no word on what it left
-    here = {
-        paper: _draw_here(paper, chosen.format or FORMATS)
+    by_stage = [] if code else whole  # a stage that failed has left no figures
+    outcomes = {
+        paper: _draw_here(paper, args.format or FORMATS)
         for paper in papers
-        if paper not in drawn and fed[paper] > len(missing[paper])
+        if paper not in by_stage and drawable[paper] > len(missing[paper])
     }
-    there = {paper: {*one.drawn, *one.unchanged} for paper, one in here.items()}
-    there |= {paper: _files(paper) for paper in drawn}
+    drawn = {paper: {*outcome.drawn, *outcome.unchanged} for paper, outcome in outcomes.items()}
+    drawn |= {paper: _files(paper) for paper in by_stage}
     for paper in papers:
-        _tell(paper, missing[paper], there.setdefault(paper, set()), here.get(paper))
-    if all(len(there[paper]) == fed[paper] for paper in papers):
+        _print(paper, missing[paper], drawn.setdefault(paper, set()), outcomes.get(paper))
+    if all(len(drawn[paper]) == drawable[paper] for paper in papers):
         return code
-    return INCOMPLETE if any(there.values()) else FAILED
+    return INCOMPLETE if any(drawn.values()) else FAILED
 
 
-def _of_this_project(papers: Sequence[str]) -> None:
+def _check_benchmarks(papers: Sequence[str]) -> None:
     records = [record for paper in papers for record in PAPERS[paper]]
-    feeding = sorted({benchmark for record in records for benchmark, _ in needed_tables(record)})
-    if feeding and not any((BENCHMARKS / one / PARAMS.name).is_file() for one in feeding):
+    needs = sorted({benchmark for record in records for benchmark, _ in needed_tables(record)})
+    if needs and not any((BENCHMARKS / name / PARAMS.name).is_file() for name in needs):
         raise BadInput(
-            f"{', '.join(papers)}: drawn from {', '.join(feeding)}, of which {BENCHMARKS}/ has"
+            f"{', '.join(papers)}: drawn from {', '.join(needs)}, of which {BENCHMARKS}/ has"
             " none: run this in a copy of Metassay's own repository, which has these benchmarks"
         )
 
 
 def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
-    """Without DVC, which runs a stage only where all is there that it reads, and in order."""
+    """Draw without DVC, which would run the stage only with all of its inputs, and in order."""
     lock = Path(LOCK.format(paper))
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("w") as locked:
-        # Others may draw this paper: its stage holds the same lock.
+        # The paper's stage holds the same lock, so that no two processes draw it.
         fcntl.flock(locked, fcntl.LOCK_EX)
         outcome = draw_paper(
             PAPERS[paper],
@@ -91,22 +91,24 @@ def _files(paper: str) -> set[str]:
     return {file.stem for file in Path(FIGURES, paper).iterdir()}
 
 
-def _tell(paper: str, missing: dict[str, list[str]], there: set[str], here: Outcome | None) -> None:
-    fed = [record.name for record in PAPERS[paper] if not record.open]
-    place = f"{FIGURES}/{paper}/" if there else "nothing drawn"
-    n_open = len(PAPERS[paper]) - len(fed)
-    print(f"{paper}: {place}; {len(there):,} of {len(fed):,} drawn, {n_open:,} open")
+def _print(
+    paper: str, missing: dict[str, list[str]], drawn: set[str], outcome: Outcome | None
+) -> None:
+    drawable = [record.name for record in PAPERS[paper] if not record.open]
+    place = f"{FIGURES}/{paper}/" if drawn else "nothing drawn"
+    n_open = len(PAPERS[paper]) - len(drawable)
+    print(f"{paper}: {place}; {len(drawn):,} of {len(drawable):,} drawn, {n_open:,} open")
     by_remedy: dict[str, list[str]] = {}
     for name, benchmarks in missing.items():
         by_remedy.setdefault(remedy(benchmarks), []).append(name)
     for what, names in by_remedy.items():
         print(f"  not drawn, because tables are missing: {', '.join(names)}; {what}")
-    stopped = here.damaged if here else {}
-    for line in damage_lines(stopped):
+    damaged = outcome.damaged if outcome else {}
+    for line in damage_lines(damaged):
         print(f"  {line}")
-    empty = [name for name in fed if name not in {*there, *missing, *stopped}]
+    empty = [name for name in drawable if name not in {*drawn, *missing, *damaged}]
     if empty:
         print(f"  not drawn, because their tables lack the numbers: {', '.join(empty)}")
-    fileless = [name for name in fed if name in there - _files(paper)] if there else []
+    fileless = [name for name in drawable if name in drawn - _files(paper)] if drawn else []
     if fileless:
         print(f"  no file in these formats: {', '.join(fileless)}")

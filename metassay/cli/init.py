@@ -1,4 +1,4 @@
-"""`metassay init` makes a project for one's own data, `metassay update` brings one up to date."""
+"""`metassay init` makes a project for own data, `metassay update` brings a project up to date."""
 
 import argparse
 import os
@@ -19,77 +19,77 @@ from metassay.versions.code_yaml import FILE as CODE
 from metassay.versions.code_yaml import put, refresh
 
 
-def init(chosen: argparse.Namespace) -> int:
-    """Make a project; the exit code, that of the run if one was asked for."""
-    folder: Path = chosen.folder
+def init(args: argparse.Namespace) -> int:
+    """Make a project; return the exit code, that of the run if there was one."""
+    folder: Path = args.folder
     check_place(folder)
-    name = chosen.name or name_of(folder)
+    name = args.name or name_of(folder)
     if problem := name_problem(name, BESIDE_REPORTS):
         raise BadInput(f"--name {name!r}: {problem}")
-    content = _content(chosen, name)
+    content = _content(args, name)
     if content is None:
         print("nothing was made", file=sys.stderr)
         return REFUSED
-    said = make(folder, content)
+    notes = make(folder, content)
     print(f"made the project {folder}, with benchmark {name}")
-    for line in said:
+    for line in notes:
         print(f"note: {line}")
-    if not chosen.run:
-        there = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
-        print(f"next: {there}metassay run {name}")
+    if not args.run:
+        change = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+        print(f"next: {change}metassay run {name}")
         return DONE
     return _run(folder, name)
 
 
 def update(_: argparse.Namespace) -> int:
-    """Bring the project here up to date, and say what changed."""
+    """Bring the project in this folder up to date, and print what changed."""
     if is_own_repository(Path()):  # its dvc.yaml files and code.yaml
         dags = [str(file) for file, text in own_dags(Path()).items() if put(Path(file), text)]
         print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
         print(f"{CODE} {'was updated; commit it' if refresh(Path()) else 'is up to date'}")
         return DONE
     before = read_record(Path())
-    done = bring_up_to_date(Path())
-    for name, what in sorted(done.changed.items()):
+    result = bring_up_to_date(Path())
+    for name, what in sorted(result.changed.items()):
         print(f"{what}: {name}")
-    for name in done.beside:
+    for name in result.beside:
         print(f"kept as you edited it: {name}; the new version is {name}.new")
-    for name in done.removed:
+    for name in result.removed:
         print(f"not brought back, since you removed it: {name}")
     print(version_line(before.version if before else None))
-    if done:
+    if result:
         print("review with `git diff`, then commit")
     return DONE
 
 
-def _content(chosen: argparse.Namespace, name: str) -> Content | None:
-    if not chosen.texts:
-        if chosen.ratings or chosen.scores or chosen.columns:
+def _content(args: argparse.Namespace, name: str) -> Content | None:
+    if not args.texts:
+        if args.ratings or args.scores or args.columns:
             raise BadInput(
                 "--texts is missing: ratings and scores are about texts; name their file"
             )
         return example(name)
     from metassay.project.spreadsheets import summary
-    from metassay.project.spreadsheets.read import KINDS, Asked, read_all
+    from metassay.project.spreadsheets.read import KINDS, Inputs, read_all
 
-    files = {kind: getattr(chosen, kind) for kind in KINDS if getattr(chosen, kind)}
+    files = {kind: getattr(args, kind) for kind in KINDS if getattr(args, kind)}
     options = ("columns", "reference", "lower", "higher", "neither", "primary")
-    asked = Asked(
-        files=files, scales=chosen.scale, **{name: getattr(chosen, name) for name in options}
+    request = Inputs(
+        files=files, scales=args.scale, **{name: getattr(args, name) for name in options}
     )
-    found = read_all(asked)
-    for line in summary.lines(found, summary.settings_of(found.rows)):
+    spreadsheets = read_all(request)
+    for line in summary.lines(spreadsheets, summary.settings_of(spreadsheets.rows)):
         print(line)
-    more = ["--name", chosen.name] if chosen.name else []
-    more += ["--run"] if chosen.run else []
-    if not chosen.yes and not _confirmed(summary.command(chosen.folder, asked, found, more)):
+    more = ["--name", args.name] if args.name else []
+    more += ["--run"] if args.run else []
+    if not args.yes and not _confirm(summary.command(args.folder, request, spreadsheets, more)):
         return None
-    named = [path.name for paths in files.values() for path in paths]
-    return summary.project_of(name, found, named)
+    names = [path.name for paths in files.values() for path in paths]
+    return summary.project_of(name, spreadsheets, names)
 
 
-def _confirmed(command: str) -> bool:
-    """Ask once; without a terminal nobody can answer, and the command that confirms is told."""
+def _confirm(command: str) -> bool:
+    """Ask once; without a terminal, raise BadInput with the command that confirms."""
     if not sys.stdin.isatty():
         raise BadInput(
             "the guesses need a confirmation, and there is no terminal; nothing was made. Correct"
@@ -102,14 +102,14 @@ def _confirmed(command: str) -> bool:
 
 
 def _run(folder: Path, name: str) -> int:
-    """Make the report, by plain processes: without language models there is nothing to retry."""
+    """Make the report without Prefect: without language models there is nothing to retry."""
     from metassay.cli.running import run
 
     before = Path.cwd()
     os.chdir(folder)
     try:
-        none = {"prefect_api": None, "mirror": None, "ask_again": False, "only": None}
-        code = run(argparse.Namespace(names=[name], jobs=2, no_prefect=True, **none))
+        unused = {"prefect_api": None, "mirror": None, "ask_again": False, "only": None}
+        code = run(argparse.Namespace(names=[name], jobs=2, no_prefect=True, **unused))
         if page(name).exists():
             print(f"open {page(name).resolve().as_uri()}")
         return code

@@ -1,4 +1,4 @@
-"""`metassay ledger`: what answers cost, before and after they are asked."""
+"""`metassay ledger`: the costs of answers, before and after a run."""
 
 import argparse
 import sys
@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from metassay.cli.project import checked
+from metassay.cli.project import check_project
 from metassay.cli.terminal import folded
 from metassay.core.atomic import is_stdout
 from metassay.core.errors import BadInput
@@ -23,39 +23,39 @@ from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.project import cost as plan
 
 
-def cost(chosen: argparse.Namespace) -> int:
-    """Print what the next run would ask, and what that costs."""
-    name, params, registry = chosen.name, checked([chosen.name]), load_registry()
+def cost(args: argparse.Namespace) -> int:
+    """Print what the next run would ask, and its cost."""
+    name, params, registry = args.name, check_project([args.name]), load_registry()
     with dry_session(params, params.data_of(name)) as session:
         if name in params.judge_tests:
-            found = plan.plan_test(params, name, registry, session)
+            costs = plan.plan_test(params, name, registry, session)
         elif name in params.segment_tests:
-            found = plan.plan_segment_test(params, name, registry, session)
+            costs = plan.plan_segment_test(params, name, registry, session)
         elif name in params.tunings:
-            found = plan.Plan([], [])
+            costs = plan.Plan([], [])
         else:
-            found = plan.plan(plan.run_of(params, name, registry, session))
+            costs = plan.plan(plan.load_run(params, name, registry, session))
         spent = session.spent
     console = Console()
-    if not found.planned:
+    if not costs.planned:
         console.print(f"{name} asks no language model and costs nothing")
         return 0
     heads = ("stage", "model", "questions", "in ledger", "tokens to read", "to write", "cost")
     table = folded(*heads, title=f"{name}: questions still to ask")
-    for one in found.planned:
-        table.add_row(*map(Text, _planned(one)))
+    for row in costs.planned:
+        table.add_row(*map(Text, _cells(row)))
     console.print(table)
-    for one in found.planned:
-        console.print(f"{one.stage}: {one.estimate.counted}", soft_wrap=True)
-    for note in [*found.notes, *plan.refusals(params, name, session, found.planned)]:
+    for row in costs.planned:
+        console.print(f"{row.stage}: {row.estimate.counted}", soft_wrap=True)
+    for note in [*costs.notes, *plan.refusals(params, name, session, costs.planned)]:
         console.print(f"note: {note}", markup=False, soft_wrap=True)
-    for line in _totals(found.planned, params.max_cost, spent):
+    for line in _totals(costs.planned, params.max_cost, spent):
         console.print(line, soft_wrap=True)
     return 0
 
 
 def stats(_: argparse.Namespace) -> int:
-    """Print what the ledger holds, what was paid and what was saved."""
+    """Print what the ledger holds, what was paid and what it saved."""
     console = Console()
     if not LEDGER.exists():
         console.print(f"{LEDGER} does not exist: nothing was asked or imported yet")
@@ -63,58 +63,58 @@ def stats(_: argparse.Namespace) -> int:
     with Ledger(LEDGER) as ledger:
         holdings, attempts = ledger.holdings(), ledger.attempts()
         spent = spending(ledger, ACCOUNT)
-        watching = beginning_with(ledger, SENTINEL)
+        by_sentinels = beginning_with(ledger, SENTINEL)
     table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
     for model, status, *counts in holdings:
         table.add_row(*map(Text, (model, status, *(f"{number:,}" for number in counts))))
     console.print(table)
-    ended = ", ".join(f"{code} {count:,}" for code, count in attempts.items()) or "none"
-    console.print(f"requests sent, by what came of them: {ended}", soft_wrap=True)
+    codes = ", ".join(f"{code} {count:,}" for code, count in attempts.items()) or "none"
+    console.print(f"requests sent, by what came of them: {codes}", soft_wrap=True)
     money = f" {spent.currency}" if spent.currency else " (no prices)"
     console.print(
         f"paid: {spent.spent:.4f}{money}; with calls whose cost is not known, at most"
         f" {spent.at_most:.4f}. The ledger saved {spent.saved:.4f}, in {spent.hits:,} answers.",
         soft_wrap=True,
     )
-    for currency, amount in watching.items():
+    for currency, amount in by_sentinels.items():
         console.print(f"sentinels paid beside that at most {amount:.4f} {currency}", soft_wrap=True)
     return 0
 
 
-def export_all(chosen: argparse.Namespace) -> int:
+def export_all(args: argparse.Namespace) -> int:
     """Write every answer."""
-    said = sys.stderr if is_stdout(chosen.file) else sys.stdout
+    stream = sys.stderr if is_stdout(args.file) else sys.stdout
     with Ledger(LEDGER) as ledger, owner_alone():
-        print(f"{chosen.file}: {export(ledger, chosen.file):,} answers", file=said)
+        print(f"{args.file}: {export(ledger, args.file):,} answers", file=stream)
     return 0
 
 
-def import_all(chosen: argparse.Namespace) -> int:
-    """Add answers of tables."""
+def import_all(args: argparse.Namespace) -> int:
+    """Add the answers of tables of responses."""
     files: list[Path] = []
-    for path in chosen.files:
+    for path in args.files:
         if not path.exists():
             raise BadInput(f"{path} does not exist; name a table of responses, or a folder of them")
-        # A folder's one by one: two stages may have asked the same.
+        # A folder's files one by one: two stages may have asked the same.
         files += sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     with Ledger(LEDGER) as ledger:
-        done = import_(ledger, files, replace=chosen.replace)
-    line = f"{done.rows:,} answers read, {done.added:,} new, {done.same:,} known"
-    if done.different:
-        left = "replaced" if chosen.replace else "kept (--replace takes those of the file)"
-        line += f", {done.different:,} that differ {left}"
+        result = import_(ledger, files, replace=args.replace)
+    line = f"{result.rows:,} answers read, {result.added:,} new, {result.same:,} known"
+    if result.different:
+        outcome = "replaced" if args.replace else "kept (--replace takes those of the file)"
+        line += f", {result.different:,} that differ {outcome}"
     print(line)
     return 0
 
 
-def _planned(one: plan.Planned) -> tuple[str, ...]:
-    costs = one.estimate
+def _cells(row: plan.Planned) -> tuple[str, ...]:
+    costs = row.estimate
     written = f"about {costs.completion_tokens:,}, at most {costs.completion_tokens_at_most:,}"
     money = "no prices"
     if costs.cost is not None:
         money = f"about {costs.cost:.4f} {costs.currency}, at most {costs.cost_at_most:.4f}"
     counts = (f"{costs.calls:,}", f"{costs.calls_in_ledger:,}", f"about {costs.prompt_tokens:,}")
-    return (one.stage, one.model, *counts, written, money)
+    return (row.stage, row.model, *counts, written, money)
 
 
 def _totals(planned: list[plan.Planned], cap: MaxCost | None, spent: Spending) -> Iterable[str]:
@@ -122,8 +122,8 @@ def _totals(planned: list[plan.Planned], cap: MaxCost | None, spent: Spending) -
     for _, _, costs in planned:
         if costs.currency is not None:
             by_currency.setdefault(costs.currency, []).append(costs)
-    for currency, all_ in by_currency.items():
-        expected, most = sum(c.cost for c in all_), sum(c.cost_at_most for c in all_)
+    for currency, of_currency in by_currency.items():
+        expected, most = sum(c.cost for c in of_currency), sum(c.cost_at_most for c in of_currency)
         yield f"all of it: about {expected:.4f} {currency}, at most {most:.4f}"
     paid = f"{spent.spent:.4f} {spent.currency or ''}".strip()
     if spent.at_most > spent.spent:

@@ -1,6 +1,6 @@
-"""`metassay`: finds and runs the command; commands.yaml says what each takes.
+"""`metassay`: find and run a command; commands.yaml has the arguments of each.
 
-What a command needs is imported when it runs: `meta-eval` must do with the core install.
+A command's imports are delayed until it runs: `meta-eval` must work with the core install.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from metassay.core.exit_codes import FAILED, INTERRUPTED, MEANINGS, REFUSED
 from metassay.core.strict_yaml import located
 from metassay.core.work import own
 
-# What the extra `pipeline` brings, by the names that are imported.
+# The packages of the extra `pipeline`, by the names that are imported.
 PIPELINE = (
     *("cronsim", "dvc", "dvc_data", "httpx2", "networkx", "nltk", "openai", "prefect"),
     *("psutil", "requests", "rouge_score", "sacrebleu", "shtab", "uvicorn"),
@@ -47,13 +47,13 @@ ENDING = "\n".join(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+    """Run a command; return the exit code."""
     try:
         words = sys.argv[1:] if arguments is None else arguments
         if words and words[0] in FORMER:
             raise BadInput(f"metassay {words[0]} is now metassay {FORMER[words[0]]}")
-        chosen = parser().parse_args(spread(words))
-        code: int = chosen.command(chosen)
+        args = parser().parse_args(spread(words))
+        code: int = args.command(args)
         return code
     except BadInput as error:
         for problem in located(error.problems):
@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
         return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # who reads has read enough, as `metassay list | head` does
+    except BrokenPipeError:  # the reader has stopped, as in `metassay list | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
@@ -70,30 +70,30 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line takes."""
+    """Build the parser of the command line."""
     raw = argparse.RawDescriptionHelpFormatter
-    whole = Parser(prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw)
-    whole.add_argument("--version", action="version", version=f"metassay {__version__}")
-    groups = {"": whole.add_subparsers(required=True, metavar="COMMAND")}
+    root = Parser(prog="metassay", description=ABOUT, epilog=ENDING, formatter_class=raw)
+    root.add_argument("--version", action="version", version=f"metassay {__version__}")
+    groups = {"": root.add_subparsers(required=True, metavar="COMMAND")}
     mirror = os.environ.get("METASSAY_MIRROR")
-    for words, said in COMMANDS.items():
+    for words, settings in COMMANDS.items():
         group, _, name = words.rpartition(" ")
-        sub = groups[group].add_parser(name, help=said["summary"], usage=said.get("usage"))
-        if "about" in said:
-            sub.description, sub.formatter_class = said["about"], raw
-        add_arguments(sub, said.get("arguments", {}))
-        sub.set_defaults(command=partial(_run, words, said))
-        if "--mirror" in said.get("arguments", {}):
+        sub = groups[group].add_parser(name, help=settings["summary"], usage=settings.get("usage"))
+        if "about" in settings:
+            sub.description, sub.formatter_class = settings["about"], raw
+        add_arguments(sub, settings.get("arguments", {}))
+        sub.set_defaults(command=partial(_run, words, settings))
+        if "--mirror" in settings.get("arguments", {}):
             sub.set_defaults(mirror=Path(mirror) if mirror else None)
-        if "run" not in said:
+        if "run" not in settings:
             groups[words] = sub.add_subparsers(required=True, metavar="ACTION")
-    return whole
+    return root
 
 
-def _run(words: str, said: Mapping[str, Any], chosen: argparse.Namespace) -> int:
-    """Run `module.function` of this folder, if the packages are there that it needs."""
+def _run(words: str, settings: Mapping[str, Any], args: argparse.Namespace) -> int:
+    """Run `module.function` of this folder, if the packages that it needs are installed."""
     absent = [package for package in PIPELINE if importlib.util.find_spec(package) is None]
-    if absent and not said.get("core"):
+    if absent and not settings.get("core"):
         raise BadInput(
             f"metassay {words.split(maxsplit=1)[0]} needs the extra `pipeline`, of which"
             f" {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed:"
@@ -101,6 +101,6 @@ def _run(words: str, said: Mapping[str, Any], chosen: argparse.Namespace) -> int
         )
     if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():
         own(Path())
-    module, _, function = said["run"].partition(".")
-    code: int = getattr(importlib.import_module(f"metassay.cli.{module}"), function)(chosen)
+    module, _, function = settings["run"].partition(".")
+    code: int = getattr(importlib.import_module(f"metassay.cli.{module}"), function)(args)
     return code

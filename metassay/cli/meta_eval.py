@@ -11,11 +11,11 @@ from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
-from metassay.api.columns import Named
-from metassay.api.eval_request import Wanted
+from metassay.api.columns import ColumnOptions
+from metassay.api.eval_request import EvalRequest
 from metassay.api.example import write_example
-from metassay.api.meta_eval import evaluated
-from metassay.api.reading import EVERYBODY, faults_of, read_file
+from metassay.api.meta_eval import evaluate_sheets
+from metassay.api.reading import EVERYBODY, find_faults, read_file
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
@@ -33,82 +33,82 @@ from metassay.format.numbers import (
 from metassay.format.terms import COEFFICIENT_NAMES, DECISIONS
 from metassay.meta_evaluation.agreement import ALL
 from metassay.reporting.certificates import best, limits, ranked
-from metassay.reporting.section import Row
+from metassay.reporting.names import Row
 from metassay.tables.names import FULL, metric_label
 from metassay.tabular.decoding import check_names
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
-ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # of columns, in both files
+ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # columns of both files
 SETTINGS = (
     *("coefficient", "resample", "resamples", "permutations", "confidence", "useful", "margin"),
     *("digits", "seed", "primary"),
 )
 
 
-def meta_eval(chosen: argparse.Namespace) -> int:
-    """Read, evaluate, print, and write if asked to."""
+def meta_eval(args: argparse.Namespace) -> int:
+    """Read, evaluate and print; with --out, write."""
     console = Console()
-    if chosen.example:
-        if chosen.files or chosen.scores or chosen.ratings:
+    if args.example:
+        if args.files or args.scores or args.ratings:
             raise BadInput("--example DIR: takes no files; it writes them")
-        command = write_example(chosen.example)
-        say(console, f"written to {chosen.example}: scores.csv, ratings.csv, README.md. Next:")
-        say(console, f"  cd {chosen.example}\n  {command}", wrap=False)  # to be copied
+        command = write_example(args.example)
+        say(console, f"written to {args.example}: scores.csv, ratings.csv, README.md. Next:")
+        say(console, f"  cd {args.example}\n  {command}", wrap=False)  # one line, to copy
         return 0
-    wanted = _wanted(chosen)
-    scores, ratings = _read(*_files(chosen), wanted.named)
+    request = _request(args)
+    scores, ratings = _read(*_files(args), request.columns)
     with ExitStack() as stack:
-        folder = stack.enter_context(whole_folder(chosen.out, "--out")) if chosen.out else None
-        with bars() as told:
-            found = evaluated(scores, ratings, wanted, told)
+        folder = stack.enter_context(whole_folder(args.out, "--out")) if args.out else None
+        with bars() as progress:
+            results = evaluate_sheets(scores, ratings, request, progress)
         if folder is not None:
-            found.write(folder)
-    if "certificates" in found.tables:
-        show(dict(found.tables), found.options.confidence, console)
+            results.write(folder)
+    if "certificates" in results.tables:
+        show(dict(results.tables), results.options.confidence, console)
     else:
-        show_raters(dict(found.tables), console)
-    say(console, *(f"WARNING: {line}" for line in found.of_names), style="bold yellow")
-    if found.of_names:
+        show_raters(dict(results.tables), console)
+    say(console, *(f"WARNING: {line}" for line in results.of_names), style="bold yellow")
+    if results.of_names:
         console.print()
-    say(console, *found.notes)
-    if chosen.out:
-        names = ", ".join(f"{name}.csv" for name in found.tables)
-        say(console, f"written to {chosen.out}: {names}")
-        say(console, f"page: {chosen.out / 'index.html'}", wrap=False)
+    say(console, *results.notes)
+    if args.out:
+        names = ", ".join(f"{name}.csv" for name in results.tables)
+        say(console, f"written to {args.out}: {names}")
+        say(console, f"page: {args.out / 'index.html'}", wrap=False)
     else:
         tables = "every table behind this as CSV with all digits"
         say(console, f"--out DIR writes a page, and {tables}")
     return 0
 
 
-def _wanted(chosen: argparse.Namespace) -> Wanted:
+def _request(args: argparse.Namespace) -> EvalRequest:
     problems = [
         f"--scale {scale}: write CRITERION=SCALE, several with commas"
-        for scale in chosen.scale
+        for scale in args.scale
         if "=" not in scale
     ]
-    if not _files(chosen)[0] and (chosen.compared or chosen.confound or chosen.primary):
+    if not _files(args)[0] and (args.compared or args.confound or args.primary):
         problems.append(
             "--compared, --confound, --primary: are about metrics; name SCORES before RATINGS"
         )
     raise_problems(problems)
-    pairs = [word.partition("=") for word in chosen.columns]
+    pairs = [word.partition("=") for word in args.columns]
     roles = {role: column for role, _, column in pairs if role in ROLES and column}
-    others = tuple(word for word in chosen.columns if word.partition("=")[0] not in roles)
-    return Wanted(
-        Named(**roles, by=tuple(dict.fromkeys(chosen.by)), columns=others),
-        {"lower": chosen.lower, "higher": chosen.higher},
-        dict(scale.rpartition("=")[::2] for scale in chosen.scale),
-        chosen.compared or None,
-        chosen.confound,
-        {name: getattr(chosen, name) for name in SETTINGS},
+    others = tuple(word for word in args.columns if word.partition("=")[0] not in roles)
+    return EvalRequest(
+        ColumnOptions(**roles, by=tuple(dict.fromkeys(args.by)), columns=others),
+        {"lower": args.lower, "higher": args.higher},
+        dict(scale.rpartition("=")[::2] for scale in args.scale),
+        args.compared or None,
+        args.confound,
+        {name: getattr(args, name) for name in SETTINGS},
     )
 
 
-def _files(chosen: argparse.Namespace) -> tuple[list[Path], list[Path]]:
-    """The files of scores and those of ratings; one file alone is RATINGS."""
-    scores, ratings, files = chosen.scores, chosen.ratings, chosen.files
+def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
+    """Return the files of scores and those of ratings; one file alone is RATINGS."""
+    scores, ratings, files = args.scores, args.ratings, args.files
     named = bool(scores or ratings)
     if named and files:
         raise BadInput(
@@ -127,9 +127,9 @@ def _files(chosen: argparse.Namespace) -> tuple[list[Path], list[Path]]:
 
 
 def _read(
-    scores: Sequence[Path], ratings: Sequence[Path], named: Named
+    scores: Sequence[Path], ratings: Sequence[Path], options: ColumnOptions
 ) -> tuple[list[Sheet], list[Sheet]]:
-    both = {one.resolve() for one in scores} & {one.resolve() for one in ratings}
+    both = {path.resolve() for path in scores} & {path.resolve() for path in ratings}
     if both:
         raise BadInput(
             f"{min(both).name}: is given as SCORES and as RATINGS; put the columns with metrics and"
@@ -139,58 +139,63 @@ def _read(
     for paths in (scores, ratings):
         check_names(paths, faults)
     problems = faults.lines()
-    found = [[read_file(path, problems) for path in paths] for paths in (scores, ratings)]
-    of_scores, of_ratings = ([one for one in cells if one is not None] for cells in found)
+    of_scores, of_ratings = (
+        [sheet for path in paths if (sheet := read_file(path, problems)) is not None]
+        for paths in (scores, ratings)
+    )
     if problems:
-        for kind in (of_scores, of_ratings):
-            for sheet in kind:
-                problems += faults_of(sheet, scores=kind is of_scores, named=named)
+        for sheets in (of_scores, of_ratings):
+            for sheet in sheets:
+                problems += find_faults(sheet, scores=sheets is of_scores, options=options)
         raise BadInput(problems)
     return of_scores, of_ratings
 
 
-SHOWN = 12  # metrics of one level that are printed
-NARROW = 72  # columns of a terminal below which there is no comparison with a rater
+SHOWN = 12  # metrics printed per level
+NARROW = 72  # columns of a terminal: below them, the comparison with a rater is left out
 
-_STUDIED = ["study", "criterion", "part"]
+_STUDY_KEY = ["study", "criterion", "part"]
 _ONE_RATER = "No text has two raters, so there is no agreement, and no rater to compare with."
 
 
 def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -> None:
     """Print each criterion's limits, its certificates, best verdict first, and the best in words.
 
-    Names and verdicts are folded where the terminal is narrow, never cut.
+    On a narrow terminal names and verdicts fold, and are never cut.
     """
-    found = tables["certificates"]
-    if found.empty:
+    certificates = tables["certificates"]
+    if certificates.empty:
         nothing = "no metric here says which of two texts is better: there is nothing to certify"
         console.print(nothing)
         return
     alpha = _alphas(tables["agreement"])
-    for key, mine in found.groupby(_STUDIED, sort=True):
+    for key, of_criterion in certificates.groupby(_STUDY_KEY, sort=True):
         study, criterion, part = (str(name) for name in key)
-        named = [criterion]
-        if found["part"].nunique() > 1 or part != FULL:
-            named.append(f"part {part}")
-        if found["study"].nunique() > 1:
-            named.append(f"study {study}")
-        console.print(Text(", ".join(named), style="bold", overflow="fold"))
+        title = [criterion]
+        if certificates["part"].nunique() > 1 or part != FULL:
+            title.append(f"part {part}")
+        if certificates["study"].nunique() > 1:
+            title.append(f"study {study}")
+        console.print(Text(", ".join(title), style="bold", overflow="fold"))
         designs = tables["designs"]
-        here = designs[(designs[_STUDIED] == list(key)).all(axis=1)]
-        for line in limits(mine, here, confidence):
-            console.print(_indented(line))
-        by_level = {level: ranked(records(mine[mine["level"] == level])) for level in DECISIONS}
+        design = designs[(designs[_STUDY_KEY] == list(key)).all(axis=1)]
+        for line in limits(of_criterion, design, confidence):
+            console.print(_indent(line))
+        by_level = {
+            level: ranked(records(of_criterion[of_criterion["level"] == level]))
+            for level in DECISIONS
+        }
         for level, rows in by_level.items():
             if rows:
                 _print_level(rows, level, confidence, console)
         for level, rows in by_level.items():
             if rows:
-                console.print(_indented(_headline(rows, level)))
-        console.print(_indented(alpha.get((study, criterion), _ONE_RATER)))
+                console.print(_indent(_headline(rows, level)))
+        console.print(_indent(alpha.get((study, criterion), _ONE_RATER)))
         console.print()
 
 
-def _indented(line: str) -> Padding:
+def _indent(line: str) -> Padding:
     return Padding(Text(line, overflow="fold"), (0, 0, 0, 1))
 
 
@@ -213,7 +218,7 @@ def _print_level(rows: list[Row], level: str, confidence: float, console: Consol
     console.print(table)
     if len(rows) > SHOWN:
         more = counted(len(rows) - SHOWN, "more metric")
-        console.print(_indented(f"and {more}: --out writes all"))
+        console.print(_indent(f"and {more}: --out writes all"))
 
 
 def _cells(row: Row, *, compared: bool) -> Iterator[Text]:
@@ -222,49 +227,49 @@ def _cells(row: Row, *, compared: bool) -> Iterator[Text]:
     yield Text("" if row["value"] is None else f"{short(row['value'])} {ends}")
     yield Text(probability(row["p"]))
     if compared:
-        known = row["rater"] is not None
-        yield Text(f"{short(row['with_raters'])} / {short(row['rater'])}" if known else "")
+        has_rater = row["rater"] is not None
+        yield Text(f"{short(row['with_raters'])} / {short(row['rater'])}" if has_rater else "")
     yield Text(row["verdict"], style="bold" if row["trusted"] else "")
 
 
 def _headline(rows: list[Row], level: str) -> str:
-    """The best metric's sentence with its corrected value, or that there is none to use."""
-    chosen = best(rows)
-    if chosen is None:
+    """Return the best metric's sentence with its corrected value, or that there is none to use."""
+    leader = best(rows)
+    if leader is None:
         return ""
-    row = chosen.row
+    row = leader.row
     ends = short_interval(row["corrected_low"], row["corrected_high"])
     corrected = f"{short(row['corrected'])} {ends}".strip()
     if row["trusted"]:
-        many = f" Corrected as {chosen.of}: {corrected}." if len(rows) > 1 else ""
+        many = f" Corrected as {leader.choice}: {corrected}." if len(rows) > 1 else ""
         return f"{row['sentence']}{many}"
-    none = f"For {DECISIONS[level]} there is no metric to use yet: {chosen.verdicts}."
+    none = f"For {DECISIONS[level]} there is no metric to use yet: {leader.verdicts}."
     if row["corrected"] is None:
         return none
-    first = f"First is {chosen.metric} ({row['verdict']}: {row['advice']})"
-    return f"{none} {first}, corrected as {chosen.of}: {corrected}."
+    first = f"First is {leader.metric} ({row['verdict']}: {row['advice']})"
+    return f"{none} {first}, corrected as {leader.choice}: {corrected}."
 
 
 def _alphas(agreement: pd.DataFrame) -> dict[tuple[str, str], str]:
-    said = {}
-    for row in agreement.to_dict("records"):
+    lines = {}
+    overall = agreement[(agreement["rater_a"] == ALL) & (agreement["rater_b"] == ALL)]
+    for row in overall.to_dict("records"):
         name = str(row["coefficient"])
-        together = row["rater_a"] == row["rater_b"] == ALL
-        if not name.startswith("krippendorff_alpha") or not together:
+        if not name.startswith("krippendorff_alpha"):
             continue
         ends = short_interval(row["low"], row["high"])
         value = "undefined" if missing(row["value"]) else f"{short(row['value'])} {ends}".strip()
-        said[str(row["study"]), str(row["criterion"])] = (
+        lines[str(row["study"]), str(row["criterion"])] = (
             f"Raters among themselves: Krippendorff's alpha ({name.rpartition('_')[2]}) {value},"
             f" {counted(int(row['n']), 'text')} with two raters or more."
         )
-    return said
+    return lines
 
 
 def show_raters(tables: dict[str, pd.DataFrame], console: Console) -> None:
-    """Print the raters' means and their agreement, a board per criterion."""
+    """Print the raters' means and their agreement, a table per criterion."""
     agreement = tables["agreement"]
-    for key, rows in tables["raters"].groupby(_STUDIED, sort=True):
+    for key, rows in tables["raters"].groupby(_STUDY_KEY, sort=True):
         study, criterion, part = (str(name) for name in key)
         board = ruled(
             Column("rater", overflow="fold"),
@@ -276,18 +281,18 @@ def show_raters(tables: dict[str, pd.DataFrame], console: Console) -> None:
             cells = (row["rater"], f"{row['n']:,}", shown(row["mean"]), shown(row["sd"]))
             board.add_row(*map(Text, cells))
         console.print(board)
-        mine = agreement[(agreement["study"] == study) & (agreement["criterion"] == criterion)]
-        for line in _agreement_lines(mine):
+        of_study = (agreement["study"] == study) & (agreement["criterion"] == criterion)
+        for line in _agreement_lines(agreement[of_study]):
             console.print(line, markup=False, highlight=False)
 
 
 def _agreement_lines(agreement: pd.DataFrame) -> Iterator[str]:
-    together = agreement[(agreement["rater_a"] == ALL) & (agreement["rater_b"] == ALL)]
-    if together.empty:
+    overall = agreement[(agreement["rater_a"] == ALL) & (agreement["rater_b"] == ALL)]
+    if overall.empty:
         yield "No text has two raters, so there is no agreement.\n"
         return
     yield "All raters together [interval]:"
-    for row in records(together):
+    for row in records(overall):
         ends = shown_interval(row["low"], row["high"])
         value = shown(row["value"]) or "undefined"
         yield f"  {row['coefficient']} {value} {ends}, n = {row['n']:,}".replace(" ,", ",")

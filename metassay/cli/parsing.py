@@ -1,4 +1,4 @@
-"""How the command line is read: arguments of commands.yaml, and names that are nearly right."""
+"""Parse the command line: arguments of commands.yaml, and names that are nearly right."""
 
 import argparse
 import csv
@@ -19,7 +19,7 @@ from metassay.studies import FORMATS as SHEET_FORMATS
 COMMANDS: Final[Mapping[str, Mapping[str, Any]]] = yaml.load(
     Path(__file__).with_name("commands.yaml").read_text(encoding="utf-8"), Loader=LOADER
 )
-# Commands, and options of a command, as they were called before: they go with the next version.
+# Former names of commands, and of their options; they go with the next version.
 FORMER = {
     **{"accept": "watch accept", "reevaluate": "watch check", "schedule": "watch schedule"},
     **{"upgrade": "update", "refresh": "update", "cost": "ledger cost"},
@@ -32,21 +32,21 @@ _FORMER_OPTIONS = {
     "sentinel fix --again": "--replace",
     **{f"meta-eval --{role}": f"--columns {role}=COLUMN" for role in _ROLES},
 }
-LARGEST = 2**31 - 1  # of counts, such as seconds
-# An option that takes several words, and can be given again.
+LARGEST = 2**31 - 1  # for counts, such as seconds
+# An option that takes several words, and may be repeated.
 SEVERAL: Final[dict[str, Any]] = {"nargs": "+", "action": "extend", "default": []}
 _CHOICES = {"papers": NAMES, "forms": FORM_NAMES, "sheets": list(SHEET_FORMATS)}
 _ENDINGS = (".csv", ".tsv", ".parquet", ".xlsx", ".json", ".jsonl")
 
 
 class Parser(argparse.ArgumentParser):
-    """Files may stand before, between and after options; a wrong name is told the nearest one."""
+    """Take files before, between and after options; suggest the nearest of a wrong name."""
 
     def parse_known_args(  # type: ignore[override] # the namespace is always ours
         self, args: list[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """Parse; words that are left over and are no options are further files."""
-        chosen, rest = super().parse_known_args(args, namespace)
+        parsed, rest = super().parse_known_args(args, namespace)
         options = [word.partition("=")[0] for word in rest if word.startswith("-")]
         if options:
             words = f"{self.prog.removeprefix('metassay ')} {options[0]}"
@@ -54,27 +54,26 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"{options[0]} is now {_FORMER_OPTIONS[words]}")
             known = [name for name in self._option_string_actions if name.startswith("--")]
             self.error(f"no option {options[0]}{meant(options[0], known)}")
-        if rest and hasattr(chosen, "files"):
-            chosen.files = [*chosen.files, *map(Path, rest)]
+        if rest and hasattr(parsed, "files"):
+            parsed.files = [*parsed.files, *map(Path, rest)]
             rest = []
-        return chosen, rest
+        return parsed, rest
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            known = [str(one) for one in action.choices]
+            known = [str(choice) for choice in action.choices]
             commands = isinstance(action, argparse._SubParsersAction)
-            there = (
-                f"{self.prog} --help lists all" if commands else f"choose from {', '.join(known)}"
-            )
+            choices = f"choose from {', '.join(known)}"
+            remedy = f"{self.prog} --help lists all" if commands else choices
             close = meant(str(value), known)
-            raise argparse.ArgumentError(action, f"there is no {value!r}; {there}{close}")
+            raise argparse.ArgumentError(action, f"there is no {value!r}; {remedy}{close}")
 
 
 def add_arguments(parser: argparse.ArgumentParser, arguments: Mapping[str, Any]) -> None:
-    """Add what commands.yaml says that a command takes."""
+    """Add a command's arguments, as commands.yaml has them."""
     groups: dict[str, Any] = {}
-    for name, said in arguments.items():
-        options = dict(said)
+    for name, settings in arguments.items():
+        options = dict(settings)
         group = options.pop("group", None)
         if group and group not in groups:
             groups[group] = parser.add_mutually_exclusive_group(required=group == "when")
@@ -94,8 +93,8 @@ def add_arguments(parser: argparse.ArgumentParser, arguments: Mapping[str, Any])
 
 
 def roles_in(words: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
-    """What `--columns` says, by role; BadInput where a word is not ROLE=COLUMN of these roles."""
-    found = {}
+    """Return the columns of `--columns` by role; BadInput for words that are not ROLE=COLUMN."""
+    columns = {}
     for word in words:
         role, _, column = word.partition("=")
         if role not in roles or not column:
@@ -103,33 +102,33 @@ def roles_in(words: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
                 f"--columns {word}: write ROLE=COLUMN; roles are {', '.join(roles)}"
                 f"{meant(role, roles)}"
             )
-        found[role] = column
-    return found
+        columns[role] = column
+    return columns
 
 
 def spread(words: Sequence[str]) -> list[str]:
-    """The words of a command line; those that take names with each in an option of its own.
+    """Return the words of a command line, with each name behind an option as `--option=NAME`.
 
     argparse would take `--lower a b scores.csv ratings.csv` for three files. Here the names of an
     option end at the next option, at `--`, or at the first file: a word with a file's ending or,
-    behind the first name, a file that is there. `--lower=NAME` takes any name. Raises BadInput
-    where a file stands in the place of a name.
+    after the first name, an existing file. `--lower=NAME` takes any name. Raises BadInput where a
+    file stands in the place of a name.
     """
     if words[:1] not in (["meta-eval"], ["init"], ["judge-check"]):
         return list(words)
-    every = {**COMMANDS["init"]["arguments"], **COMMANDS["meta-eval"]["arguments"]}
-    found: list[str] = []
+    arguments = {**COMMANDS["init"]["arguments"], **COMMANDS["meta-eval"]["arguments"]}
+    result: list[str] = []
     waiting = list(words)
     while waiting:
         word = waiting.pop(0)
         if word == "--":
-            # As a path, a file is an option to no version of argparse.
-            return [*found, *(f"./{one}" if one.startswith("-") else one for one in waiting)]
-        takes = every.get(word, {}).get("type") == "names"
+            # Written as a path, a file is no option to any version of argparse.
+            return [*result, *(f"./{file}" if file[:1] == "-" else file for file in waiting)]
+        takes = arguments.get(word, {}).get("type") == "names"
         names = _names_behind(word, waiting) if takes else []
-        found += [f"{word}={name}" for name in names] or [word]
+        result += [f"{word}={name}" for name in names] or [word]
         del waiting[: len(names)]
-    return found
+    return result
 
 
 def _names_behind(option: str, words: Sequence[str]) -> list[str]:
@@ -168,7 +167,7 @@ def _url(text: str) -> str:
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
-    """What reads whole numbers between these."""
+    """Return a parser of whole numbers from `least` to `most`."""
 
     def read(text: str) -> int:
         if not text.isdecimal() or not least <= int(text) <= most:
@@ -188,13 +187,13 @@ def _least(word: str) -> tuple[str, float]:
 
 
 def _formats(text: str) -> tuple[str, ...]:
-    chosen = tuple(dict.fromkeys(text.split(",")))
-    unknown = [name for name in chosen if name not in FORMATS]
+    formats = tuple(dict.fromkeys(text.split(",")))
+    unknown = [name for name in formats if name not in FORMATS]
     if unknown:
         raise argparse.ArgumentTypeError(
             f"{', '.join(map(repr, unknown))}: choose from {', '.join(FORMATS)}"
         )
-    return chosen
+    return formats
 
 
 _TYPES: Final[Mapping[str, Callable[[str], Any]]] = {

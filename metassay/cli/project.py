@@ -1,4 +1,4 @@
-"""The commands that look at a whole project: list, validate; and fetching its datasets."""
+"""The commands on a whole project: list, validate; and fetching its datasets."""
 
 import argparse
 import sys
@@ -32,21 +32,21 @@ from metassay.versions.code_yaml import DATASETS, used_blocks
 from metassay.versions.code_yaml import FILE as CODE
 
 
-def listing(chosen: argparse.Namespace) -> int:
-    """Print what there is, or describe the datasets in files."""
-    if chosen.croissant is not None:
-        for line in write_croissant(load_registry(), chosen.croissant):
+def list_all(args: argparse.Namespace) -> int:
+    """Print the tables of `metassay list`, or describe the datasets in files."""
+    if args.croissant is not None:
+        for line in write_croissant(load_registry(), args.croissant):
             print(line)
-        print(f"written to {chosen.croissant}: a Croissant file per dataset")
+        print(f"written to {args.croissant}: a Croissant file per dataset")
         return 0
     params, registry = load(), load_registry()
     console = Console()
     for title, heads, rows in _tables(params, registry):
         if rows or title in ("benchmarks", "datasets"):
             table = folded(*heads.split(", "), title=title)
-            table.columns[0].no_wrap = True  # the name that one types
+            table.columns[0].no_wrap = True  # the name, which users type
             for row in rows:
-                # Names one below the other, so that none is parted.
+                # One name per line, so that none is broken.
                 table.add_row(
                     *(Text(cell if isinstance(cell, str) else "\n".join(cell)) for cell in row),
                     end_section=title not in ("datasets", _OWN_KINDS),
@@ -61,33 +61,43 @@ _Rows = list[tuple[str | list[str], ...]]
 
 
 def _tables(params: Params, registry: Mapping[str, Dataset]) -> Iterator[tuple[str, str, _Rows]]:
-    """Title, heads and rows of each table of `metassay list`."""
+    """Yield title, heads and rows of each table of `metassay list`."""
     rows: _Rows = []
-    for name, of in params.benchmarks.items():
-        metrics = [*(metric for _, metric in of.measured_by), *of.combinations]
-        rows.append((name, of.dataset, of.judges, metrics, _built(name)))
+    for name, entry in params.benchmarks.items():
+        metrics = [*(metric for _, metric in entry.measured_by), *entry.combinations]
+        rows.append((name, entry.dataset, entry.judges, metrics, _built(name)))
     yield "benchmarks", "benchmark, dataset, judges, metrics, report", rows
     rows = [
-        (name, of.test, of.dataset, of.judges, _built(name))
-        for name, of in params.judge_tests.items()
+        (name, entry.test, entry.dataset, entry.judges, _built(name))
+        for name, entry in params.judge_tests.items()
     ]
     yield "tests of judges", "judge test, test, dataset, judges, report", rows
     rows = [
-        (name, of.dataset, of.segmentations, _built(name))
-        for name, of in params.segment_tests.items()
+        (name, entry.dataset, entry.segmentations, _built(name))
+        for name, entry in params.segment_tests.items()
     ]
     yield "tests of segmentations", "test, dataset, segmentations, report", rows
-    rows = [(name, of.tune, of.benchmark, of.models) for name, of in params.tunings.items()]
+    tunings = params.tunings.items()
+    rows = [(name, tuning.tune, tuning.benchmark, tuning.models) for name, tuning in tunings]
     yield "tunings of models", "tuning, tune, benchmark, models", rows
     rows = [
-        (name, of.access, of.licence, str(len(of.files)) if of.files else "local", of.title)
-        for name, of in registry.items()
+        (
+            name,
+            data.access,
+            data.licence,
+            str(len(data.files)) if data.files else "local",
+            data.title,
+        )
+        for name, data in registry.items()
     ]
     yield "datasets", "dataset, access, licence, files, what it is", rows
-    named = [(block, name, of) for block in KINDS for name, of in getattr(params, block).items()]
-    rows = [(block, name, of["kind"]) for block, name, of in named if is_path(str(of.get("kind")))]
-    readers = [("datasets", name, of.reader or "") for name, of in registry.items()]
-    yield _OWN_KINDS, "block, name, kind", [*rows, *(one for one in readers if is_path(one[2]))]
+    kinds = (
+        (block, name, str(options.get("kind")))
+        for block in KINDS
+        for name, options in getattr(params, block).items()
+    )
+    readers = (("datasets", name, data.reader or "") for name, data in registry.items())
+    yield _OWN_KINDS, "block, name, kind", [row for row in (*kinds, *readers) if is_path(row[2])]
 
 
 def _built(name: str) -> str:
@@ -95,9 +105,9 @@ def _built(name: str) -> str:
 
 
 def fetch_all(names: list[str], mirror: Path | None) -> int:
-    """Fetch the files of every dataset whose texts these benchmarks read, or of these datasets."""
-    params, registry = checked([]), load_registry()
-    named([name for name in names if name not in registry])
+    """Fetch the files of the datasets that these benchmarks read, or of these datasets."""
+    params, registry = check_project([]), load_registry()
+    load_params([name for name in names if name not in registry])
     datasets = {name for name in names if name not in params.every}
     for name in {*names} - datasets:
         datasets |= {*datasets_in(params.data_of(name), params)}
@@ -124,13 +134,13 @@ def validate(_: argparse.Namespace) -> int:
         benchmarks, registry = load().evaluations, load_registry()
         problems += raw_problems(benchmarks, registry)
         unchecked = not_fetched(benchmarks, registry)
-    # Of what DVC and `metassay update` write, and a merge may have broken.
+    # Files that DVC and `metassay update` write, and a merge may have broken.
     names = sorted(file.parent.name for file in BENCHMARKS.glob(f"*/{PARAMS.name}"))
-    found = dvc_problems(Path(), names)
-    if Path(CODE).exists():  # the next run writes it
-        renew = "; `metassay update` writes it again"
-        found += [one + renew for one in file_problems(Path(), Path(CODE))]
-    problems += [*found, *table_problems(Path("data/tables"))]
+    problems += dvc_problems(Path(), names)
+    if Path(CODE).exists():  # else the next run writes it
+        remedy = "; `metassay update` writes it again"
+        problems += [problem + remedy for problem in file_problems(Path(), Path(CODE))]
+    problems += table_problems(Path("data/tables"))
     for line in unchecked:
         print(f"note: {line}", file=sys.stderr)
     raise_problems(problems)
@@ -138,29 +148,32 @@ def validate(_: argparse.Namespace) -> int:
     return 0
 
 
-def checked(names: list[str]) -> Params:
-    """The params, if they and the registry are sound and have these benchmarks."""
+def check_project(names: list[str]) -> Params:
+    """Load params; BadInput for all problems of them and the registry, or for unknown names."""
     raise_problems(configuration_problems())
-    return named(names)
+    return load_params(names)
 
 
-def named(names: list[str]) -> Params:
-    """The params, if they have these benchmarks; the rest of the project is not looked at."""
+def load_params(names: list[str]) -> Params:
+    """Load params; BadInput for unknown benchmarks. The rest of the project is not checked."""
     params = load()
     raise_problems(_unknown(name, params.every) for name in names if name not in params.every)
     return params
 
 
-def _unknown(name: str, there: Iterable[str]) -> str:
+def _unknown(name: str, known: Iterable[str]) -> str:
     if (BENCHMARKS / name).is_dir():
         return f"{BENCHMARKS / name / PARAMS} does not exist; bring it back, as by git"
-    close = meant(name, there)
-    return f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(there)}{close}"
+    close = meant(name, known)
+    return f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}"
 
 
 def datasets_in(folder: Evaluation, params: Params) -> list[str]:
-    """The datasets whose texts the tables of a benchmark may hold: its own, and whose examples and
-    claims its systems, judges and the like are shown, which the answers' prompts repeat."""
+    """Return the datasets whose texts the tables of a benchmark may hold.
+
+    These are its own dataset, and those of examples and claims that its systems, judges and other
+    kinds are shown, since prompts repeat them.
+    """
     used = used_blocks([folder])
     kinds = [
         choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")

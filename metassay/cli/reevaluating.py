@@ -1,12 +1,12 @@
-"""The commands `watch check`, `watch schedule` and `watch accept`: their work is in flows/."""
+"""The commands `watch check`, `watch schedule` and `watch accept`; flows/ does their work."""
 
 import argparse
 import os
 import sys
 from pathlib import Path
 
-from metassay.cli.project import checked
-from metassay.cli.running import refreshed, run_flows, words_of
+from metassay.cli.project import check_project
+from metassay.cli.running import refresh_code_yaml, run_flows, words_of
 from metassay.core.errors import collect_problems, raise_problems
 from metassay.core.exit_codes import DRIFTED, INCOMPLETE, WORSE
 from metassay.core.params import Params
@@ -15,13 +15,13 @@ from metassay.tracking.reevaluation import outcome
 from metassay.tracking.reevaluation.outcome import accepted_file
 
 
-def reevaluate(chosen: argparse.Namespace) -> int:
+def reevaluate(args: argparse.Namespace) -> int:
     """Bring benchmarks up to date and compare them with their accepted numbers."""
-    _with_scores(chosen.names, checked(chosen.names))
-    # Raise BadInput before hours of work whose numbers could not be compared or kept, as after a
-    # merge, or where a benchmark got another name.
+    _with_scores(args.names, check_project(args.names))
+    # Raise BadInput before hours of work whose numbers could not be compared or stored, as after a
+    # merge, or where a benchmark was renamed.
     problems: list[str] = []
-    for name in chosen.names:
+    for name in args.names:
         file = accepted_file(name)
         with collect_problems(problems):
             if file.exists() and not has_scores(lock_text(file), name, str(file)):
@@ -31,26 +31,25 @@ def reevaluate(chosen: argparse.Namespace) -> int:
                 )
             outcome.load(Path(), name)
     raise_problems(problems)
-    refreshed()
-    words, environment = words_of(chosen)
-    return run_flows(
-        words, environment, module="flows.reevaluate", own=(INCOMPLETE, WORSE, DRIFTED)
-    )
+    refresh_code_yaml()
+    words, environment = words_of(args)
+    passed_on = (INCOMPLETE, WORSE, DRIFTED)
+    return run_flows(words, environment, module="flows.reevaluate", passed_on=passed_on)
 
 
-def accept(chosen: argparse.Namespace) -> int:
-    """Take the numbers that are there as those to compare with from now on."""
-    _with_scores(chosen.names, checked(chosen.names))
-    words = [*chosen.names, *(["--anyway"] if chosen.anyway else [])]
+def accept(args: argparse.Namespace) -> int:
+    """Accept the present numbers: later ones are compared with them."""
+    _with_scores(args.names, check_project(args.names))
+    words = [*args.names, *(["--anyway"] if args.anyway else [])]
     return run_flows(words, dict(os.environ), module="flows.accept")
 
 
-def schedule(chosen: argparse.Namespace) -> int:
-    """Serve a schedule: this process becomes it, so that Ctrl-C reaches Prefect's runner itself."""
-    _with_scores(chosen.names, checked(chosen.names))
-    when = ["--interval", str(chosen.interval)] if chosen.cron is None else ["--cron", chosen.cron]
-    words, environment = words_of(chosen)
-    words += [*when, "--timezone", chosen.timezone]
+def schedule(args: argparse.Namespace) -> int:
+    """Serve a schedule in place of this process: Ctrl-C must reach Prefect's runner itself."""
+    _with_scores(args.names, check_project(args.names))
+    when = ["--interval", str(args.interval)] if args.cron is None else ["--cron", args.cron]
+    words, environment = words_of(args)
+    words += [*when, "--timezone", args.timezone]
     sys.stdout.flush()
     command = [sys.executable, "-m", "flows.schedule", *words]
     os.execve(sys.executable, command, environment)

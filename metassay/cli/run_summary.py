@@ -1,7 +1,7 @@
-"""What a run ends with: the answer of each benchmark in at most 20 lines, and the exit code.
+"""The end of a run: the answer of each benchmark in at most 20 lines, and the exit code.
 
-Which metric to use for which decision, how sure that is and what would change it; then what is
-wrong with the data, and where the rest is.
+The answer tells which metric to use for which decision, how sure that is and what would change it;
+then follow problems of the data, and where the rest is.
 """
 
 import sys
@@ -28,18 +28,18 @@ from metassay.reporting.shell import ask_no_since
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import read
 
-LINES = 20  # at most so many are printed of one benchmark
+LINES = 20  # printed at most per benchmark
 
 
 class Part(NamedTuple):
-    """Sentences of one sort; those that find no room are counted, with the table that has them."""
+    """Sentences of one sort; those without room are counted, with the table that has them."""
 
     lines: list[str]
     noun: str
     table: str
 
     def first(self, number: int, name: str) -> list[str]:
-        """So many of them, and how many more there are."""
+        """Return the first `number` lines, and how many more there are."""
         rest = len(self.lines) - number
         if not rest:
             return self.lines
@@ -47,8 +47,8 @@ class Part(NamedTuple):
         return [*self.lines[:number], f"{'and ' * bool(number)}{more}: {_show(name, self.table)}"]
 
 
-def closing(names: Iterable[str], params: Params) -> int:
-    """Print the end of a run whose reports are up to date; the exit code."""
+def print_summary(names: Iterable[str], params: Params) -> int:
+    """Print the end of a run whose reports are up to date; return the exit code."""
     console = Console()
     lacking = [name for name in names if _summarise(name, params, console)]
     if not lacking:
@@ -61,39 +61,39 @@ def closing(names: Iterable[str], params: Params) -> int:
 
 
 def _summarise(name: str, params: Params, console: Console) -> bool:
-    """Print the end of one folder; returns whether answers of models are missing."""
-    folder, own = Path(TABLES) / name, params.every[name]
+    """Print the end of one benchmark; return whether answers of models are missing."""
+    folder, evaluation = Path(TABLES) / name, params.every[name]
     title, parts = _answer(name, params, folder)
-    notes = notes_of(folder, files_in(own, "notes"))
+    notes = notes_of(folder, files_in(evaluation, "notes"))
     parts.append(Part([f"Note of {stage}: {note}" for stage, note in notes], "note", "notes"))
-    missing = _missing(name, answers_of(folder, files_in(own, "responses")))
+    missing = _missing(name, answers_of(folder, files_in(evaluation, "responses")))
     last = [f"more: {_show(name)}"]
-    if name not in params.tunings:  # they have no page
+    if name not in params.tunings:  # a tuning has no page
         last.append(f"report: {page(name)}")
         if name in params.benchmarks:
             ask_no_since(page(name).parent)
 
-    def wrapped(lines: Iterable[str]) -> list[str]:
-        """As they stand on the terminal: what goes on in a next line is indented there."""
-        found = (Text(line).wrap(console, console.width - 2, overflow="fold") for line in lines)
+    def wrap(lines: Iterable[str]) -> list[str]:
+        """Wrap lines to the terminal, continued ones indented."""
+        texts = (Text(line).wrap(console, console.width - 2, overflow="fold") for line in lines)
         return [
-            f"{'  ' * bool(n)}{row.plain.rstrip()}" for rows in found for n, row in enumerate(rows)
+            f"{'  ' * bool(n)}{row.plain.rstrip()}" for rows in texts for n, row in enumerate(rows)
         ]
 
-    head, tail = wrapped([title]), wrapped(missing)
+    head, tail = wrap([title]), wrap(missing)
     room = LINES - len(head) - len(tail) - len(last)
 
-    # What there is room for: an answer for each decision, then a line of each part in turn.
-    def printed(numbers: list[int]) -> list[str]:
-        chosen = zip(parts, numbers, strict=True)
-        return wrapped(line for part, number in chosen for line in part.first(number, name))
+    # As far as there is room: an answer for each decision, then a line of each part in turn.
+    def first_lines(numbers: list[int]) -> list[str]:
+        pairs = zip(parts, numbers, strict=True)
+        return wrap(line for part, number in pairs for line in part.first(number, name))
 
     numbers = [0] * len(parts)
     for place in [0] * len(DECISIONS) + [*range(len(parts))] * LINES:
         more = [*numbers]
         more[place] = min(more[place] + 1, len(parts[place].lines))
-        numbers = more if len(printed(more)) <= room else numbers
-    say(console, *head, *printed(numbers), *tail, *last, wrap=False)
+        numbers = more if len(first_lines(more)) <= room else numbers
+    say(console, *head, *first_lines(numbers), *tail, *last, wrap=False)
     return bool(missing)
 
 
@@ -101,9 +101,9 @@ def _show(name: str, table: str = "") -> str:
     return f"metassay show {name} {table}".rstrip()
 
 
-def _missing(name: str, asked: pd.DataFrame) -> list[str]:
-    """How many answers of language models are missing, and what to do; nothing where none is."""
-    questions, missing, failed = (int(asked[n].sum()) for n in ("questions", "missing", "failed"))
+def _missing(name: str, answers: pd.DataFrame) -> list[str]:
+    """Tell how many answers of language models are missing, and the remedy; empty if none is."""
+    questions, missing, failed = (int(answers[n].sum()) for n in ("questions", "missing", "failed"))
     if not missing + failed:
         return []
     return [
@@ -114,11 +114,11 @@ def _missing(name: str, asked: pd.DataFrame) -> list[str]:
 
 
 def _answer(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
-    """What was asked of this folder, and the answer."""
+    """Return a title, and the answer in parts."""
     if name in params.benchmarks:
         return _metrics(name, params, folder)
     if name in params.tunings:
-        models = (f"data/models/{one}" for one in params.tunings[name].models)
+        models = (f"data/models/{model}" for model in params.tunings[name].models)
         return f"{name}: {', '.join(models)}", []
     noun, right = ("judge", "answers") if name in params.judge_tests else ("segmentation", "labels")
     frame, _ = table_of(name, f"{noun}s", params)
@@ -134,23 +134,26 @@ def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
     benchmark, confidence = params.benchmarks[name], float(params.meta_evaluation["confidence"])
     shown_as = ShownAs.of(params.shown_as, benchmark.writers, benchmark.judges)
     certificates = read(CERTIFICATES, folder / "certificates.parquet")
-    found = list(best_of(shown_as.frame(certificates)))
+    answers = list(best_of(shown_as.frame(certificates)))
     if not benchmark.criteria:
         return (
             f"{name}: nobody rated these texts, so no metric can be tested against people. metassay"
             f" study export --help says how to have them rated; scores: {_show(name, 'means')}"
         ), []
-    if not found:
+    if not answers:
         why = "whole texts" if len(certificates) else "texts that have scores"
         return f"{name}: people rated no {why}, so no metric of them could be tested.", []
-    every = [best for _, _, best in found]
-    systems, documents = (max(best.row[n] for best in every) for n in ("n_systems", "n_documents"))
+    leaders = [best for _, _, best in answers]
+    systems, documents = (
+        max(best.row[n] for best in leaders) for n in ("n_systems", "n_documents")
+    )
+    n_metrics = max(len(best.rows) for best in leaders)
     title = (
-        f"{name}: {counted(max(len(best.rows) for best in every), 'metric')} tested against people"
+        f"{name}: {counted(n_metrics, 'metric')} tested against people"
         f" on {counted(systems, 'system')} and {counted(documents, 'document')}; r is corrected for"
         f" choosing the best, with its {100 * confidence:g} % interval."
     )
-    said = tuple(filter(None, (too_small(best.rows, confidence)[1:] for best in every)))
-    warnings = [line for line in limits_of(folder, confidence) if not line.endswith(said)]
-    answers = Part([*advice(found, confidence)], "answer", "trust")
-    return title, [answers, Part(warnings, "warning", "trust")]
+    in_answers = tuple(filter(None, (too_small(best.rows, confidence)[1:] for best in leaders)))
+    warnings = [line for line in limits_of(folder, confidence) if not line.endswith(in_answers)]
+    part = Part([*advice(answers, confidence)], "answer", "trust")
+    return title, [part, Part(warnings, "warning", "trust")]

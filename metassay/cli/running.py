@@ -1,4 +1,4 @@
-"""The command `run`: its first line comes at once, and what it has begun ends with it."""
+"""The command `run`: its first line comes at once, and its subprocesses end with it."""
 
 import argparse
 import contextlib
@@ -12,46 +12,46 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from metassay.core import parent_watch as lifeline
+from metassay.core import parent_watch
 from metassay.core.exit_codes import FAILED, INTERRUPTED, REFUSED
 
 if TYPE_CHECKING:
     from metassay.core.params import Params
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # ignored ones stay so, as under nohup
-_PATIENCE = 3.0  # seconds for an orderly end
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # unless ignored, as under nohup
+_PATIENCE = 3.0  # seconds until an orderly end is forced
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """Run benchmarks, or one thing of them alone, then print what each came to."""
+def run(args: argparse.Namespace) -> int:
+    """Run benchmarks, or one thing of them alone, then print a summary of each."""
     print("checking params.yaml and the registry", file=sys.stderr, flush=True)
-    if chosen.only == "fetch":
+    if args.only == "fetch":
         from metassay.cli.project import fetch_all
 
-        return fetch_all(chosen.names, chosen.mirror)
+        return fetch_all(args.names, args.mirror)
     params: list[Params] = []
 
     def check() -> None:
-        from metassay.cli.project import checked  # seconds, with all that it imports
+        from metassay.cli.project import check_project  # its imports take seconds
 
-        params.append(checked(chosen.names))
-        refreshed()
+        params.append(check_project(args.names))
+        refresh_code_yaml()
 
-    words, environment = words_of(chosen)
-    if chosen.only:
-        words += ["--only", chosen.only]
-    if chosen.ask_again:
+    words, environment = words_of(args)
+    if args.only:
+        words += ["--only", args.only]
+    if args.ask_again:
         words.append("--ask-again")
     code = run_flows([*words, "--wait"], environment, meanwhile=check)
     if code:
         return code
-    from metassay.cli.run_summary import closing
+    from metassay.cli.run_summary import print_summary
 
-    return closing(chosen.names, *params)
+    return print_summary(args.names, *params)
 
 
-def refreshed() -> None:
-    """Bring code.yaml up to date, and say so if it was not."""
+def refresh_code_yaml() -> None:
+    """Bring code.yaml up to date, and tell the user if it was not."""
     from metassay.versions.code_yaml import FILE, refresh
 
     if refresh(Path()):
@@ -61,18 +61,18 @@ def refreshed() -> None:
         )
 
 
-def words_of(chosen: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
-    """What was chosen, for `run_flows`: words and environment."""
-    words = [*chosen.names, "--jobs", str(chosen.jobs)]
-    if getattr(chosen, "no_prefect", False):  # a schedule is always Prefect's
+def words_of(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
+    """Return the arguments and the environment for `run_flows`."""
+    words = [*args.names, "--jobs", str(args.jobs)]
+    if getattr(args, "no_prefect", False):  # a schedule always uses Prefect
         words.append("--no-prefect")
-    if chosen.prefect_api:
-        words += ["--prefect-api", chosen.prefect_api]
+    if args.prefect_api:
+        words += ["--prefect-api", args.prefect_api]
     environment = dict(os.environ)
-    if getattr(chosen, "dask", None):
-        environment["METASSAY_DASK"] = chosen.dask
-    if chosen.mirror:
-        environment["METASSAY_MIRROR"] = str(chosen.mirror.resolve())
+    if getattr(args, "dask", None):
+        environment["METASSAY_DASK"] = args.dask
+    if args.mirror:
+        environment["METASSAY_MIRROR"] = str(args.mirror.resolve())
     return words, environment
 
 
@@ -81,58 +81,57 @@ def run_flows(
     environment: dict[str, str],
     *,
     module: str = "flows",
-    own: tuple[int, ...] = (),
+    passed_on: tuple[int, ...] = (),
     meanwhile: Callable[[], None] | None = None,
 ) -> int:
-    """`python -m flows` with these words; returns this command's exit code, and says why it is 1.
+    """Run `python -m flows` with these words; return the exit code, and tell why it is 1.
 
-    `meanwhile` is done here while it starts and waits (`--wait`); it is killed if that raises.
-
-    What is refused or interrupted has said so, and so have the exit codes that are the module's
-    `own`.
+    `meanwhile` is called while the module starts and waits (`--wait`); if it raises, the module is
+    killed. A module has explained a refusal or an interruption itself, and its exit codes
+    `passed_on`.
     """
-    code = _on_a_lifeline([sys.executable, "-m", module, *words], environment, meanwhile)
-    if code in (0, INTERRUPTED, REFUSED, *own):
+    code = _run_watched([sys.executable, "-m", module, *words], environment, meanwhile)
+    if code in (0, INTERRUPTED, REFUSED, *passed_on):
         return code
     if code < 0:
-        said = "the run was killed; run the same command again to continue"
+        reason = "the run was killed; run the same command again to continue"
     else:
-        said = (
+        reason = (
             "not every stage succeeded; fix what is named above and run the same command again,"
             " which does only what is missing"
         )
-    print(said, file=sys.stderr)
+    print(reason, file=sys.stderr)
     return FAILED
 
 
-def _on_a_lifeline(
+def _run_watched(
     command: list[str], environment: dict[str, str], meanwhile: Callable[[], None] | None = None
 ) -> int:
-    """Run the command in a session of its own, which ends when this process does; its exit code.
+    """Run the command in a session that ends with this process; return its exit code.
 
-    Ctrl-C goes to every process of a terminal, and Prefect's server must live on for a moment: so
-    this process alone hears of it, and lets go of the line. Asked twice, or after _PATIENCE, it
-    kills.
+    Ctrl-C goes to every process of a terminal, but Prefect's server must outlive it for a moment:
+    so only this process receives it, and closes the pipe that the session watches. A second one
+    kills, and so do _PATIENCE seconds.
     """
-    started = subprocess.Popen(
+    process = subprocess.Popen(
         command,
-        env={**environment, **lifeline.HELD},
+        env={**environment, **parent_watch.HELD},
         stdin=subprocess.PIPE,
         start_new_session=True,
     )
-    assert started.stdin is not None
-    asked: list[int] = []
+    assert process.stdin is not None
+    signals: list[int] = []
 
     def kill() -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(started.pid, signal.SIGKILL)
+            os.killpg(process.pid, signal.SIGKILL)
 
-    def let_go(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        if asked:
+    def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        if signals:
             kill()
             return
-        asked.append(number)
-        started.stdin.close()  # type: ignore[union-attr]
+        signals.append(number)
+        process.stdin.close()  # type: ignore[union-attr]
         patience = threading.Timer(_PATIENCE, kill)
         patience.daemon = True
         patience.start()
@@ -141,21 +140,21 @@ def _on_a_lifeline(
         try:
             meanwhile()
         except BaseException:
-            kill()  # before it sees the line end, and says that it was interrupted
-            started.wait()
-            started.stdin.close()
+            kill()  # before it reads the end of the pipe, and reports an interruption
+            process.wait()
+            process.stdin.close()
             raise
-        with contextlib.suppress(BrokenPipeError):  # it has ended, and said why
-            started.stdin.write(b".")
-            started.stdin.flush()
-    listened = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, let_go) for number in listened}
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and told why
+            process.stdin.write(b".")
+            process.stdin.flush()
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, end) for number in heard}
     try:
-        code = started.wait()
-        return INTERRUPTED if asked else code
+        code = process.wait()
+        return INTERRUPTED if signals else code
     finally:
         with contextlib.suppress(BrokenPipeError):
-            started.stdin.close()
-        if not asked:  # else it is over in a moment, and asking again changes nothing
+            process.stdin.close()
+        if not signals:  # else it is over in a moment, and another signal changes nothing
             for number, handler in before.items():
                 signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""The command `metassay sentinel`: does a judge still answer as it did?"""
+"""The command `metassay sentinel`: check whether a judge still answers as before."""
 
 import argparse
 from pathlib import Path
@@ -15,53 +15,52 @@ from metassay.tracking.sentinel.checking import FixedAnchors, find_folder, watch
 from metassay.tracking.sentinel.checking import fix as fix_anchors
 
 
-def fix(chosen: argparse.Namespace) -> int:
-    """Draw anchors, and learn how steady the judge is."""
+def fix(args: argparse.Namespace) -> int:
+    """Draw anchors, and measure how steady the judge's answers are."""
     params = load()
     console = Console()
-    for judge in watchable_judges(params, find_folder(params, chosen.name), chosen.judge):
-        options = {
-            name: getattr(chosen, name) for name in ("anchors", "repeats", "seed", "replace")
-        }
-        _say_fixed(console, fix_anchors(chosen.name, judge, **options))
+    for judge in watchable_judges(params, find_folder(params, args.name), args.judge):
+        options = {name: getattr(args, name) for name in ("anchors", "repeats", "seed", "replace")}
+        _print_baseline(console, fix_anchors(args.name, judge, **options))
     return 0
 
 
-def check(chosen: argparse.Namespace) -> int:
-    """Ask the anchors again, and print what came of each judge."""
-    results = check_judges(Path(), chosen.name, chosen.judge)
+def check(args: argparse.Namespace) -> int:
+    """Ask the anchors again, and print the result of each judge."""
+    results = check_judges(Path(), args.name, args.judge)
     console = Console()
     heads = ("judge", "state", "answered", "failed", "changed", "expected", "shift", "at most")
-    table = folded(*heads, title=f"{chosen.name}: judges against their anchors")
-    for one in results:
-        table.add_row(*map(Text, _cells(one)))
+    table = folded(*heads, title=f"{args.name}: judges against their anchors")
+    for result in results:
+        table.add_row(*map(Text, _cells(result)))
     console.print(table)
-    for one in results:
-        console.print(one.sentence, markup=False, soft_wrap=True, highlight=False)
-    console.print(f"every check so far: {anchors.drift_file(chosen.name)}", soft_wrap=True)
-    if any(one.alarm for one in results):
+    for result in results:
+        console.print(result.sentence, markup=False, soft_wrap=True, highlight=False)
+    console.print(f"every check so far: {anchors.drift_file(args.name)}", soft_wrap=True)
+    if any(result.alarm for result in results):
         return DRIFTED
-    return DONE if all(one.state == "no alarm" for one in results) else INCOMPLETE
+    return DONE if all(result.state == "no alarm" for result in results) else INCOMPLETE
 
 
-def _say_fixed(console: Console, made: FixedAnchors) -> None:
-    table = folded("stored verdict", "answers", "other than stored", title=f"judge {made.judge}")
-    for verdict, answers, differ in made.baseline:
+def _print_baseline(console: Console, fixed: FixedAnchors) -> None:
+    table = folded("stored verdict", "answers", "other than stored", title=f"judge {fixed.judge}")
+    for verdict, answers, differ in fixed.baseline:
         share = f"{differ} ({100 * differ / answers:.1f} %)"
         table.add_row(*map(Text, (verdict, str(answers), share)))
     console.print(table)
-    spent = made.spent
+    spent = fixed.spent
     paid = f"paid at most {spent.at_most:.4f} {spent.currency}" if spent.currency else "no prices"
-    line = f"{made.file}: {len(made.anchors)} questions; commit it. {spent.calls} requests, {paid}"
-    console.print(line, soft_wrap=True)
+    questions = f"{fixed.file}: {len(fixed.anchors)} questions; commit it"
+    console.print(f"{questions}. {spent.calls} requests, {paid}", soft_wrap=True)
 
 
-def _cells(one: DriftResult) -> tuple[str, ...]:
+def _cells(drift: DriftResult) -> tuple[str, ...]:
     def shown(value: float | None, form: str = "d") -> str:
         return "" if value is None else format(value, form)
 
-    bounds = "" if one.high is None else f"{one.high}; {one.shift_low:+d} to {one.shift_high:+d}"
+    bounds = f"{drift.high}; {drift.shift_low:+d} to {drift.shift_high:+d}"
     return (
-        *(one.judge, one.state, f"{one.answered} of {one.anchors}", str(one.failed)),
-        *(shown(one.changed), shown(one.expected, ".1f"), shown(one.shift, "+d"), bounds),
+        *(drift.judge, drift.state, f"{drift.answered} of {drift.anchors}", str(drift.failed)),
+        *(shown(drift.changed), shown(drift.expected, ".1f"), shown(drift.shift, "+d")),
+        "" if drift.high is None else bounds,
     )

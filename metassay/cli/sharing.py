@@ -1,4 +1,4 @@
-"""The command `push`: tables to a DVC remote, as far as their texts may go there, and numbers."""
+"""The command `push`: send tables to a DVC remote, if their texts may go there, or numbers."""
 
 import argparse
 import os
@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from metassay.cli.project import checked, datasets_in, named
+from metassay.cli.project import check_project, datasets_in, load_params
 from metassay.cli.running import run_flows
 from metassay.core.errors import BadInput, Unfinished, raise_problems
 from metassay.core.exit_codes import FAILED
@@ -24,24 +24,25 @@ from metassay.tracking.reevaluation.outcome import accepted_file
 from metassay.versions.code_yaml import DATASETS
 
 
-def push(chosen: argparse.Namespace) -> int:
-    """Push the named benchmarks, or say of all of them why not; to a server, their numbers."""
-    names = list(dict.fromkeys(chosen.names))
-    server, _, place = chosen.to.partition(":")
+def push(args: argparse.Namespace) -> int:
+    """Push the named benchmarks, or raise BadInput with all that forbids it; or publish numbers."""
+    names = list(dict.fromkeys(args.names))
+    server, _, place = args.to.partition(":")
     if server in SERVERS and place:
         return _publish(names, server, place)
-    params, registry = checked(names), load_registry()
-    raise_problems(one for name in names for one in _problems(name, chosen.to, params, registry))
-    words = [chosen.to, *names]
-    return run_flows(words, dict(os.environ), module="flows.push", own=(FAILED,))
+    params, registry = check_project(names), load_registry()
+    raise_problems(p for name in names for p in _problems(name, args.to, params, registry))
+    words = [args.to, *names]
+    return run_flows(words, dict(os.environ), module="flows.push", passed_on=(FAILED,))
 
 
 def _publish(names: list[str], server: str, place: str) -> int:
-    """Send headline numbers, once all of them are there to be sent."""
-    named(names)
+    """Send headline numbers, if those of every benchmark exist."""
+    load_params(names)
     try:
-        for name, said in {name: headline(name, Path()) for name in names}.items():
-            print(f"{name}: {len(said[0])} numbers, run {SERVERS[server](name, *said, place)}")
+        for name, numbers in {name: headline(name, Path()) for name in names}.items():
+            run = SERVERS[server](name, *numbers, place)
+            print(f"{name}: {len(numbers[0])} numbers, run {run}")
     except Unfinished as error:
         print(error, file=sys.stderr)
         return FAILED
@@ -63,9 +64,9 @@ def _problems(
                 f" remotes > {remote}"
             )
     yield from label_problems(registry, datasets, [(folder.dataset, Path(folder.raw))])
-    told = {(dataset, str(registry[dataset].access)) for dataset in datasets}
+    today = {(dataset, str(registry[dataset].access)) for dataset in datasets}
     for dataset, known in _accepted_classes(name, registry):
-        if known not in allowed and (dataset, known) not in told:
+        if known not in allowed and (dataset, known) not in today:
             yield (
                 f"{name}: its accepted tables hold text of dataset {dataset!r}, which is {known}:"
                 f" they do not go to DVC's remote {remote!r}. If they may, add {known!r} to"
@@ -75,8 +76,10 @@ def _problems(
 
 
 def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[str, str]]:
-    """The datasets whose texts the accepted tables may hold, with the class of then and that of
-    today, for an accepted state may be of other datasets. One that neither knows is private."""
+    """Return the datasets whose texts the accepted tables may hold, with each access class.
+
+    These are the class when they were accepted and today's; a dataset with neither is private.
+    """
     file = accepted_file(name)
     if not file.is_file():
         return []
@@ -93,27 +96,31 @@ def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[
             f"{file}: names no dataset; so it is not known whose texts its tables hold;"
             f" accept what is there now: `metassay watch accept {name}`"
         )
-    found = []
+    classes = []
     for dataset, then in recorded.items():
         now = {str(registry[dataset].access)} if dataset in registry else set()
-        found += [(dataset, access) for access in sorted(then | now or {"private"})]
-    return found
+        classes += [(dataset, access) for access in sorted(then | now or {"private"})]
+    return classes
 
 
 def classes_in(lock: Lock) -> dict[str, set[str]]:
-    """The datasets whose texts the tables of a lock may hold, each with its access classes at that
-    time; none where the lock does not say. Raises BadInput for blocks that are not understood."""
-    read = [stage.get("params") or {} for stage in lock["stages"].values()]
-    found: dict[str, set[str]] = {}
+    """Return the datasets whose texts the tables of a lock may hold, with their access classes.
+
+    The classes are those when the lock was written, none if it has none. Raises BadInput for
+    unknown blocks.
+    """
+    params = [stage.get("params") or {} for stage in lock["stages"].values()]
+    datasets: dict[str, set[str]] = {}
     kinds = []
-    for files in read:
+    for files in params:
         for key, entry in files.get(str(REGISTRY), {}).items():
-            classes = found.setdefault(key.removeprefix(f"{DATASETS}."), set())
+            classes = datasets.setdefault(key.removeprefix(f"{DATASETS}."), set())
             if isinstance(entry, dict) and "access" in entry:
                 classes.add(str(entry["access"]))
         for key, options in files.get(str(PARAMS), {}).items():
-            block, _, one = key.partition(".")
-            if one and block in KINDS:
-                where = f"{PARAMS} > {block} > {one}"
+            block, _, name = key.partition(".")
+            if name and block in KINDS:
+                where = f"{PARAMS} > {block} > {name}"
                 kinds.append(choose(KINDS[block], options, where=where))
-    return {name: found.get(name, set()) for name in dict.fromkeys([*all_datasets(kinds), *found])}
+    names = dict.fromkeys([*all_datasets(kinds), *datasets])
+    return {name: datasets.get(name, set()) for name in names}

@@ -1,4 +1,4 @@
-"""`metassay show`: what tables there are of a benchmark, and one of them, printed or as CSV."""
+"""`metassay show`: list the tables of a benchmark, print one of them, or write it as CSV."""
 
 import argparse
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from metassay.cli.project import named
+from metassay.cli.project import load_params
 from metassay.cli.terminal import ruled, say
 from metassay.core.atomic import is_stdout, whole_file
 from metassay.core.errors import BadInput, meant
@@ -27,61 +27,61 @@ from metassay.reporting.contract_page import TABLES as CONTRACT
 from metassay.reporting.names import ShownAs
 from metassay.tables.parquet import read
 
-ROWS = 50  # so many are printed without --all
-_FIRST, _OTHER = 22, 14  # characters that a column gets at least with its gap, if it needs them
+ROWS = 50  # printed without --all
+_FIRST, _OTHER = 22, 14  # least width of a column with its gap, unless it needs less
 
 
-def show(chosen: argparse.Namespace) -> int:
-    """Print one table of a benchmark, or the names of all; or what terms mean."""
-    if chosen.terms is not None:
-        _show_terms(chosen.terms)
+def show(args: argparse.Namespace) -> int:
+    """Print a table of a benchmark, or the names of all; or explain terms."""
+    if args.terms is not None:
+        _show_terms(args.terms)
         return 0
-    if chosen.name is None:
+    if args.name is None:
         raise BadInput("show: name a benchmark, or --terms; `metassay list` has the benchmarks")
-    name, wanted, console = chosen.name, chosen.table, Console()
-    params, folder = named([name]), Path(TABLES) / name
+    name, table, console = args.name, args.table, Console()
+    params, folder = load_params([name]), Path(TABLES) / name
     if not folder.is_dir():
         raise BadInput(f"{folder} does not exist; metassay run {name} makes it")
-    there = {one: t.says for one, t in CONTRACT.items() if path_of(folder, one).exists()}
+    says = {name: t.says for name, t in CONTRACT.items() if path_of(folder, name).exists()}
     for block, views in reversed(VIEWS.items()):
-        there = {**(views if name in getattr(params, block) else {}), **there}
-    if wanted is None:
-        lines = [(one, says.partition(". ")[0]) for one, says in there.items()]
+        says = {**(views if name in getattr(params, block) else {}), **says}
+    if table is None:
+        lines = [(key, text.partition(". ")[0]) for key, text in says.items()]
         frame = pd.DataFrame(lines, columns=["table", "what it says"])
-        told = [f"metassay show {name} TABLE prints a table; --csv FILE writes it as CSV"]
-    elif wanted in there:
-        frame, told = table_of(name, wanted, params)
+        notes = [f"metassay show {name} TABLE prints a table; --csv FILE writes it as CSV"]
+    elif table in says:
+        frame, notes = table_of(name, table, params)
     else:
-        known = f"{meant(wanted, there)}; there are: {', '.join(there)}"
-        raise BadInput(f"{folder}: no table is called {wanted!r}{known}")
-    if chosen.csv:
-        say(Console(stderr=True), *told)
-        if is_stdout(chosen.csv):
+        known = f"{meant(table, says)}; there are: {', '.join(says)}"
+        raise BadInput(f"{folder}: no table is called {table!r}{known}")
+    if args.csv:
+        say(Console(stderr=True), *notes)
+        if is_stdout(args.csv):
             print(to_csv(frame), end="")
             return 0
-        with whole_file(chosen.csv) as file:
+        with whole_file(args.csv) as file:
             file.write(to_csv(frame).encode())
         return 0
-    say(console, *told)
-    whole = chosen.all or wanted is None
+    say(console, *notes)
+    whole = args.all or table is None
     console.print(*_blocks(frame if whole else frame.head(ROWS), console.width))
     if len(frame) > ROWS and not whole:
-        say(console, f"and {len(frame) - ROWS:,} more rows: metassay show {name} {wanted} --all")
+        say(console, f"and {len(frame) - ROWS:,} more rows: metassay show {name} {table} --all")
     return 0
 
 
-def _show_terms(wanted: str) -> None:
-    every = terms()
-    if wanted and wanted not in every:
-        known = f"{meant(wanted, every)}; `metassay show --terms` lists all"
-        raise BadInput(f"no term {wanted!r}{known}")
-    for name, term in every.items():
-        if wanted in ("", name):
-            say(Console(), f"{name}: {term.whole}")
+def _show_terms(name: str) -> None:
+    glossary = terms()
+    if name and name not in glossary:
+        known = f"{meant(name, glossary)}; `metassay show --terms` lists all"
+        raise BadInput(f"no term {name!r}{known}")
+    for key, term in glossary.items():
+        if name in ("", key):
+            say(Console(), f"{key}: {term.whole}")
 
 
 def _blocks(frame: pd.DataFrame, width: int) -> Iterator[Table]:
-    """As many columns side by side as there is room for, each time after the first column."""
+    """Split a frame into tables of as many columns as there is room for, the first in each."""
     heads = list(map(str, frame.columns))
     cells = [[*map(_cell, row)] for row in rows(frame, *frame.columns)]
     needed = [max(map(len, column)) + 2 for column in zip(heads, *cells, strict=True)]
@@ -93,7 +93,7 @@ def _blocks(frame: pd.DataFrame, width: int) -> Iterator[Table]:
             room = width - min(needed[0], _FIRST)
         blocks[-1].append(place)
         room -= min(needs, _OTHER)
-    if len(blocks) > 1 and frame.iloc[:, 0].duplicated().any():  # which row is it?
+    if len(blocks) > 1 and frame.iloc[:, 0].duplicated().any():  # rows need a number
         numbered = frame.set_axis(range(1, len(frame) + 1)).reset_index(names="row")
         yield from _blocks(numbered, width)
         return
@@ -112,13 +112,13 @@ def _cell(value: object) -> str:
     return "" if value is None else visible(str(value))
 
 
-# Columns that may hold texts are left out, whatever the access class: what a terminal shows is
-# recorded. Of those that hold words, these and those of a key are ours or names.
+# Columns that may hold texts are left out, whatever the access class, since terminals are recorded.
+# Of the columns with words, these and keys hold names or words of Metassay.
 OURS = {
     *("advice", "confound", "found", "given", "note"),
     *("recipe", "sentence", "suspected", "verdict", "why"),
 }
-VIEWS = {  # what is made of tables, by the block of params that has the benchmark
+VIEWS = {  # tables derived from others, by the block of params that has the benchmark
     "benchmarks": {
         "trust": "the metric closest to people, by each criterion and for each decision",
         "means": "each system's mean score of whole texts, by the main metrics",
@@ -130,15 +130,17 @@ VIEWS = {  # what is made of tables, by the block of params that has the benchma
 
 
 def path_of(folder: Path, table: str) -> Path:
-    """A table's file, or its folder where several stages write it."""
+    """Return a table's file, or its folder if several stages write it."""
     whole = folder / table
     return whole if whole.is_dir() else folder / f"{table}.parquet"
 
 
 def table_of(name: str, table: str, params: Params) -> tuple[pd.DataFrame, list[str]]:
-    """A table of a benchmark, and what is to be known of it."""
-    own, folder = params.every[name], Path(TABLES) / name
-    shown_as = ShownAs.of(params.shown_as, getattr(own, "writers", []), getattr(own, "judges", []))
+    """Return a table of a benchmark, and notes on it."""
+    evaluation, folder = params.every[name], Path(TABLES) / name
+    shown_as = ShownAs.of(
+        params.shown_as, getattr(evaluation, "writers", []), getattr(evaluation, "judges", [])
+    )
     if table == "means":
         authors, values = headline.board(folder, shown_as)
         return pd.DataFrame(values, columns=["metric", *authors]), []
@@ -154,13 +156,13 @@ def table_of(name: str, table: str, params: Params) -> tuple[pd.DataFrame, list[
         return pd.DataFrame(values, columns=[*headline.HEADS_OF_SCORES]), []
     if table == "answers":
         models = parse_models(params.endpoints, params.models).models
-        return headline.answers_of(folder, files_in(own, "responses"), models), []
-    of = CONTRACT[table]
+        return headline.answers_of(folder, files_in(evaluation, "responses"), models), []
+    contract = CONTRACT[table]
     texts = [
         name
-        for name, column in of.columns.items()
-        if not (name in of.key or name in OURS or column.choices)
+        for name, column in contract.columns.items()
+        if not (name in contract.key or name in OURS or column.choices)
         and pa.types.is_string(getattr(column.type, "value_type", column.type))
     ]
-    told = [f"left out, as they may hold texts: {', '.join(texts)}"] if texts else []
-    return read(of, path_of(folder, table)).drop(columns=texts), told
+    notes = [f"left out, as they may hold texts: {', '.join(texts)}"] if texts else []
+    return read(contract, path_of(folder, table)).drop(columns=texts), notes

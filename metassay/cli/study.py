@@ -1,4 +1,4 @@
-"""The command `metassay study`: sheets for raters go out, ratings come back."""
+"""The command `metassay study`: write sheets for raters, and read them back as ratings."""
 
 import argparse
 import contextlib
@@ -30,40 +30,41 @@ STUDIES = Path("studies")
 TABLES = Path("data/tables")
 
 
-def export(chosen: argparse.Namespace) -> int:
+def export(args: argparse.Namespace) -> int:
     """Write blinded sheets and their key."""
-    benchmark = _benchmark(chosen.benchmark)
-    if chosen.only_disagreements and chosen.form != "pairs":
+    benchmark = _benchmark(args.benchmark)
+    if args.only_disagreements and args.form != "pairs":
         raise BadInput("--only-disagreements: is of pairs of texts alone; give --form pairs")
-    if bool(chosen.next) != bool(chosen.decision) or (chosen.next and chosen.items):
+    if bool(args.next) != bool(args.decision) or (args.next and args.items):
         raise BadInput("--next N: takes --for DECISION beside it, and no --items")
-    _check_name(benchmark, chosen.study)
-    raters = _raters(chosen.raters)
-    seed = secrets.randbelow(2**32) if chosen.seed is None else chosen.seed
-    design = Design(raters, chosen.per_item or len(raters), chosen.items, seed)
-    differing = tuple(chosen.only_disagreements) if chosen.only_disagreements else None
-    options = Options(seed, chosen.rubric, chosen.claims, differing, chosen.shares)
-    form = FORMS[chosen.form]
+    _check_name(benchmark, args.study)
+    raters = _raters(args.raters)
+    seed = secrets.randbelow(2**32) if args.seed is None else args.seed
+    design = Design(raters, args.per_item or len(raters), args.items, seed)
+    differing = tuple(args.only_disagreements) if args.only_disagreements else None
+    options = Options(seed, args.rubric, args.claims, differing, args.shares)
+    form = FORMS[args.form]
     reads, drawn_by = _reader(benchmark), dict[str, Any]()
-    made = form.make(reads, options)
-    if chosen.next:
-        drafts, frame, notes = next_items(made, chosen.decision, chosen.next, reads, seed)
-        made = made._replace(drafts=drafts, notes=(*made.notes, *notes))
+    content = form.make(reads, options)
+    if args.next:
+        drafts, frame, notes = next_items(content, args.decision, args.next, reads, seed)
+        content = content._replace(drafts=drafts, notes=(*content.notes, *notes))
         drawn_by = frame._asdict()
-    folder = chosen.out or STUDIES / benchmark / chosen.study
-    guarded = _not_public(made.datasets)
-    if guarded and chosen.out is not None and not inside(folder, STUDIES):
+    folder = args.out or STUDIES / benchmark / args.study
+    guarded = _not_public(content.datasets)
+    if guarded and args.out is not None and not inside(folder, STUDIES):
         raise BadInput(
             f"--out {folder}: the sheets hold texts of {', '.join(guarded)}, which are not public;"
             f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"
             " them"
         )
-    study = replace(study_of(benchmark, chosen.study, form, made, design), drawn_by=drawn_by)
+    study = study_of(benchmark, args.study, form, content, design)
+    study = replace(study, drawn_by=drawn_by)
     if guarded:
         close(folder)
     with owner_alone() if guarded else contextlib.nullcontext():
-        names = write(study, record_of(FORMATS, chosen.format), folder)
-    for note in made.notes:
+        names = write(study, record_of(FORMATS, args.format), folder)
+    for note in content.notes:
         print(f"note: {note}", file=sys.stderr)
     if guarded:
         print(
@@ -79,75 +80,73 @@ def export(chosen: argparse.Namespace) -> int:
         f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they say who wrote what, and"
         " no answer can be read without the key"
     )
-    back = "" if chosen.out is None else f" --out {chosen.out}"
-    print(f"next: metassay study import {benchmark} {chosen.study} FILES{back}")
+    back = "" if args.out is None else f" --out {args.out}"
+    print(f"next: metassay study import {benchmark} {args.study} FILES{back}")
     return 0
 
 
-def import_back(chosen: argparse.Namespace) -> int:
-    """Read sheets that came back, and write ratings and comments."""
-    benchmark = _benchmark(chosen.benchmark)
-    folder = chosen.out or STUDIES / benchmark / chosen.study
-    found = key.read(folder / key.FILE)
-    if (found.benchmark, found.study) != (benchmark, chosen.study):
+def import_back(args: argparse.Namespace) -> int:
+    """Read completed sheets, and write ratings and comments."""
+    benchmark = _benchmark(args.benchmark)
+    folder = args.out or STUDIES / benchmark / args.study
+    study = key.read(folder / key.FILE)
+    if (study.benchmark, study.study) != (benchmark, args.study):
         raise BadInput(
-            f"{folder / key.FILE}: is the key of study {found.study!r} of {found.benchmark!r}, not"
-            f" of {chosen.study!r} of {benchmark!r}; correct the names or --out"
+            f"{folder / key.FILE}: is the key of study {study.study!r} of {study.benchmark!r}, not"
+            f" of {args.study!r} of {benchmark!r}; correct the names or --out"
         )
     formats = [record_of(FORMATS, name) for name in FORMATS]
-    rows = importing.read_files(chosen.files, formats)
-    made = importing.imported(rows, found, FORMS[found.form], partial=chosen.partial)
-    importing.write(made, found, folder)
-    for note in made.notes:
+    rows = importing.read_files(args.files, formats)
+    answers = importing.imported(rows, study, FORMS[study.form], partial=args.partial)
+    importing.write(answers, study, folder)
+    for note in answers.notes:
         print(f"note: {note}", file=sys.stderr)
-    if made.absent:
-        print(f"{made.absent} rows are not there yet and count as empty")
-    print(f"{made.empty} of {made.asked} questions have no answer: their ratings are missing")
+    if answers.absent:
+        print(f"{answers.absent} rows are not there yet and count as empty")
+    print(f"{answers.empty} of {answers.asked} questions have no answer: their ratings are missing")
     ratings, comments = folder / importing.RATINGS_FILE, folder / importing.COMMENTS_FILE
-    print(f"{ratings}: {len(made.ratings)} ratings by {len(found.assignments)} raters")
-    if made.comments:
-        print(f"{comments}: {len(made.comments)} comments; they may quote texts, keep them private")
-    if found.drawn_by:
-        _say_weighted(found, made.ratings)
+    print(f"{ratings}: {len(answers.ratings)} ratings by {len(study.assignments)} raters")
+    if n := len(answers.comments):
+        print(f"{comments}: {n} comments; they may quote texts, keep them private")
+    if study.drawn_by:
+        _print_weighted(study, answers.ratings)
         return 0
-    _say_params(benchmark, chosen.study, ratings, found.criteria)
+    _print_params(benchmark, args.study, ratings, study.criteria)
     return 0
 
 
-def _say_weighted(found: key.Key, ratings: Iterable[importing.Rated]) -> None:
-    """What ratings say of texts that were drawn by unequal chances."""
-    frame = Frame(found.drawn_by["decision"], tuple(map(tuple, found.drawn_by["texts"])))
+def _print_weighted(study: key.Key, ratings: Iterable[importing.Rated]) -> None:
+    """Print the results of ratings of texts that were drawn with unequal chances."""
+    frame = Frame(study.drawn_by["decision"], tuple(map(tuple, study.drawn_by["texts"])))
     criterion = Decision.of(frame.decision).criterion
-    rated = [
-        (one.of.doc_id, one.of.author, one.value)
-        for one in ratings
-        if one.value is not None and (one.of.criterion, one.of.unit) == (criterion, "text")
+    values = [
+        (rating.of.doc_id, rating.of.author, rating.value)
+        for rating in ratings
+        if rating.value is not None and (rating.of.criterion, rating.of.unit) == (criterion, "text")
     ]
-    print("\n".join(weighted_lines(frame, rated, found.criteria[criterion])))
+    print("\n".join(weighted_lines(frame, values, study.criteria[criterion])))
     print(
         "the texts were drawn by unequal chances: a certificate or a card that takes these ratings"
         " unweighted is off, so do not name them in params.yaml"
     )
 
 
-def _say_params(
+def _print_params(
     benchmark: str, study: str, ratings: Path, criteria: Mapping[str, Criterion]
 ) -> None:
-    own, file = load().benchmarks[benchmark], BENCHMARKS / benchmark / PARAMS
-    said = []
-    if getattr(own, "studies", {}).get(study) != ratings.as_posix():
-        said += ["studies:", f"  {study}: {ratings.as_posix()}"]
-    lacking = {name: one for name, one in criteria.items() if own.criteria.get(name) != one}
+    evaluation, file = load().benchmarks[benchmark], BENCHMARKS / benchmark / PARAMS
+    lines = []
+    if getattr(evaluation, "studies", {}).get(study) != ratings.as_posix():
+        lines += ["studies:", f"  {study}: {ratings.as_posix()}"]
+    lacking = {name: c for name, c in criteria.items() if evaluation.criteria.get(name) != c}
     if lacking:
-        said.append("criteria:")
-    for name, one in lacking.items():
-        ends = f"low: {one.low:g}, high: {one.high:g}"
-        said.append(f"  {name}: {{{ends}, better: {one.better}, scale: {one.scale}}}")
-    if said:
+        lines.append("criteria:")
+    for name, c in lacking.items():
+        ends = f"low: {c.low:g}, high: {c.high:g}"
+        lines.append(f"  {name}: {{{ends}, better: {c.better}, scale: {c.scale}}}")
+    if lines:
         print(f"put these lines into {file}, then run: metassay run {benchmark}")
-        print("\n".join(said))
-    else:
-        print(f"{file} names the study already; run: metassay run {benchmark}")
+        print("\n".join(lines))
 
 
 def _benchmark(name: str) -> str:
@@ -160,35 +159,35 @@ def _benchmark(name: str) -> str:
 
 def _check_name(benchmark: str, study: str) -> None:
     problem = name_problem(study, [GIVEN])
-    given = TABLES / benchmark / RATINGS.name / f"{GIVEN}.parquet"
-    if not problem and given.exists() and study in set(read(RATINGS, given)["study"]):
+    file = TABLES / benchmark / RATINGS.name / f"{GIVEN}.parquet"
+    if not problem and file.exists() and study in set(read(RATINGS, file)["study"]):
         problem = "the data bring a study of that name, and both would be taken for one; rename it"
     if problem:
         raise BadInput(f"STUDY {study!r}: {problem}")
 
 
 def _reader(benchmark: str) -> Any:
-    there: dict[str, pd.DataFrame] = {}
+    tables: dict[str, pd.DataFrame] = {}
 
     def reads(table: Table) -> pd.DataFrame:
         folder = TABLES / benchmark / table.name
         file = folder if folder.is_dir() else folder.with_suffix(".parquet")
         if not file.exists():
             raise BadInput(f"{file}: is not there; run: metassay run {benchmark}")
-        if table.name not in there:
-            there[table.name] = read(table, file)
-        return there[table.name]
+        if table.name not in tables:
+            tables[table.name] = read(table, file)
+        return tables[table.name]
 
     return reads
 
 
-def _raters(written: str) -> tuple[str, ...]:
-    """Names as they are given, or so many that are made up."""
-    if written.isascii() and written.isdigit():
-        return tuple(f"rater_{number}" for number in range(1, int(written[:4]) + 1))
-    return tuple(name.strip() for name in written.split(","))
+def _raters(argument: str) -> tuple[str, ...]:
+    """Return the names of raters, or make names for a number of raters."""
+    if argument.isascii() and argument.isdigit():
+        return tuple(f"rater_{number}" for number in range(1, int(argument[:4]) + 1))
+    return tuple(name.strip() for name in argument.split(","))
 
 
 def _not_public(datasets: Iterable[str]) -> list[str]:
     known = load_registry()
-    return sorted(one for one in datasets if one not in known or known[one].access != "public")
+    return sorted(d for d in datasets if d not in known or known[d].access != "public")

@@ -1,7 +1,7 @@
 """Records of files that may be larger than memory: JSON, JSON Lines, CSV, XLSX and Parquet.
 
-JSON is read piece by piece, and only one record of it is held at a time. NaN, which Python's tools
-write, is read as a number that is none.
+JSON is read piece by piece, and only one record of it is in memory. NaN, which Python's tools
+write, is read as a missing number.
 """
 
 import json
@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from metassay.core.errors import BadInput
-from metassay.imports.record import unpacked
+from metassay.imports.record import unpack
 from metassay.tables.parquet_file import load
 from metassay.tabular.decoding import is_readable
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import read_sheet
 
-Steps = tuple[str, ...]  # names of fields that lead to a value
-Wanted = Callable[[Steps], bool]
+Steps = tuple[str, ...]  # the names of fields that lead to a value
+Select = Callable[[Steps], bool]  # whether the value there is a list of records
 Record = tuple[Place, dict[str, Any]]
 
 LINES = (".jsonl", ".ndjson")
@@ -31,72 +31,73 @@ _PIECE = 1 << 16  # characters
 _BATCH = 1 << 10  # rows
 _DECODER = json.JSONDecoder()
 _BLANK = " \t\r\n"
-# Where tools have their records: the root's own list, or one below these names.
+# Where tools have their records: in a list at the root, or below these names.
 _LISTS = ((), ("data",), ("samples",), ("scores",), ("traces",), ("results",), ("results",) * 2)
-_HEAD = 2000  # values of a JSON file that tell what it is
-_CUT = 16  # characters from the end, within which an error may come of what is not read yet
+_HEAD = 2000  # values of a JSON file from which its tool is known
+_CUT = 16  # characters before the end of the buffer: an error there may be of unread text
 
 
 class Part(NamedTuple):
-    """A value in a JSON file: an element of a list that is wanted (`listed`), or a leaf."""
+    """A value in a JSON file: an element of a list of records (`is_element`), or a leaf."""
 
     steps: Steps
     value: Any
-    listed: bool = False
+    is_element: bool = False
 
 
 class _Scanner:
-    """The values of a JSON text in their order, of which only what is looked at is held."""
+    """Read the values of a JSON text in order, with little more than one of them in memory."""
 
     def __init__(self, file: TextIO) -> None:
-        self.file, self.held, self.at, self.gone = file, "", 0, 0
+        self.file, self.buffer, self.position, self.offset = file, "", 0, 0
 
-    def more(self) -> bool:
-        """Hold at least twice as much of what is not taken yet; False at the end."""
-        piece = self.file.read(max(_PIECE, len(self.held) - self.at))
-        self.held, self.at, self.gone = self.held[self.at :] + piece, 0, self.gone + self.at
+    def read_more(self) -> bool:
+        """At least double the unread text in the buffer; return False at the end of the file."""
+        piece = self.file.read(max(_PIECE, len(self.buffer) - self.position))
+        self.buffer = self.buffer[self.position :] + piece
+        self.offset, self.position = self.offset + self.position, 0
         return bool(piece)
 
     def peek(self) -> str:
-        """The next character that is no blank; "" at the end."""
-        while self.at < len(self.held) or self.more():
-            if self.held[self.at] not in _BLANK:
-                return self.held[self.at]
-            self.at += 1
+        """Return the next character that is no blank; "" at the end."""
+        while self.position < len(self.buffer) or self.read_more():
+            if self.buffer[self.position] not in _BLANK:
+                return self.buffer[self.position]
+            self.position += 1
         return ""
 
-    def take(self, wanted: str) -> str:
-        """The next character, which must be one of these."""
-        found = self.peek()
-        if not found or found not in wanted:
-            raise self.fault(f"expecting one of {wanted}", self.at)
-        self.at += 1
-        return found
+    def take(self, characters: str) -> str:
+        """Read the next character, which must be one of these."""
+        character = self.peek()
+        if not character or character not in characters:
+            raise self.fault(f"expecting one of {characters}", self.position)
+        self.position += 1
+        return character
 
-    def fault(self, what: str, at: int) -> json.JSONDecodeError:
-        """What is wrong, and where in the file."""
-        return json.JSONDecodeError(f"{what}, character {self.gone + at + 1:,}", "", 0)
+    def fault(self, what: str, position: int) -> json.JSONDecodeError:
+        """Return the error, with its place in the file."""
+        return json.JSONDecodeError(f"{what}, character {self.offset + position + 1:,}", "", 0)
 
     def value(self) -> Any:
-        """The next value, whole."""
+        """Read the next value, whole."""
         self.peek()
         while True:
             try:
-                found, end = _DECODER.raw_decode(self.held, self.at)
+                value, end = _DECODER.raw_decode(self.buffer, self.position)
             except json.JSONDecodeError as error:
-                cut = error.msg.startswith("Unterminated") or error.pos > len(self.held) - _CUT
+                cut = error.msg.startswith("Unterminated") or error.pos > len(self.buffer) - _CUT
                 fault = self.fault(error.msg.lower(), error.pos)
-                if not cut or not self.more():
+                if not cut or not self.read_more():
                     raise fault from None
                 continue
-            # What ends here may be the beginning of a longer number.
-            length, behind = end - self.at, self.held[end : end + 1]
-            if (behind and behind in ",:]}" + _BLANK) or not self.more():
-                self.at += length
-                return found
+            # A number may go on in the next piece.
+            length, behind = end - self.position, self.buffer[end : end + 1]
+            if (behind and behind in ",:]}" + _BLANK) or not self.read_more():
+                self.position += length
+                return value
 
 
-def _parts(scan: _Scanner, wanted: Wanted, steps: Steps) -> Iterator[Part]:
+def _parts(scan: _Scanner, select: Select, steps: Steps) -> Iterator[Part]:
     ends = {"[": "[]", "{": "{}"}.get(scan.peek())
     if not ends:
         yield Part(steps, scan.value())
@@ -110,44 +111,46 @@ def _parts(scan: _Scanner, wanted: Wanted, steps: Steps) -> Iterator[Part]:
         if ends == "{}":
             inner = (*steps, str(scan.value()))
             scan.take(":")
-        if ends == "[]" and wanted(steps):
-            yield Part(steps, scan.value(), listed=True)
+        if ends == "[]" and select(steps):
+            yield Part(steps, scan.value(), is_element=True)
         else:
-            yield from _parts(scan, wanted, inner)
+            yield from _parts(scan, select, inner)
         last = scan.take("," + ends[1])
 
 
-def parts(path: Path, wanted: Wanted, problems: Findings) -> Iterator[Part]:
-    """Of a JSON file each element of the lists that are wanted, whole, and every other leaf; an
-    empty list or object is one, None. What is no JSON is a problem, and the end."""
+def parts(path: Path, select: Select, problems: Findings) -> Iterator[Part]:
+    """Yield each element of the lists of records, whole, and every other leaf of a JSON file.
+
+    An empty list or object is the leaf None. Invalid JSON is a problem and ends the file.
+    """
     if is_readable(path, problems, remedy=FIX):
-        with _sound(Place(path.name), problems), path.open(encoding="utf-8-sig") as file:
+        with _report_invalid(Place(path.name), problems), path.open(encoding="utf-8-sig") as file:
             scan = _Scanner(file)
             while scan.peek():
-                yield from _parts(scan, wanted, ())
+                yield from _parts(scan, select, ())
 
 
 @contextmanager
-def _sound(at: Place, problems: Findings) -> Iterator[None]:
+def _report_invalid(place: Place, problems: Findings) -> Iterator[None]:
     try:
         yield
     except json.JSONDecodeError as error:
-        problems.add(at, "is not valid JSON", FIX, error.msg.lower())
+        problems.add(place, "is not valid JSON", FIX, error.msg.lower())
     except UnicodeDecodeError:
-        problems.add(at, "is not UTF-8", FIX)
+        problems.add(place, "is not UTF-8", FIX)
     except (RecursionError, ValueError):
-        problems.add(at, "is not readable as JSON", FIX)
+        problems.add(place, "is not readable as JSON", FIX)
 
 
-def listed(steps: Steps) -> bool:
-    """Whether tools have a list of records there."""
+def is_list(steps: Steps) -> bool:
+    """Return whether tools have a list of records there."""
     return steps in _LISTS
 
 
-def records(path: Path, problems: Findings, wanted: Wanted = listed) -> Iterator[Record]:
-    """Each record of a file and its place; in JSON the objects of the lists that are wanted.
+def records(path: Path, problems: Findings, select: Select = is_list) -> Iterator[Record]:
+    """Yield each record of a file with its place; of JSON, the objects in lists of records.
 
-    A JSON file that is an object a line, whatever its ending, is read as JSON Lines.
+    A JSON file with an object a line is read as JSON Lines, whatever its ending.
     """
     ending = path.suffix.lower()
     if ending in SHEETS:
@@ -157,20 +160,20 @@ def records(path: Path, problems: Findings, wanted: Wanted = listed) -> Iterator
     if not is_readable(path, problems, remedy=FIX):
         return
     if ending in LINES or (ending not in TABLES and _is_lines(path)):
-        found = _lines(path, problems)
+        values = _lines(path, problems)
     else:
-        read = _parquet(path, problems) if ending in TABLES else parts(path, wanted, problems)
-        values = (one.value for one in read if one.listed)
-        found = ((Place(path.name, n, "record"), one) for n, one in enumerate(values, start=1))
-    for at, one in found:
-        if isinstance(one, dict):
-            yield at, one
+        read = _parquet(path, problems) if ending in TABLES else parts(path, select, problems)
+        elements = (part.value for part in read if part.is_element)
+        values = ((Place(path.name, n, "record"), v) for n, v in enumerate(elements, start=1))
+    for place, value in values:
+        if isinstance(value, dict):
+            yield place, value
         else:
-            problems.add(at, "is no object with named values", FIX)
+            problems.add(place, "is no object with named values", FIX)
 
 
 def names_in(path: Path) -> list[str]:
-    """Names of fields, columns or members at a file's beginning; none where it cannot be read."""
+    """Return names of fields, columns or members at a file's start; none if it cannot be read."""
     if path.suffix.lower() in TABLES:
         return [name for _, row in islice(records(path, Findings()), 1) for name in row]
     try:
@@ -184,7 +187,7 @@ def names_in(path: Path) -> list[str]:
 def _parquet(path: Path, problems: Findings) -> Iterator[Part]:
     try:
         for batch in load(path).to_batches(_BATCH):
-            yield from (Part((), row, listed=True) for row in batch.to_pylist())
+            yield from (Part((), row, is_element=True) for row in batch.to_pylist())
     except BadInput:
         problems.add(Place(path.name), "is damaged or no Parquet file", FIX)
 
@@ -192,14 +195,14 @@ def _parquet(path: Path, problems: Findings) -> Iterator[Part]:
 def _lines(path: Path, problems: Findings) -> Iterator[tuple[Place, object]]:
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            at = Place(path.name, number)
-            with _sound(at, problems):
+            place = Place(path.name, number)
+            with _report_invalid(place, problems):
                 if line.strip():
-                    yield at, json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+                    yield place, json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
 
 
 def _is_lines(path: Path) -> bool:
     with path.open("rb") as file:
-        one, other = file.readline(_PIECE), file.readline(_PIECE)
-    whole = isinstance(unpacked(one.decode("utf-8", "replace")), dict)
-    return whole and other.startswith(b"{")
+        first, second = file.readline(_PIECE), file.readline(_PIECE)
+    whole = isinstance(unpack(first.decode("utf-8", "replace")), dict)
+    return whole and second.startswith(b"{")

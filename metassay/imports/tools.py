@@ -1,7 +1,7 @@
-"""What other tools write: a reader per tool, and how to know its files.
+"""A reader for the files of each other tool, and how to recognize them.
 
-Each takes the judge's original where a person's value stands in its place. docs/importing.md has
-the fields of each tool; older versions spell some otherwise.
+Readers take the judge's original where a person's value replaced it. docs/importing.md has the
+fields of each tool; older versions spell some differently.
 """
 
 import ast
@@ -30,65 +30,65 @@ from metassay.imports.record import (
     digest,
     field,
     first,
-    judged,
     number,
     objects,
-    rated,
+    parse_rating,
+    parse_value,
     text,
-    unpacked,
+    unpack,
 )
-from metassay.imports.records import FIX, LINES, TABLES, Record, Steps, listed, parts, records
+from metassay.imports.records import FIX, LINES, TABLES, Record, Steps, is_list, parts, records
 from metassay.tabular.column_synonyms import USUAL, Role
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet, read_sheet
 
-_all = chain.from_iterable
+_chain = chain.from_iterable
 
 
 # ---- Inspect: `.eval`, a zip archive, and `.json`. A person's correction replaces a score's value;
-# what the scorer said is the first entry of its `history`, the one without provenance. A score that
+# the scorer's value is the first entry of its `history`, the one without provenance. A score that
 # only has entries of people has no judge's value.
 
-_ZSTD = 93  # of a member's compression, which Python's zipfile reads from 3.14 on
-_HEADS = ("header.json", "_journal/start.json")  # the second in a log that was broken off
+_ZSTD = 93  # compression of a member, which Python's zipfile reads since 3.14
+_HEADS = ("header.json", "_journal/start.json")  # the second in an unfinished log
 _SAMPLE = re.compile(r"samples/[^/]*(\.json|/sample\.json)")  # the second in a log in chunks
 
 
 def _inspect(task: Task) -> Iterator[Item]:
-    """The samples of a log."""
+    """Yield the samples of a log."""
     zipped = task.path.suffix == ".eval" or zipfile.is_zipfile(task.path)
-    model, found = _archive(task) if zipped else _json_log(task)
-    for at, sample in found:
+    model, samples = _archive(task) if zipped else _json_log(task)
+    for place, sample in samples:
         scores = sample.get("scores") or {"score": sample.get("score")}
-        judgments = [one for name, score in scores.items() for one in _score(name, score)]
-        said = first(sample, "output.completion", "output.choices.0.message.content")
+        judgments = [*_chain(_score(name, score) for name, score in scores.items())]
+        output = first(sample, "output.completion", "output.choices.0.message.content")
         yield Item(
-            *(at, sample, judgments, sample.get("id"), model, said, [text(sample.get("input"))]),
-            sample.get("target"),
+            *(place, sample, judgments, sample.get("id"), model, output),
+            *([text(sample.get("input"))], sample.get("target")),
             failed=bool(sample.get("error")),
-            corrected=any(one.person for one in judgments),
+            corrected=any(judgment.person for judgment in judgments),
             epoch=sample.get("epoch") or 1,
         )
 
 
 def _score(name: str, score: object) -> Iterator[Judgment]:
     history = objects(field(score, "history"))
-    originals = [one.get("value") for one in history if not one.get("provenance")]
-    said = judged(name, (originals or [field(score, "value")])[0])
-    each = [said] if originals or (score is not None and not history) else []
+    originals = [edit.get("value") for edit in history if not edit.get("provenance")]
+    original = parse_value(name, (originals or [field(score, "value")])[0])
+    parts = [original] if originals or (score is not None and not history) else []
     last = {
-        field(one, "provenance.author"): one["value"]
-        for one in history
-        if one.get("provenance") and one.get("value", "UNCHANGED") != "UNCHANGED"
+        field(edit, "provenance.author"): edit["value"]
+        for edit in history
+        if edit.get("provenance") and edit.get("value", "UNCHANGED") != "UNCHANGED"
     }
-    each += [judged(name, value, author, person=True) for author, value in last.items()]
-    return _all(each)
+    parts += [parse_value(name, value, author, person=True) for author, value in last.items()]
+    return _chain(parts)
 
 
 def _json_log(task: Task) -> tuple[object, Iterator[Record]]:
-    """The model, which stands above the samples, and these."""
-    head = parts(task.path, listed, Findings())
-    model = next((one.value for one in head if one.steps == ("eval", "model")), None)
+    """Return the model, which stands above the samples, and the samples."""
+    head = parts(task.path, is_list, Findings())
+    model = next((part.value for part in head if part.steps == ("eval", "model")), None)
     return model, records(task.path, task.problems)
 
 
@@ -98,7 +98,7 @@ def _archive(task: Task) -> tuple[object, Iterator[Record]]:
             names = archive.namelist()
             head = next(name for name in _HEADS if name in names)
             model = field(_member(task.path, archive, head), "eval.model")
-    except Exception:  # noqa: BLE001 - what damaged archives make readers raise has no common name
+    except Exception:  # noqa: BLE001 - damaged archives make readers raise errors of many types
         task.problems.add(Place(task.path.name), "is damaged, or no log of Inspect", FIX)
         return None, iter(())
     return model, _samples(task, [name for name in names if _SAMPLE.fullmatch(name)])
@@ -107,15 +107,15 @@ def _archive(task: Task) -> tuple[object, Iterator[Record]]:
 def _samples(task: Task, names: list[str]) -> Iterator[Record]:
     with zipfile.ZipFile(task.path) as archive:
         for number, name in enumerate(names, start=1):
-            at = Place(task.path.name, number, "sample")
+            place = Place(task.path.name, number, "sample")
             try:
-                yield at, dict(_member(task.path, archive, name))
+                yield place, dict(_member(task.path, archive, name))
             except Exception:  # noqa: BLE001 - as above
-                task.problems.add(at, "is damaged", FIX)
+                task.problems.add(place, "is damaged", FIX)
 
 
 def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
-    """A member's content; one of zstd stands behind 30 bytes, its name and its extra field."""
+    """Read a member; one of zstd stands behind 30 bytes, its name and its extra field."""
     info = archive.getinfo(name)
     if info.compress_type != _ZSTD:
         return json.loads(archive.read(name))
@@ -132,37 +132,37 @@ def _member(path: Path, archive: zipfile.ZipFile, name: str) -> Any:
 # ---- lm-eval: a line per sample
 
 _SAMPLES = re.compile(r"samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?")
-# What a line of before `metrics` had beside its metrics.
+# Fields of a line beside its metrics, before lines had `metrics`.
 _BESIDE_METRICS = re.compile(r"doc_id|doc|target|arguments|(filtered_)?resps|filter|\w+_hash")
 
 
 def _lm_eval(task: Task) -> Iterator[Item]:
     named = _SAMPLES.fullmatch(task.path.stem)
-    of, folder = (f"{named[1]}:" if named else ""), task.path.resolve().parent.name
-    for at, line in records(task.path, task.problems):
+    prefix, folder = (f"{named[1]}:" if named else ""), task.path.resolve().parent.name
+    for place, line in records(task.path, task.problems):
         doc, prompt = line.get("doc_id"), first(line, "arguments.gen_args_0.arg_0", "arguments.0.0")
         yield Item(
-            *(at, line, _all(judged(*one) for one in _lm_eval_metrics(line))),
-            *(None if doc is None else f"{of}{doc}", folder),
+            *(place, line, _chain(parse_value(*metric) for metric in _lm_eval_metrics(line))),
+            *(None if doc is None else f"{prefix}{doc}", folder),
             *(_generated(line), [text(prompt)]),
             line.get("target"),
         )
 
 
 def _lm_eval_metrics(line: Object) -> Iterator[tuple[str, object]]:
-    """Names and values; of several filters of an answer each has metrics of its own."""
-    through = str(line.get("filter") or "none")
+    """Yield names and values; each filter of an answer has metrics of its own."""
+    filtered = str(line.get("filter") or "none")
     for name in line.get("metrics") or [n for n in line if not _BESIDE_METRICS.fullmatch(n)]:
         value = line.get(name)
         if value is None or isinstance(value, bool | int | float):
-            yield (name if through == "none" else f"{name}_{through}"), value
+            yield (name if filtered == "none" else f"{name}_{filtered}"), value
 
 
 def _generated(line: Object) -> object:
-    """The text that was generated; None of a task that compares likelihoods."""
+    """Return the generated text; None for a task that compares likelihoods."""
     answers = line.get("resps")
     while isinstance(answers, list) and answers:
-        if answers[1:] in ([True], [False], ["True"], ["False"]):  # is it the likeliest?
+        if answers[1:] in ([True], [False], ["True"], ["False"]):  # whether it is the likeliest
             return None
         answers = answers[0]
     return answers if isinstance(answers, str) else None
@@ -182,38 +182,39 @@ def _ragas(task: Task) -> Iterator[Item]:
         return
     sheet = read_sheet(task.path, task.problems)
     metrics = [name for name in sheet.columns if _is_metric(sheet, name, task)] if sheet else []
-    for at, row in sheet.rows if sheet else ():
-        scored = [judged(name, row[name]) for name in metrics]
-        yield _of_ragas(at, row, _all([*scored, rated("target", row.get("target"))]))
+    for place, row in sheet.rows if sheet else ():
+        scores = [parse_value(name, row[name]) for name in metrics]
+        yield _ragas_item(place, row, _chain([*scores, parse_rating("target", row.get("target"))]))
 
 
 def _is_metric(sheet: Sheet, name: str, task: Task) -> bool:
-    """A column of numbers, or one that is called as the judge's labels are."""
-    free = name not in {*_NO_METRICS, task.doc_field, task.system_field}
-    return free and (name.endswith("_label") or sheet.share_of_numbers(name) > 0.5)
+    """Return whether a column has numbers, or the name of a judge's labels."""
+    other = name in {*_NO_METRICS, task.doc_field, task.system_field}
+    return not other and (name.endswith("_label") or sheet.share_of_numbers(name) > 0.5)
 
 
-def _of_ragas(at: Place, row: Object, said: Iterable[Judgment]) -> Item:
-    asks, contexts = first(row, *_QUESTION), first(row, *_CONTEXTS)
+def _ragas_item(place: Place, row: Object, judgments: Iterable[Judgment]) -> Item:
+    question, contexts = first(row, *_QUESTION), first(row, *_CONTEXTS)
     if isinstance(contexts, str) and contexts.startswith("["):
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-            contexts = ast.literal_eval(contexts)  # a list that a cell holds as Python writes it
-    doc = first(row, "id") or (digest(asks) if asks else at.row)
+            contexts = ast.literal_eval(contexts)  # a list as Python writes it
+    doc = first(row, "id") or (digest(question) if question else place.row)
     answer, reference = first(row, *_ANSWER), first(row, *_REFERENCE)
-    return Item(at, row, said, doc, None, answer, [text(asks), contexts], reference)
+    return Item(place, row, judgments, doc, None, answer, [text(question), contexts], reference)
 
 
 def _annotations(task: Task) -> Iterator[Item]:
-    # The person's value is `target` alone: that somebody accepted an output is no value of theirs,
-    # and would agree with the judge by itself.
+    # A person's value is `target` alone: an output that somebody accepted has no value of theirs,
+    # and one made of it would always agree with the judge.
     accepted = 0
-    found = parts(task.path, lambda steps: len(steps) == 1, task.problems)
-    for n, part in enumerate((one for one in found if one.listed), start=1):
-        at, name, one = Place(task.path.name, n, "record"), part.steps[0], part.value
-        said, target = field(one, "metric_output"), field(one, "target")
-        accepted += bool(field(one, "is_accepted")) and target is None
-        each, row = _all((judged(name, said), rated(name, target))), field(one, "metric_input")
-        yield _of_ragas(at, row or {}, each)._replace(corrected=target not in (None, said))
+    values = parts(task.path, lambda steps: len(steps) == 1, task.problems)
+    for n, part in enumerate((part for part in values if part.is_element), start=1):
+        place, name, record = Place(task.path.name, n, "record"), part.steps[0], part.value
+        output, target = field(record, "metric_output"), field(record, "target")
+        accepted += bool(field(record, "is_accepted")) and target is None
+        judgments = _chain((parse_value(name, output), parse_rating(name, target)))
+        item = _ragas_item(place, field(record, "metric_input") or {}, judgments)
+        yield item._replace(corrected=target not in (None, output))
     what = "outputs are accepted without a target, which is no rating"
     task.note(accepted, what, "give a target where somebody rated")
 
@@ -228,95 +229,95 @@ def _is_cases(steps: Steps) -> bool:
 
 
 def _deepeval(task: Task) -> Iterator[Item]:
-    # What names the run stands below its cases.
-    leaves = {one.steps[-1:]: one.value for one in parts(task.path, _is_cases, Findings())}
-    named = (leaves.get((name,)) for name in ("identifier", "model", "Model"))
-    system = next(filter(None, named), None)
-    for at, case in records(task.path, task.problems, _is_cases):
+    # The name of the run stands below its cases.
+    leaves = {part.steps[-1:]: part.value for part in parts(task.path, _is_cases, Findings())}
+    systems = (leaves.get((name,)) for name in ("identifier", "model", "Model"))
+    system = next(filter(None, systems), None)
+    for place, case in records(task.path, task.problems, _is_cases):
         metrics = objects(first(case, "metricsData", "metrics_data", "metricsMetadata"))
         notes = objects(case.get("annotations") or [case.get("annotation")])
         yield Item(
-            *(at, case, _all([*map(_metric, metrics), *map(_annotation, notes)])),
+            *(place, case, _chain([*map(_metric, metrics), *map(_annotation, notes)])),
             *(case.get("name"), system, first(case, "actualOutput", "actual_output", "turns")),
             [case.get("input"), first(case, "retrievalContext", "retrieval_context")],
             first(case, "expectedOutput", "expected_output"),
         )
 
 
-def _metric(one: Object) -> Iterator[Judgment]:
-    name, by = first(one, "name", "metric"), first(one, "evaluationModel", "evaluation_model")
-    score = None if one.get("error") else one.get("score")
-    return judged(name, score, by, label="" if score is None else one.get("success"))
+def _metric(metric: Object) -> Iterator[Judgment]:
+    name, by = first(metric, "name", "metric"), first(metric, "evaluationModel", "evaluation_model")
+    score = None if metric.get("error") else metric.get("score")
+    return parse_value(name, score, by, label="" if score is None else metric.get("success"))
 
 
-def _annotation(one: Object) -> Iterator[Judgment]:
-    """What a person said: 0 or 1 for thumbs, 1 to 5 for stars."""
-    name, by = first(one, "name", "metric"), first(one, "userId", "annotator", "user")
-    return rated(name or "rating", first(one, "rating", "value", "score"), by)
+def _annotation(note: Object) -> Iterator[Judgment]:
+    """Yield a person's judgment: 0 or 1 for thumbs, 1 to 5 for stars."""
+    name, by = first(note, "name", "metric"), first(note, "userId", "annotator", "user")
+    return parse_rating(name or "rating", first(note, "rating", "value", "score"), by)
 
 
 # ---- promptfoo. Once somebody rated an output, its `success` and `score` are that person's, and so
-# are those of `gradingResult`. The judge's are then made again of the components that no person
-# gave: all of them passed, or the weighted mean reaches the test's threshold.
+# are those of `gradingResult`. The judge's are then computed again from the components of judges:
+# all of them passed, or the weighted mean reaches the test's threshold.
 
 _OVERALL = "overall"
 _BY_HAND = "Manual result (overrides all other grading results)"
-_FAILED = 2  # `failureReason` of what ended with an error
+_FAILED = 2  # `failureReason` of an output that ended with an error
 
 
 def _promptfoo(task: Task) -> Iterator[Item]:
-    columns: dict[str, list[object]] = {}  # of each provider, its prompts
-    for at, row in records(task.path, task.problems):
-        named = row.get("provider")
+    prompts_by_provider: dict[str, list[object]] = {}
+    for place, row in records(task.path, task.problems):
+        named, prompt = row.get("provider"), first(row, "promptIdx", "promptId")
         provider = named if isinstance(named, str) else str(first(named, "label", "id") or "")
-        prompts, prompt = columns.setdefault(provider, []), first(row, "promptIdx", "promptId")
+        prompts = prompts_by_provider.setdefault(provider, [])
         if prompt not in prompts:
             prompts.append(prompt)
-        place = prompts.index(prompt) + 1
+        n = prompts.index(prompt) + 1
         judgments, test = tuple(_components(row)), row.get("testIdx")
         yield Item(
-            *(at, row, judgments, digest(row.get("vars")) if test is None else test),
-            provider if place == 1 else f"{provider}#{place}",
+            *(place, row, judgments, digest(row.get("vars")) if test is None else test),
+            provider if n == 1 else f"{provider}#{n}",
             *(first(row, "response.output", "text"), [text(field(row, "prompt.raw"))]),
             failed=row.get("failureReason") == _FAILED,
-            corrected=any(one.person for one in judgments),
+            corrected=any(judgment.person for judgment in judgments),
         )
 
 
 def _components(row: Object) -> Iterator[Judgment]:
     grading = row.get("gradingResult") or {}
-    each = objects(grading.get("componentResults"))
-    people = [one for one in each if field(one, "assertion.type") == "human"]
-    judges = [one for one in each if one not in people]
+    components = objects(grading.get("componentResults"))
+    people = [part for part in components if field(part, "assertion.type") == "human"]
+    judges = [part for part in components if part not in people]
     if grading.get("reason") == _BY_HAND or field(grading, "assertion.type") == "human":
         people = people or [grading]
     names: Counter[str] = Counter()
-    for one in judges:  # called after their metric, or the assertion's type, then with a number
-        name = str(first(one, "assertion.metric", "assertion.type") or "assertion")
+    for judge in judges:  # named after the metric, or the assertion's type, then with a number
+        name = str(first(judge, "assertion.metric", "assertion.type") or "assertion")
         names[name] += 1
-        called = name if names[name] == 1 else f"{name}_{names[name]}"
-        yield from judged(called, one.get("score"), label=one.get("pass"))
+        scorer = name if names[name] == 1 else f"{name}_{names[name]}"
+        yield from parse_value(scorer, judge.get("score"), label=judge.get("pass"))
     for name, value in (row.get("namedScores") or {}).items():
         if name not in names:
-            yield from judged(name, value)
-    for one in people[-1:]:
-        yield from rated(_OVERALL, one.get("score"), label=one.get("pass"))
+            yield from parse_value(name, value)
+    for person in people[-1:]:
+        yield from parse_rating(_OVERALL, person.get("score"), label=person.get("pass"))
     if not people and row.get("failureReason") != _FAILED:
         passed = row.get("success", grading.get("pass"))
-        yield from judged(_OVERALL, row.get("score", grading.get("score")), label=passed)
+        yield from parse_value(_OVERALL, row.get("score", grading.get("score")), label=passed)
     elif judges:
-        yield from _recomputed(judges, number(field(row, "testCase.threshold")))
+        yield from _recompute(judges, number(field(row, "testCase.threshold")))
 
 
-def _recomputed(judges: Sequence[Object], threshold: float | None) -> Iterator[Judgment]:
-    scores = np.array([number(one.get("score")) for one in judges], np.float64)
-    weighed = [number(field(one, "assertion.weight")) for one in judges]
-    weights = np.array([1.0 if weight is None else weight for weight in weighed])
+def _recompute(judges: Sequence[Object], threshold: float | None) -> Iterator[Judgment]:
+    scores = np.array([number(judge.get("score")) for judge in judges], np.float64)
+    known = [number(field(judge, "assertion.weight")) for judge in judges]
+    weights = np.array([1.0 if weight is None else weight for weight in known])
     mean = float(scores @ weights / weights.sum()) if weights.sum() > 0 else np.nan
-    passed = all(one.get("pass") is True for one in judges)
+    passed = all(judge.get("pass") is True for judge in judges)
     if threshold is not None and np.isfinite(mean):
         passed = mean >= threshold
-    return judged(_OVERALL, mean, label=passed)
+    return parse_value(_OVERALL, mean, label=passed)
 
 
 # ---- Langfuse: a row per score, whose `source` is ANNOTATION where a person gave it
@@ -324,7 +325,7 @@ def _recomputed(judges: Sequence[Object], threshold: float | None) -> Iterator[J
 
 def _langfuse(task: Task) -> Iterator[Item]:
     unread = 0
-    for at, row in records(task.path, task.problems):
+    for place, row in records(task.path, task.problems):
         kind = str(first(row, "dataType", "data_type") or "").upper()
         if kind in ("TEXT", "CORRECTION"):  # no verdicts
             unread += 1
@@ -335,9 +336,9 @@ def _langfuse(task: Task) -> Iterator[Item]:
         value = first(row, *(reversed(names) if kind == "CATEGORICAL" else names))
         trace = first(row, "traceId", "trace_id", "sessionId", "session_id")
         part = first(row, "observationId", "observation_id")
-        said = judged(row.get("name"), value, by, person=person)
+        judgments = parse_value(row.get("name"), value, by, person=person)
         doc, system = f"{trace}/{part}" if part else trace, ("datasetRunId", "dataset_run_id")
-        yield Item(at, row, said, doc, first(row, *system))
+        yield Item(place, row, judgments, doc, first(row, *system))
     task.note(unread, "scores are texts, not values, and not read", "read them in Langfuse")
 
 
@@ -345,109 +346,112 @@ def _langfuse(task: Task) -> Iterator[Item]:
 
 
 def _phoenix(task: Task) -> Iterator[Item]:
-    for at, row in records(task.path, task.problems):
+    for place, row in records(task.path, task.problems):
         person = str(row.get("annotator_kind") or "").upper() == "HUMAN"
         by = first(row, "identifier", "user_id", "username") if person else ""
         score, label = first(row, "result.score", "score"), first(row, "result.label", "label")
         value, name = (label if score is None else score), first(row, "annotation_name", "name")
-        said = judged(name, value, by, person=person, label=label)
+        judgments = parse_value(name, value, by, person=person, label=label)
         span = first(row, "span_id", "context.span_id", "__index_level_0__", "index")
-        yield Item(at, row, said, span, None)
+        yield Item(place, row, judgments, span, None)
 
 
-# ---- MLflow: traces with their assessments. Who corrects an assessment adds another one that names
-# it in `overrides`; the first one stays, with `valid` false. That one is the judge's, and is read;
-# of people only what holds.
+# ---- MLflow: traces with their assessments. A correction is another assessment that names the
+# corrected one in `overrides`; that one stays, with `valid` false. A judge's is read nevertheless,
+# a person's only if it is valid.
 
 _EXPECTED = ("expected_response", "expected_answer", "expected_output")
 
 
 def _mlflow(task: Task) -> Iterator[Item]:
-    for at, trace in _traces(task):
+    for place, trace in _traces(task):
         info = {**trace, **(trace.get("info") or {})}
-        each = objects(unpacked(info.get("assessments")))
-        metadata = unpacked(first(info, "trace_metadata", "request_metadata"))
-        by_id = {first(one, "assessment_id", "id"): one for one in each}
-        # Each that replaces another one, and that one; {} where it is not there.
-        over = [(one, by_id.get(one["overrides"], {})) for one in each if one.get("overrides")]
+        assessments = objects(unpack(info.get("assessments")))
+        metadata = unpack(first(info, "trace_metadata", "request_metadata"))
+        by_id = {first(value, "assessment_id", "id"): value for value in assessments}
+        # Pairs of an assessment and the one that it replaces, {} if that is missing.
+        pairs = [(v, by_id.get(v["overrides"], {})) for v in assessments if v.get("overrides")]
         expected = (
-            field(one, "expectation.value")
-            for one in each
-            if first(one, "name", "assessment_name") in _EXPECTED
+            field(value, "expectation.value")
+            for value in assessments
+            if first(value, "name", "assessment_name") in _EXPECTED
         )
         yield Item(
-            *(at, info, _all(map(_assessment, _holding(each, over)))),
+            *(place, info, _chain(map(_assessment, _select_valid(assessments, pairs)))),
             first(info, "trace_id", "request_id"),
             first(info, "run_id") or dict(metadata or {}).get("mlflow.sourceRun"),
             first(info, "response", "response_preview"),
             [text(first(info, "request", "request_preview"))],
             next(filter(None, expected), None),
             failed=str(first(info, "state", "status") or "").upper().endswith("ERROR"),
-            corrected=any(_is_person(one) and not _is_person(former) for one, former in over),
+            corrected=any(_is_person(new) and not _is_person(old) for new, old in pairs),
         )
 
 
 def _traces(task: Task) -> Iterator[Record]:
-    """Each trace; pandas writes a frame as an object per column unless it is told otherwise."""
-    at = None
-    for at, record in records(task.path, task.problems):
-        yield at, record
-    if not at and task.path.suffix.lower() == ".json" and not task.problems:
-        columns = unpacked(task.path.read_text("utf-8-sig"))
+    """Yield each trace of a list, or of a frame that pandas wrote with an object per column."""
+    place = None
+    for place, record in records(task.path, task.problems):
+        yield place, record
+    if not place and task.path.suffix.lower() == ".json" and not task.problems:
+        columns = unpack(task.path.read_text("utf-8-sig"))
         rows = field(columns, "assessments")
         for row, name in enumerate(rows if isinstance(rows, Mapping) else (), start=1):
             cells = {column: field(cells, name) for column, cells in columns.items()}
             yield Place(task.path.name, row, "record"), cells
 
 
-def _is_person(one: Object) -> bool:
-    return str(first(one, "source.source_type", "source_type") or "").upper().endswith("HUMAN")
+def _is_person(value: Object) -> bool:
+    return str(first(value, "source.source_type", "source_type") or "").upper().endswith("HUMAN")
 
 
-def _holding(each: Sequence[Object], over: Sequence[tuple[Object, Object]]) -> Iterator[Object]:
-    """The judges' own, and what holds of people's; a judge that judged again replaces itself."""
-    again = {id(former) for one, former in over if _is_person(former) or not _is_person(one)}
-    for one in each:
-        if id(one) not in again and (one.get("valid") is not False or not _is_person(one)):
-            yield one
+def _select_valid(
+    assessments: Sequence[Object], pairs: Sequence[tuple[Object, Object]]
+) -> Iterator[Object]:
+    """Yield the valid ones of people and all of judges, but those that their judge replaced."""
+    replaced = {id(old) for new, old in pairs if _is_person(old) or not _is_person(new)}
+    for value in assessments:
+        if id(value) not in replaced and (value.get("valid") is not False or not _is_person(value)):
+            yield value
 
 
-def _assessment(one: Object) -> Iterator[Judgment]:
-    failed = bool(one.get("error") or field(one, "feedback.error"))
-    if failed or one.get("feedback") is not None:
-        value = None if failed else field(one, "feedback.value")
-        by, name = first(one, "source.source_id", "source_id"), ("name", "assessment_name")
-        yield from judged(first(one, *name), value, by, person=_is_person(one))
+def _assessment(value: Object) -> Iterator[Judgment]:
+    failed = bool(value.get("error") or field(value, "feedback.error"))
+    if failed or value.get("feedback") is not None:
+        rating = None if failed else field(value, "feedback.value")
+        by, name = first(value, "source.source_id", "source_id"), ("name", "assessment_name")
+        yield from parse_value(first(value, *name), rating, by, person=_is_person(value))
 
 
-# ---- Inspect Scout: validations, which people made, and the results of scans
+# ---- Inspect Scout: validations, which people wrote, and the results of scans
 
 
 def _scout(task: Task) -> Iterator[Item]:
-    for at, row in records(task.path, task.problems):
+    for place, row in records(task.path, task.problems):
         people = [name for name in row if name == "target" or name.startswith("label_")]
-        said: Iterable[Judgment] = _all(rated(n.removeprefix("label_"), row[n]) for n in people)
+        ratings = (parse_rating(name.removeprefix("label_"), row[name]) for name in people)
+        judgments: Iterable[Judgment] = _chain(ratings)
         if scanner := first(row, "scanner_name", "scanner", "scanner_key"):
             failed = first(row, "scan_error", "error")
-            said = judged(scanner, None if failed else first(row, "value", "label"))
-        yield Item(at, row, said, first(row, "transcript_id", "id"), "transcripts")
+            judgments = parse_value(scanner, None if failed else first(row, "value", "label"))
+        yield Item(place, row, judgments, first(row, "transcript_id", "id"), "transcripts")
 
 
-# ---- Label Studio: annotations of any project. Rows of `metassay study` come back through
-# `metassay study import` instead.
+# ---- Label Studio: annotations of any project. Sheets of `metassay study` are read by `metassay
+# study import` instead.
 
-_ANSWERS = ("rating", "number", "choices")  # other types of results mark or remark
+_ANSWERS = ("rating", "number", "choices")  # results of other types mark or comment
 
 
 def _label_studio(task: Task) -> Iterator[Item]:
     unread: Counter[str] = Counter()
-    for at, one in records(task.path, task.problems):
-        data = one.get("data") or {}
+    for place, record in records(task.path, task.problems):
+        data = record.get("data") or {}
         usual = {role: first(data, *names) for role, names in USUAL.items()}
-        submitted = [a for a in objects(one.get("annotations")) if not a.get("was_cancelled")]
+        submitted = [a for a in objects(record.get("annotations")) if not a.get("was_cancelled")]
         yield Item(
-            *(at, data, _all(_answers(annotation, unread) for annotation in submitted)),
-            *(usual[Role.DOC] or one.get("id"), usual[Role.SYSTEM], usual[Role.TEXT]),
+            *(place, data, _chain(_answers(annotation, unread) for annotation in submitted)),
+            *(usual[Role.DOC] or record.get("id"), usual[Role.SYSTEM], usual[Role.TEXT]),
             [text(usual[Role.SOURCE])],
             usual[Role.REFERENCE],
         )
@@ -460,11 +464,11 @@ def _answers(annotation: Object, unread: Counter[str]) -> Iterator[Judgment]:
     by = first(annotation, "completed_by.email", "completed_by.id", "completed_by")
     for result in objects(annotation.get("result")):
         value = result.get("value") or {}
-        said = next((value[kind] for kind in _ANSWERS if value.get(kind) is not None), None)
-        if said is None:
+        answer = next((value[kind] for kind in _ANSWERS if value.get(kind) is not None), None)
+        if answer is None:
             unread[str(result.get("type") or "unknown")] += 1
-        chosen = " | ".join(map(str, said)) if isinstance(said, list) else said
-        yield from rated(result.get("from_name"), chosen, by)
+        chosen = " | ".join(map(str, answer)) if isinstance(answer, list) else answer
+        yield from parse_rating(result.get("from_name"), chosen, by)
 
 
 FILES: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
@@ -476,20 +480,20 @@ READERS: Mapping[str, Callable[[Task], Iterator[Item]]] = {
 
 
 def kinds_of(path: Path, names: Iterable[str]) -> list[str]:
-    """The tools that write such files with these names of fields."""
-    there = {*names, path.suffix.lower()}
-    return [name for name, kind in FILES.items() if any(map(there.issuperset, kind["marks"]))]
+    """Return the tools that write such files with these names of fields."""
+    marks = {*names, path.suffix.lower()}
+    return [name for name, kind in FILES.items() if any(map(marks.issuperset, kind["marks"]))]
 
 
-def described(path: Path, kind: str, names: list[str]) -> tuple[str, str]:
-    """Of a file that the reader of `kind` cannot read: what it is, and what would read it."""
+def describe_file(path: Path, kind: str, names: list[str]) -> tuple[str, str]:
+    """Describe a file that the reader of `kind` cannot read, and tell what would read it."""
     if {"headings", "columns", "row"} <= set(names):
         return "is a sheet of a study of Metassay", "metassay study import reads it"
     for other in kinds_of(path, names)[:1]:
         return f"is {FILES[other]['what']}", f"metassay import {other} reads it"
     table = path.suffix.lower() in TABLES
     form = "a table" if table else "JSON Lines" if path.suffix.lower() in LINES else "JSON"
-    seen = ", ".join(map(shown, names[:5])) or "nothing that can be read"
+    fields = ", ".join(map(shown, names[:5])) or "nothing that can be read"
     reads = "metassay judge-check, meta-eval and init read tables as they are"
-    what = f"is {form} with {seen}, and not {FILES[kind]['what']}"
+    what = f"is {form} with {fields}, and not {FILES[kind]['what']}"
     return what, reads if table else "docs/importing.md has what is read of each tool"

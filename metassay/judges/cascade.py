@@ -1,4 +1,4 @@
-"""A cascade: a cheap judge answers where it is sure, and a dear one answers the rest."""
+"""A cascade: a cheap judge answers where it is sure, and an expensive one answers the rest."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen
 from metassay.core.options import Options
 from metassay.judges.lazy_citations import question_of
-from metassay.judges.make import Member, chosen_members, instruments_of, own_notes, paid
+from metassay.judges.make import Member, choose_members, instruments_of, prefix_notes, total_tokens
 from metassay.judges.protocol import Band, Judge, JudgeKind, Judgment, Pair
 from metassay.llm.needs import everyone
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels, Level
@@ -16,7 +16,7 @@ FIRST, THEN = "first", "then"
 
 
 class Members(Options):
-    """The judge that reads all pairs, and the one that reads what the first is not sure of."""
+    """The judge that reads all pairs, and the judge for what the first is not sure of."""
 
     first: Member
     then: Member
@@ -25,8 +25,8 @@ class Members(Options):
 class CascadeOptions(Options):
     """members: two blocks with a kind; a cascade of three has a cascade in `then`.
 
-    unsure: [low, high], probabilities between which the first judge is not sure enough of a label
-    (of three labels, of any but the positive one); null: it is unsure only where it abstains.
+    unsure: [low, high]; between these probabilities the first judge is not sure enough of a label
+    (of three labels, of any but the positive one). null: it is unsure only where it abstains.
     """
 
     unsure: Band | None = None
@@ -34,31 +34,31 @@ class CascadeOptions(Options):
 
 
 class Cascade:
-    """The first judge's answer where it is sure, and else that of the second.
+    """Answer with the first judge where it is sure, otherwise with the second.
 
-    With `unsure` it is sure of the positive label where its probability is high or higher, and of
-    the other one of two where it is low or lower; else of every answer. So it is not sure of an
-    answer without a probability, nor, of three labels, of any but the positive one: a low
-    probability does not tell which of the others it is. It is never sure of what it fails or
-    abstains from. The second judge has the last word, also where it fails.
+    With `unsure: [low, high]` the first judge is sure of the positive label at a probability of
+    `high` or more, and of the other of two labels at `low` or less. It is not sure of an answer
+    without a probability, nor, of three labels, of any but the positive one: a low probability does
+    not tell which of the others applies. Without `unsure` it is sure of every answer. It is never
+    sure where it fails or abstains. The second judge's answer is final, even if it fails.
 
-    The questions about one statement's citations go to the second judge together, if the first is
-    unsure of any, since their answers rest on each other. The explanation says who answered;
-    `tokens` are those of both.
+    The questions about one statement's citations go to the second judge together if the first is
+    unsure of any of them, since their answers depend on each other. The explanation names the judge
+    that answered; `tokens` are those of both.
     """
 
     def __init__(self, options: CascadeOptions, members: Sequence[Judge]) -> None:
         self._options = options
         self._first, self._then = members
-        # Who asks a model about every pair: in a cascade nobody does, and it counts for itself.
+        # A cascade inside the second judge does not ask about every pair, and counts for itself.
         inside = everyone(_members(options)[THEN])
-        nested = any(one.record is KIND for one in inside)
-        self._dear = [one for one in inside if one.record.requests and not nested]
-        self._early = self._late = self._asked = self._unasked = 0
+        nested = any(judge.record is KIND for judge in inside)
+        self._llms = [judge for judge in inside if judge.record.requests and not nested]
+        self._early = self._late = self._questions = self._avoided = 0
 
     @property
     def signature(self) -> str:
-        """When the first judge is sure, and all that makes both's answers."""
+        """The band in which the first judge is unsure, and both judges' signatures."""
         band = self._options.unsure
         unsure = "abstained" if band is None else f"{band[0]:.15g}-{band[1]:.15g}"
         inside = f"{FIRST}={self._first.signature};{THEN}={self._then.signature}"
@@ -66,41 +66,43 @@ class Cascade:
 
     @property
     def notes(self) -> list[str]:
-        """How many pairs each judge answered, what that saved, and what both have to say."""
+        """The pairs that each judge answered, the questions saved, and both judges' notes."""
         kinds = self._options.members
-        all_ = self._early + self._late
-        share = f" ({self._early / all_:.1%})" if all_ else ""
-        told = [
-            f"{FIRST} ({kinds.first['kind']}) decided {self._early:,} of {all_:,} pairs{share};"
+        total = self._early + self._late
+        share = f" ({self._early / total:.1%})" if total else ""
+        counts = [
+            f"{FIRST} ({kinds.first['kind']}) decided {self._early:,} of {total:,} pairs{share};"
             f" {THEN} ({kinds.then['kind']}) the other {self._late:,}",
-            f"{THEN} asks language models {self._asked:,} questions;"
-            f" {self._unasked:,} more would be about the pairs that {FIRST} decided",
+            f"{THEN} asks language models {self._questions:,} questions;"
+            f" {self._avoided:,} more would be about the pairs that {FIRST} decided",
         ]
-        inside = own_notes({FIRST: self._first.notes, THEN: self._then.notes})
-        return [*(told if self._dear else told[:1]), *inside]
+        inside = prefix_notes({FIRST: self._first.notes, THEN: self._then.notes})
+        return [*(counts if self._llms else counts[:1]), *inside]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        """One judgment per pair; None for a citation that makes no difference."""
+        """Return one judgment per pair; None for a citation that makes no difference."""
         early = self._first.judge(pairs)
-        each = list(zip(pairs, early, strict=True))
-        unsure = {question_of(pair) for pair, one in each if not self._sure(pair, one)}
+        answered = list(zip(pairs, early, strict=True))
+        unsure = {question_of(pair) for pair, answer in answered if not self._is_sure(pair, answer)}
         rest = [pair for pair in pairs if question_of(pair) in unsure]
-        judged = self._then.judge(rest) if rest else []
-        late = dict(zip((pair.pair_id for pair in rest), judged, strict=True))
-        found = [
-            _said(THEN, late[pair.pair_id], one) if pair.pair_id in late else _said(FIRST, one)
-            for pair, one in each
+        late_answers = self._then.judge(rest) if rest else []
+        late = dict(zip((pair.pair_id for pair in rest), late_answers, strict=True))
+        judgments = [
+            _explain(THEN, late[pair.pair_id], answer)
+            if pair.pair_id in late
+            else _explain(FIRST, answer)
+            for pair, answer in answered
         ]
-        needed = [pair.pair_id in late for pair, one in zip(pairs, found, strict=True) if one]
-        self._late += sum(needed)
-        self._early += len(needed) - sum(needed)
-        asked = _questions(self._dear, rest)
-        self._asked += asked
-        self._unasked += _questions(self._dear, pairs) - asked
-        return found
+        is_late = [p.pair_id in late for p, answer in zip(pairs, judgments, strict=True) if answer]
+        self._late += sum(is_late)
+        self._early += len(is_late) - sum(is_late)
+        questions = _count_questions(self._llms, rest)
+        self._questions += questions
+        self._avoided += _count_questions(self._llms, pairs) - questions
+        return judgments
 
-    def _sure(self, pair: Pair, judgment: Judgment | None) -> bool:
-        if judgment is None:  # it is not needed
+    def _is_sure(self, pair: Pair, judgment: Judgment | None) -> bool:
+        if judgment is None:  # the answer is not needed
             return True
         band, p = self._options.unsure, judgment.probability
         answer = INSTRUMENTS[pair.instrument].answer
@@ -113,39 +115,41 @@ class Cascade:
         return len(answer.names) == 2 and p <= band[0]
 
 
-def _said(who: str, judgment: Judgment | None, before: Judgment | None = None) -> Judgment | None:
-    """What is answered in the end, by whom, and what it took with what was answered before."""
+def _explain(
+    judge: str, judgment: Judgment | None, before: Judgment | None = None
+) -> Judgment | None:
+    """Return the answer with its judge's name, and with the tokens of the answer before it."""
     if judgment is None:
         return None
-    reason = f"{who}: {judgment.explanation or judgment.label or judgment.status}"
+    reason = f"{judge}: {judgment.explanation or judgment.label or judgment.status}"
     both = [judgment] if before is None else [before, judgment]
-    return dataclasses.replace(judgment, explanation=reason, tokens=paid(both))
+    return dataclasses.replace(judgment, explanation=reason, tokens=total_tokens(both))
 
 
-def _questions(asking: Sequence[Chosen], pairs: Sequence[Pair]) -> int:
-    """How many questions to language models there are about these pairs."""
+def _count_questions(llms: Sequence[Chosen], pairs: Sequence[Pair]) -> int:
+    """Count the distinct questions to language models about the pairs."""
     keys: set[str] = set()
-    for one in asking if pairs else ():
-        # Only for who asks: reading prompts takes what asking takes.
+    for judge in llms if pairs else ():
+        # Imported only if a judge asks a language model, since it loads what asking needs.
         from metassay.llm.prompts import Decoding
 
-        # What is counted is the same however a model's answers are drawn.
-        decoding = Decoding(one.record.model(one.options).model, 0.0, None, 1)
-        asked = one.record.requests(pairs, one.options, decoding)
-        keys.update(request.key for request in asked.requests)
+        # The count does not depend on the decoding.
+        decoding = Decoding(judge.record.model(judge.options).model, 0.0, None, 1)
+        needs = judge.record.requests(pairs, judge.options, decoding)
+        keys.update(request.key for request in needs.requests)
     return len(keys)
 
 
 def _members(options: CascadeOptions) -> dict[str, Chosen]:
-    """Both judges; BadInput also where the first is never unsure, or of no label ever sure."""
-    members = chosen_members({FIRST: options.members.first, THEN: options.members.then})
+    """Return both judges; BadInput also if the first is never unsure, or never sure of a label."""
+    members = choose_members({FIRST: options.members.first, THEN: options.members.then})
     first = members[FIRST]
     both = set(instruments_of(first)) & set(instruments_of(members[THEN]))
     name = f"members > {FIRST}: kind {first.kind!r}"
     if options.unsure is None and not both.intersection(first.record.abstains(first.options)):
         raise BadInput(
             f"{name} never abstains as it is set, so the judge {THEN!r} would be asked nothing;"
-            " give it a band (abstain) or the cascade one (unsure), or choose another judge"
+            " set abstain of that judge or unsure of the cascade, or choose another judge"
         )
     if options.unsure is not None and not both.intersection(first.record.likely(first.options)):
         raise BadInput(
@@ -161,7 +165,7 @@ KIND = JudgeKind(
     instruments=tuple(INSTRUMENTS),
     members=_members,
     likely=lambda options: {
-        name for one in _members(options).values() for name in one.record.likely(one.options)
+        name for judge in _members(options).values() for name in judge.record.likely(judge.options)
     },
     abstains=lambda options: (then := _members(options)[THEN]).record.abstains(then.options),
     batch=8192,  # a second judge that asks an endpoint has enough to ask at once

@@ -1,7 +1,6 @@
-"""A criterion of a rubric, as a pair's context brings it, and the grades that it allows.
+"""Read the criterion of a rubric from a pair's context, and check grades against it.
 
-All that a judge needs to know of a criterion is in the pair (canonical JSON), so a criterion with
-another wording is another question.
+The pair holds the whole criterion (canonical JSON), so another wording is another question.
 """
 
 import re
@@ -19,14 +18,14 @@ Kind = Literal["scale", "penalties"]
 
 SCALE: Kind = "scale"
 PENALTIES: Kind = "penalties"
-RUBRIC = (SCALE, PENALTIES)  # the instruments whose pairs have a criterion for a context
+RUBRIC = (SCALE, PENALTIES)  # the instruments whose pairs have a criterion as context
 
 _NAME = re.compile(r"^[\w-]+:$", re.MULTILINE)
 _LEVEL = r"^(0|-?[1-9]\d{0,5})$"
 
 
 class Scale(Options):
-    """A criterion that is answered by a level: `levels` has what each means, by its number."""
+    """A criterion that is answered by a level: `levels` has the meanings by number."""
 
     kind: Literal["scale"]
     criterion: str
@@ -37,7 +36,7 @@ class Scale(Options):
 
     @property
     def grades(self) -> tuple[int, ...]:
-        """The levels, the lowest first."""
+        """The levels, in ascending order."""
         return tuple(sorted(map(int, self.levels)))
 
     @property
@@ -45,24 +44,24 @@ class Scale(Options):
         """The lowest and the highest level."""
         return self.grades[0], self.grades[-1]
 
-    def level(self, found: float, of: float = 1.0) -> int:
-        """The level of a share: of k levels the worst is for less than 1/k of the whole, the best
-        for (k - 1)/k or more, the others for equal bands between.
+    def level(self, count: float, total: float = 1.0) -> int:
+        """Return the level of a share: of k levels the worst stands for less than 1/k of the total,
+        the best for (k - 1)/k or more, the others for equal bands between.
         """
         ordered = self.grades[:: 1 if self.better == "higher" else -1]
-        return ordered[min(int(found * len(ordered) // of), len(ordered) - 1)]
+        return ordered[min(int(count * len(ordered) // total), len(ordered) - 1)]
 
     @model_validator(mode="after")
     def _examples_fit(self) -> Self:
-        if any(one.grade not in self.grades or one.violations for one in self.examples):
+        if any(e.grade not in self.grades or e.violations for e in self.examples):
             raise ValueError("examples: a grade must be one of the levels, without violations")
         return self
 
 
 class Penalties(Options):
-    """A criterion that is answered by a number of penalties: one per violation.
+    """A criterion that is answered by a number of penalties, one per violation.
 
-    Each of the `items`, if there are any, is violated at most once; `cap` is the most that count.
+    Each of the `items`, if there are any, is violated at most once. At most `cap` penalties count.
     """
 
     kind: Literal["penalties"]
@@ -75,27 +74,26 @@ class Penalties(Options):
     @property
     def most(self) -> int | None:
         """The largest number of penalties; None if there is no limit."""
-        known = [n for n in (self.cap, None if self.items is None else len(self.items)) if n]
-        return min(known) if known else None
+        return min((n for n in (self.cap, len(self.items or ())) if n), default=None)
 
     @property
     def bounds(self) -> tuple[int, int | None]:
-        """No penalty, and the most that there can be."""
+        """The smallest and the largest number of penalties."""
         return 0, self.most
 
     @model_validator(mode="after")
     def _examples_fit(self) -> Self:
-        for one in self.examples:
-            named = {self._named(violation) for violation in one.violations}
-            many = self.most is not None and one.grade > self.most
-            if None in named or not one.grade == len(named) == len(one.violations) or many:
+        for example in self.examples:
+            names = {self._name(violation) for violation in example.violations}
+            many = self.most is not None and example.grade > self.most
+            if None in names or not example.grade == len(names) == len(example.violations) or many:
                 raise ValueError(
-                    "examples: each needs as many violations as its grade says, each another one,"
-                    " by its item's number or, without items, by what it is"
+                    "examples: each needs as many distinct violations as its grade, named by an"
+                    " item's number or, without items, by `what`"
                 )
         return self
 
-    def _named(self, violation: Violation) -> int | str | None:
+    def _name(self, violation: Violation) -> int | str | None:
         if self.items is None:
             return violation.what or None
         return violation.item if violation.item in range(1, len(self.items) + 1) else None
@@ -107,14 +105,14 @@ _READ: TypeAdapter[Criterion] = TypeAdapter(Annotated[Criterion, Field(discrimin
 
 
 def criterion_of(pair: Pair) -> Criterion:
-    """The criterion that a pair of instrument `scale` or `penalties` asks about.
+    """Return the criterion that a pair of instrument `scale` or `penalties` asks about.
 
-    BadInput if the pair's context is none of that kind; it names the pair and no text.
+    Raises BadInput, which shows no text, if the pair's context is not a criterion of that kind.
     """
-    found = _criterion(pair.context or "")
-    if not isinstance(found, str) and found.kind == pair.instrument:
-        return found
-    problem = found if isinstance(found, str) else f"its kind is {found.kind}"
+    criterion = _parse(pair.context or "")
+    if not isinstance(criterion, str) and criterion.kind == pair.instrument:
+        return criterion
+    problem = criterion if isinstance(criterion, str) else f"its kind is {criterion.kind}"
     raise BadInput(
         f"pairs: pair_id {pair.pair_id}: its context is not a criterion for instrument"
         f" {pair.instrument!r}: {problem}; make the pairs again"
@@ -122,36 +120,36 @@ def criterion_of(pair: Pair) -> Criterion:
 
 
 def read_criterion(context: str) -> Criterion:
-    """The criterion of a context that a judge has read before; RuntimeError if it is none."""
-    found = _criterion(context)
-    if isinstance(found, str):
-        raise RuntimeError(f"a pair's context is not a criterion: {found}")
-    return found
+    """Return the criterion of a context that a judge read before; RuntimeError if there is none."""
+    criterion = _parse(context)
+    if isinstance(criterion, str):
+        raise RuntimeError(f"a pair's context is not a criterion: {criterion}")
+    return criterion
 
 
 def content(premise: str) -> str:
-    """What a text is held against without lines that only name it, as `source:` and `history:`.
+    """Return a premise of several parts without the lines that name them, as `source:`.
 
-    Pairs have these where it is held against several things. No text can be wanted to have them.
+    Texts need not repeat these lines.
     """
     return _NAME.sub("", premise)
 
 
 def allows(criterion: Criterion, grade: float) -> bool:
-    """Whether a grade is within the criterion's bounds, both ends included.
+    """Return whether a grade is within the criterion's bounds, both included.
 
-    It need not be a level: the mean or median of what several judges say may lie between two.
+    It need not be a level: the mean or median of several judges may lie between two levels.
     """
     low, high = criterion.bounds
     return low <= grade and (high is None or grade <= high)
 
 
 @lru_cache(maxsize=1024)
-def _criterion(context: str) -> Criterion | str:
-    """The criterion, or what is wrong with it, without its texts."""
+def _parse(context: str) -> Criterion | str:
+    """Return the criterion, or its first problem without any of its texts."""
     try:
         return _READ.validate_json(context)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        said = first["msg"].removeprefix("Value error, ")
-        return ": ".join(filter(None, [" > ".join(map(str, first["loc"][1:])), said]))
+        message = first["msg"].removeprefix("Value error, ")
+        return ": ".join(filter(None, [" > ".join(map(str, first["loc"][1:])), message]))

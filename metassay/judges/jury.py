@@ -1,4 +1,4 @@
-"""A jury: several judges read the same pairs, and the answer is theirs together."""
+"""A jury: several judges read the same pairs and vote on the answers."""
 
 import dataclasses
 import math
@@ -11,26 +11,23 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.naming import name_problems
 from metassay.core.options import Block, Options
-from metassay.judges.lazy_citations import as_needed
-from metassay.judges.make import Member, chosen_members, own_notes, paid
+from metassay.judges.lazy_citations import judge_as_needed
+from metassay.judges.make import Member, choose_members, prefix_notes, total_tokens
 from metassay.judges.protocol import Judge, JudgeKind, Judgment, Pair, Status
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 
 _GRAVITY: tuple[Status, ...] = get_args(Status)  # from ok to error
 _ROUNDING = 1e-9
-_NAMES = {n: one.answer.names for n, one in INSTRUMENTS.items() if isinstance(one.answer, Labels)}
-_LABELS = tuple(_NAMES)
-_OF_MORE = [name for name, labels in _NAMES.items() if len(labels) > 2]
-
-Said = Mapping[str, Judgment | None]  # by member; None: it was not needed
+_LABELS = {n: i.answer.names for n, i in INSTRUMENTS.items() if isinstance(i.answer, Labels)}
+_MULTICLASS = [name for name, labels in _LABELS.items() if len(labels) > 2]
 
 
 class JuryOptions(Options):
-    """members: the judges, each a block with a kind, by name.
+    """members: the judges by name, each a block with a kind.
 
     by: each answer is a vote for its label (`majority`), or is spread over both labels by its
-    probability where it has one (`mean`). margin: how far above one half a label's share of the
-    votes has to be.
+    probability where it has one (`mean`). margin: a label wins if its share of the votes exceeds
+    one half by more than this.
     """
 
     by: Literal["majority", "mean"]
@@ -39,7 +36,7 @@ class JuryOptions(Options):
 
     @field_validator("members")
     @classmethod
-    def _named(cls, members: dict[str, Block]) -> dict[str, Block]:
+    def _check_names(cls, members: dict[str, Block]) -> dict[str, Block]:
         few = "a jury needs two judges or more; add one, or use that judge by itself"
         if problems := [*name_problems(members), *([few] if len(members) < 2 else [])]:
             raise PydanticCustomError("names", "{lines}", {"lines": "; ".join(problems)})
@@ -47,23 +44,23 @@ class JuryOptions(Options):
 
 
 class Jury:
-    """The label that more than half of the members' votes are for.
+    """Answer with the label that gets more than half of the members' votes.
 
-    A member has one vote on each pair. By `majority` it is for the member's label. By `mean` it is
-    spread over the two labels by the member's probability, if the instrument has two and the member
-    gives one; else it is for the label, too. Members that failed or abstained have no vote. The
-    answer is the label whose share of the votes is above one half plus `margin`; where there is
-    none, as in a tie, the jury has abstained. Where nobody has a vote, its status is the gravest of
-    the members'. The order of members makes no difference.
+    A member has one vote per pair. By `majority`, it goes to the member's label. By `mean`, it is
+    spread over the two labels by the member's probability, if the instrument has two labels and the
+    member gives a probability; otherwise it goes to the label as well. Members that failed or
+    abstained have no vote. The answer is the label whose share of the votes exceeds one half plus
+    `margin`; without such a label, as in a tie, the jury abstains. If no member has a vote, the
+    status is the gravest of the members'. The order of members makes no difference.
 
     `probability` is the positive label's share of the votes: by `mean` the mean of the
-    probabilities, by `majority` a count, which nothing calibrates. A grade is the median of the
-    members' grades (`majority`) or their mean; `margin` has no part in it. Its quotes are those of
-    the members whose grades are nearest to it. The explanation has who voted for what. `tokens` are
-    those of all members, `attempts` the most of any; it is `repaired` if a vote is.
+    probabilities, by `majority` an uncalibrated share of members. A grade is the median of the
+    members' grades (`majority`) or their mean, whatever the `margin`; its quotes are those of the
+    members with the nearest grades. The explanation lists the votes. `tokens` sums over members,
+    `attempts` is the maximum, and `repaired` is true if any vote was repaired.
 
-    Of single citations the jury asks what its own answers need: a member whose own answers need
-    less, and that left a citation out, is asked about that one by itself.
+    A member that skipped a citation because its own answers did not need it is asked about that
+    citation by itself if the jury's answers need it.
     """
 
     def __init__(self, options: JuryOptions, members: Sequence[Judge]) -> None:
@@ -72,90 +69,91 @@ class Jury:
 
     @property
     def signature(self) -> str:
-        """How they vote, and all that makes their votes."""
-        inside = ";".join(f"{name}={one.signature}" for name, one in self._members.items())
-        return f"jury,by={self._options.by},margin={self._options.margin:.15g}[{inside}]"
+        """The voting rule and the members' signatures."""
+        members = ";".join(f"{name}={judge.signature}" for name, judge in self._members.items())
+        return f"jury,by={self._options.by},margin={self._options.margin:.15g}[{members}]"
 
     @property
     def notes(self) -> list[str]:
-        """What the members have to say."""
-        return own_notes({name: one.notes for name, one in self._members.items()})
+        """The members' notes."""
+        return prefix_notes({name: judge.notes for name, judge in self._members.items()})
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        """One judgment per pair; None for a citation that makes no difference."""
-        said: dict[str, dict[str, Judgment | None]] = {pair.pair_id: {} for pair in pairs}
-        for name, member in self._members.items():  # all pairs at once: some read them in groups
-            for pair, judgment in zip(pairs, member.judge(pairs), strict=True):
-                said[pair.pair_id][name] = judgment
+        """Return one judgment per pair; None for a citation that makes no difference."""
+        answers: dict[str, dict[str, Judgment | None]] = {pair.pair_id: {} for pair in pairs}
 
-        def decide(asked: Sequence[Pair]) -> list[Judgment]:
-            for name, member in self._members.items():
-                open_ = [pair for pair in asked if said[pair.pair_id][name] is None]
-                for pair, judgment in zip(open_, member.judge(open_) if open_ else (), strict=True):
-                    said[pair.pair_id][name] = judgment
-            return [self._together(pair, said[pair.pair_id]) for pair in asked]
+        def poll(name: str, open_: Sequence[Pair]) -> None:
+            judgments = self._members[name].judge(open_) if open_ else ()
+            for pair, judgment in zip(open_, judgments, strict=True):
+                answers[pair.pair_id][name] = judgment
 
-        return as_needed(pairs, decide)
+        def decide(needed: Sequence[Pair]) -> list[Judgment]:
+            for name in self._members:
+                poll(name, [pair for pair in needed if answers[pair.pair_id][name] is None])
+            return [self._count(pair, answers[pair.pair_id]) for pair in needed]
 
-    def _together(self, pair: Pair, said: Said) -> Judgment:
-        given = {name: one for name, one in said.items() if one is not None}
-        votes = {name: one for name, one in given.items() if one.status == "ok"}
-        silent = {name: one.status for name, one in given.items() if one.status != "ok"}
+        for name in self._members:  # all pairs at once: some judges read them in groups
+            poll(name, pairs)
+        return judge_as_needed(pairs, decide)
+
+    def _count(self, pair: Pair, answers: Mapping[str, Judgment | None]) -> Judgment:
+        ballot = {name: vote for name, vote in answers.items() if vote is not None}
+        votes = {name: vote for name, vote in ballot.items() if vote.status == "ok"}
+        failures = {name: vote.status for name, vote in ballot.items() if vote.status != "ok"}
         answer = INSTRUMENTS[pair.instrument].answer
+        reasons: list[str] = []
         if not votes:
-            found = Judgment(max(silent.values(), key=_GRAVITY.index, default="error"))
-            counted: list[str] = []
+            verdict = Judgment(max(failures.values(), key=_GRAVITY.index, default="error"))
         elif isinstance(answer, Labels):
-            found, counted = self._label(answer.names, votes)
+            verdict, reasons = self._label(answer.names, votes)
         else:
-            found, counted = self._grade(votes)
-        explanation = "; ".join([*counted, *(f"{name}: {why}" for name, why in silent.items())])
+            verdict, reasons = self._grade(votes)
+        reasons += [f"{name}: {status}" for name, status in failures.items()]
         return dataclasses.replace(
-            found,
-            explanation=explanation,
-            tokens=paid(given.values()),
-            attempts=max((one.attempts for one in given.values()), default=1),
-            repaired=any(one.repaired for one in votes.values()),
+            verdict,
+            explanation="; ".join(reasons),
+            tokens=total_tokens(ballot.values()),
+            attempts=max((vote.attempts for vote in ballot.values()), default=1),
+            repaired=any(vote.repaired for vote in votes.values()),
         )
 
     def _label(
         self, names: Sequence[str], votes: Mapping[str, Judgment]
     ) -> tuple[Judgment, list[str]]:
         spread = self._options.by == "mean" and len(names) == 2
-        each = {name: _vote(one, names, spread=spread) for name, one in votes.items()}
-        shares = {label: math.fsum(v[label] for v in each.values()) / len(votes) for label in names}
+        weights = {name: _weights(vote, names, spread=spread) for name, vote in votes.items()}
+        shares = {k: math.fsum(w[k] for w in weights.values()) / len(votes) for k in names}
         best = max(names, key=shares.__getitem__)
         clear = shares[best] > 0.5 + self._options.margin + _ROUNDING
-        # Rounding may leave a share that is not within 0 and 1.
+        # Rounding errors can put a share outside [0, 1].
         probability = min(max(shares[names[0]], 0.0), 1.0)
         status: Status = "ok" if clear else "abstained"
-        found = Judgment(status, best if clear else None, probability)
+        verdict = Judgment(status, best if clear else None, probability)
         if spread:
-            listed = ", ".join(f"{name} {vote[names[0]]:.2f}" for name, vote in each.items())
-            return found, [f"{names[0]} {shares[names[0]]:.2f} on average ({listed})"]
-        whose = {label: [who for who, v in votes.items() if v.label == label] for label in names}
-        return found, [
-            f"{label} {len(who)} of {len(votes)} ({', '.join(who)})"
-            for label, who in whose.items()
-            if who
+            listed = ", ".join(f"{name} {w[names[0]]:.2f}" for name, w in weights.items())
+            return verdict, [f"{names[0]} {shares[names[0]]:.2f} on average ({listed})"]
+        voters = {label: [name for name, v in votes.items() if v.label == label] for label in names}
+        return verdict, [
+            f"{label} {len(members)} of {len(votes)} ({', '.join(members)})"
+            for label, members in voters.items()
+            if members
         ]
 
     def _grade(self, votes: Mapping[str, Judgment]) -> tuple[Judgment, list[str]]:
-        grades = {name: float(one.grade or 0.0) for name, one in votes.items()}
-        middle = statistics.median if self._options.by == "majority" else statistics.fmean
-        grade = float(middle(list(grades.values())))
-        nearest = min(abs(one - grade) for one in grades.values())
-        agree = [votes[name] for name, one in grades.items() if abs(one - grade) == nearest]
-        quoted = [
-            place for one in agree for place in zip(one.quotes, one.quote_starts, strict=True)
-        ]
-        places = dict.fromkeys(quoted)
+        grades = {name: float(vote.grade or 0.0) for name, vote in votes.items()}
+        average = statistics.median if self._options.by == "majority" else statistics.fmean
+        grade = float(average(list(grades.values())))
+        nearest = min(abs(g - grade) for g in grades.values())
+        agree = [votes[name] for name, g in grades.items() if abs(g - grade) == nearest]
+        places = dict.fromkeys(
+            place for vote in agree for place in zip(vote.quotes, vote.quote_starts, strict=True)
+        )
         quotes, starts = tuple(quote for quote, _ in places), tuple(start for _, start in places)
-        found = Judgment("ok", grade=grade, quotes=quotes, quote_starts=starts)
-        return found, [f"grades: {', '.join(f'{name} {g:g}' for name, g in grades.items())}"]
+        verdict = Judgment("ok", grade=grade, quotes=quotes, quote_starts=starts)
+        return verdict, [f"grades: {', '.join(f'{name} {g:g}' for name, g in grades.items())}"]
 
 
-def _vote(judgment: Judgment, names: Sequence[str], *, spread: bool) -> dict[str, float]:
+def _weights(judgment: Judgment, names: Sequence[str], *, spread: bool) -> dict[str, float]:
     p = judgment.probability
     if spread and p is not None:
         return {names[0]: p, names[1]: 1 - p}
@@ -163,20 +161,20 @@ def _vote(judgment: Judgment, names: Sequence[str], *, spread: bool) -> dict[str
 
 
 def _may_abstain(options: JuryOptions) -> list[str]:
-    """Where there can be a tie, or too few votes; of grades where no member gives one."""
-    members = chosen_members(options.members).values()
-    each = [frozenset(member.record.abstains(member.options)) for member in members]
-    tied = options.margin > 0 or len(each) % 2 == 0
-    open_ = frozenset(_LABELS if tied else _OF_MORE).union(*each).intersection(_LABELS)
-    return [name for name in INSTRUMENTS if name in open_ or all(name in one for one in each)]
+    """List the instruments with possible ties or missing votes; of grades, if all may abstain."""
+    members = choose_members(options.members).values()
+    abstaining = [frozenset(member.record.abstains(member.options)) for member in members]
+    ties = _LABELS if options.margin > 0 or len(abstaining) % 2 == 0 else _MULTICLASS
+    labels = frozenset(ties).union(*abstaining).intersection(_LABELS)
+    return [n for n in INSTRUMENTS if n in labels or all(n in names for names in abstaining)]
 
 
 KIND = JudgeKind(
     options=JuryOptions,
     make=lambda options, _resources, members: Jury(options, members),
     instruments=tuple(INSTRUMENTS),
-    members=lambda options: chosen_members(options.members),
-    likely=lambda _: _LABELS,
+    members=lambda options: choose_members(options.members),
+    likely=lambda _: tuple(_LABELS),
     abstains=_may_abstain,
     batch=8192,  # members that ask an endpoint have enough to ask at once
 )

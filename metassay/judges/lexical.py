@@ -1,7 +1,7 @@
 """The lexical baseline: a judge that counts words and checks a few values.
 
-It understands nothing: it cannot see a paraphrase, an inference, or who is spoken of. It is there
-to be beaten, to run without a model, and to make the rest of a benchmark testable.
+It does not understand text: it sees no paraphrase, no inference, and not who is meant. It is a
+baseline to beat, runs without a model, and makes the rest of a benchmark testable.
 """
 
 import math
@@ -14,7 +14,7 @@ from pydantic import Field
 
 from metassay.core.options import Options
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
-from metassay.judges.lazy_citations import as_needed
+from metassay.judges.lazy_citations import judge_as_needed
 from metassay.judges.protocol import TWO_WAY, JudgeKind, Judgment, Pair
 from metassay.judges.reading import (
     AXES,
@@ -28,157 +28,153 @@ from metassay.judges.reading import (
 )
 from metassay.scoring.pairing.instruments import SUPPORT, SUPPORT_GRADE
 
-_ASIDE = NEGATIONS | SUBJECTS
+_IGNORED = NEGATIONS | SUBJECTS
 
-# Pairs come grouped by premise, so few premises need to be kept; a claim comes back once per
-# system, hence with many other claims in between, but is short.
+# Pairs are grouped by premise, so few premises need caching. A claim, which is short, comes back
+# once per system, with many other claims in between.
 _read_premise = lru_cache(maxsize=64)(read)
 _read_hypothesis = lru_cache(maxsize=8192)(read)
 
 
 class LexicalOptions(Options):
-    """threshold: share of the hypothesis's tokens needed; window: in so many premise tokens."""
+    """threshold: needed share of the hypothesis's tokens; window: its width in premise tokens."""
 
     threshold: float = Field(gt=0, le=1)
     window: int = Field(ge=1)
 
 
 class _Window(NamedTuple):
-    """How many of the wanted tokens are between two places of the premise, ends included."""
+    """Places `first` to `last` of the premise, with its number of the hypothesis's tokens."""
 
-    found: int
+    matches: int
     first: int
     last: int
 
 
 class LexicalJudge:
-    """Lexical baseline: enough of the hypothesis's words in one window, and no conflict.
+    """Lexical baseline: entailed if a window has enough of the hypothesis's words, no conflict.
 
-    Entailed if at least `threshold` of the hypothesis's distinct content tokens (all of equal
-    weight; negations and "patient" aside) are among `window` consecutive content tokens of the
-    premise, and in that window nothing conflicts:
+    A pair is entailed if at least `threshold` of the hypothesis's distinct content tokens (of equal
+    weight; negations and "patient" ignored) are among `window` consecutive content tokens of the
+    premise, and that window has no conflict. These are conflicts:
 
-    - a number of the hypothesis is not there, or only with another unit;
-    - a word that both have is negated in one and nowhere negated in the other, or the reverse;
+    - the window lacks a number of the hypothesis, or has it only with another unit;
+    - a shared word is always negated in one text and never in the other;
     - a word has a side (left, right, bilateral, unilateral; upper, lower; medial, lateral;
-      anterior, posterior; proximal, distal) in the hypothesis and only another one there.
-      Bilateral stands for left and for right, both together for bilateral, and one of them for
-      unilateral.
+      anterior, posterior; proximal, distal) in the hypothesis and only another side in the window.
+      Bilateral includes left and right, both together are bilateral, and either is unilateral.
 
-    Of several windows with enough words one without conflict suffices. A hypothesis without content
-    tokens is judged on all its tokens, without checks for conflicts; one without any token has
-    status error. It gives no probability; the explanation has the share, what was missing and what
-    conflicted.
+    One window with enough words and no conflict suffices. A hypothesis without content tokens is
+    judged on all its tokens, without checks for conflicts; one without any token has status error.
+    There is no probability; the explanation has the share, the missing words and the conflicts.
 
-    A grade of support, 0 to 3, is 3 times the share of the tokens that the fullest window without
-    conflict has, rounded down: 3 is all of them, 2 two thirds, 1 one third. It is 0 if every window
-    has a conflict. The threshold has no part in it. Of rubrics see `_level`.
+    A grade of support, 0 to 3, is 3 times the share of tokens in the fullest window without
+    conflict, rounded down. It is 0 if every window has a conflict. The threshold does not matter.
+    For rubrics see `_level`.
     """
 
     def __init__(self, options: LexicalOptions) -> None:
         self._options = options
-        self.counts = Counter[str]()  # there is nothing to note
+        self.counts = Counter[str]()  # none: the judge has no notes
 
     @property
     def signature(self) -> str:
-        """What makes the judgments."""
+        """All that can change a judgment."""
         options = self._options
         return f"lexical baseline,threshold={options.threshold:.15g},window={options.window}"
 
     notes: Sequence[str] = ()
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        """One judgment per pair that matters."""
-        return as_needed(pairs, lambda asked: [self._one(pair) for pair in asked])
+        """Return one judgment per pair; None for a citation that makes no difference."""
+        return judge_as_needed(pairs, lambda needed: [self._answer(pair) for pair in needed])
 
-    def _one(self, pair: Pair) -> Judgment:
+    def _answer(self, pair: Pair) -> Judgment:
         if pair.instrument in RUBRIC:
             return _level(pair)
         answer = _ANSWERS[pair.instrument]
-        said = _read_hypothesis(pair.hypothesis)
-        wanted = [token for token in said.places if token not in _ASIDE]
-        if wanted:
-            return answer(wanted, said, _read_premise(pair.premise), self._options)
-        said = read_plainly(pair.hypothesis)
-        if not said.places:
+        hypothesis = _read_hypothesis(pair.hypothesis)
+        tokens = [token for token in hypothesis.places if token not in _IGNORED]
+        if tokens:
+            return answer(tokens, hypothesis, _read_premise(pair.premise), self._options)
+        tokens = list(read_plainly(pair.hypothesis).places)
+        if not tokens:
             return Judgment("error", explanation="the hypothesis has no words")
-        plainly = read_plainly(pair.premise)
-        return answer(list(said.places), Reading(), plainly, self._options)
+        return answer(tokens, Reading(), read_plainly(pair.premise), self._options)
 
 
 def _level(pair: Pair) -> Judgment:
-    """The level of a scale, by the share of the premise's words that the hypothesis has.
+    """Return the level of a scale by the share of the premise's words that the hypothesis has.
 
-    It sees that words are missing, and no error: it is the floor for judges of rubrics, and lets a
-    rubric run without a model. The share is of the premise's distinct content tokens (of equal
-    weight; negations and "patient" aside). The scale's levels are equal bands of it
-    (`Scale.level`). So a text without words has the worst level. Abstained where nobody can say so
-    by words: from penalties, and where a text is held against nothing.
+    It sees missing words but no errors: it is a baseline for judges of rubrics, and lets a rubric
+    run without a model. The share is of the premise's distinct content tokens (of equal weight;
+    negations and "patient" ignored). The scale's levels are equal bands of the share
+    (`Scale.level`), so a text without words has the worst level. It abstains from penalties, and if
+    the premise has no words.
     """
     criterion = criterion_of(pair)
     if not isinstance(criterion, Scale):
         return Judgment("abstained", explanation="violations cannot be told by words")
-    wanted = _read_premise(content(pair.premise)).places.keys() - _ASIDE
-    if not wanted:
+    tokens = _read_premise(content(pair.premise)).places.keys() - _IGNORED
+    if not tokens:
         return Judgment("abstained", explanation="there are no words to hold the text against")
-    found = len(wanted & _read_hypothesis(pair.hypothesis).places.keys())
-    said = f"{found} of {len(wanted)} tokens found"
-    return Judgment("ok", grade=float(criterion.level(found, len(wanted))), explanation=said)
+    matches = len(tokens & _read_hypothesis(pair.hypothesis).places.keys())
+    explanation = f"{matches} of {len(tokens)} tokens found"
+    grade = float(criterion.level(matches, len(tokens)))
+    return Judgment("ok", grade=grade, explanation=explanation)
 
 
 def _label(
-    wanted: Sequence[str], said: Reading, premise: Reading, options: LexicalOptions
+    tokens: Sequence[str], hypothesis: Reading, premise: Reading, options: LexicalOptions
 ) -> Judgment:
-    needed = math.ceil(options.threshold * len(wanted) - 1e-9)
-    window, conflicts = _best(wanted, said, premise, options.window, needed)
-    label = "entailed" if window.found >= needed and not conflicts else "not_entailed"
-    told = _explain(wanted, f", {needed} needed", premise, window, conflicts)
-    return Judgment("ok", label, explanation=told)
+    needed = math.ceil(options.threshold * len(tokens) - 1e-9)
+    window, conflicts = _best(tokens, hypothesis, premise, options.window, needed)
+    label = "entailed" if window.matches >= needed and not conflicts else "not_entailed"
+    explanation = _explain(tokens, f", {needed} needed", premise, window, conflicts)
+    return Judgment("ok", label, explanation=explanation)
 
 
 def _grade(
-    wanted: Sequence[str], said: Reading, premise: Reading, options: LexicalOptions
+    tokens: Sequence[str], hypothesis: Reading, premise: Reading, options: LexicalOptions
 ) -> Judgment:
-    window, conflicts = _best(wanted, said, premise, options.window, 1)
-    grade = 0 if conflicts else int(SUPPORT.high) * window.found // len(wanted)
-    told = _explain(wanted, "", premise, window, conflicts)
-    return Judgment("ok", grade=float(grade), explanation=told)
+    window, conflicts = _best(tokens, hypothesis, premise, options.window, 1)
+    grade = 0 if conflicts else int(SUPPORT.high) * window.matches // len(tokens)
+    explanation = _explain(tokens, "", premise, window, conflicts)
+    return Judgment("ok", grade=float(grade), explanation=explanation)
 
 
 _ANSWERS = {**dict.fromkeys(TWO_WAY, _label), SUPPORT_GRADE.name: _grade}
 
 
 def _best(
-    wanted: Sequence[str], said: Reading, premise: Reading, width: int, needed: int
+    tokens: Sequence[str], hypothesis: Reading, premise: Reading, width: int, needed: int
 ) -> tuple[_Window, list[str]]:
-    """The fullest window without conflict that has the `needed` tokens, else the fullest one."""
+    """Return the fullest window with the `needed` tokens and no conflict, else the fullest."""
     best = _Window(0, 0, -1)
-    conflicts: list[str] = []
-    for window in sorted(_windows(wanted, premise, width), key=lambda w: -w.found):
-        if best.found and window.found < needed:
+    best_conflicts: list[str] = []
+    for window in sorted(_windows(tokens, premise, width), key=lambda w: -w.matches):
+        if best.matches and window.matches < needed:
             break
-        # What speaks against the hypothesis in this window, in words.
-        found: list[str] = []
-        for token in wanted:
-            if token not in said.places or token in SIDES or token in UNITS:
+        conflicts: list[str] = []
+        for token in tokens:
+            if token not in hypothesis.places or token in SIDES or token in UNITS:
                 continue
-            there = _within(premise.places.get(token, ()), window)
+            places = _within(premise.places.get(token, ()), window)
             if token[0].isdigit():
-                found += _number_conflict(token, said, premise, there)
-            elif there:
-                found += _negation_conflict(token, said, premise, there)
-                found += _side_conflict(token, said, premise, there, window)
-        against = found
-        if not best.found or not against:
-            best, conflicts = window, against
-        if not against:
+                conflicts += _number_conflict(token, hypothesis, premise, places)
+            elif places:
+                conflicts += _negation_conflict(token, hypothesis, premise, places)
+                conflicts += _side_conflict(token, hypothesis, premise, places, window)
+        if not best.matches or not conflicts:
+            best, best_conflicts = window, conflicts
+        if not conflicts:
             break
-    return best, conflicts
+    return best, best_conflicts
 
 
-def _windows(wanted: Sequence[str], premise: Reading, width: int) -> Iterator[_Window]:
-    """The windows that no other one contains, in order; none if no wanted token is there."""
-    events = sorted((place, token) for token in wanted for place in premise.places.get(token, ()))
+def _windows(tokens: Sequence[str], premise: Reading, width: int) -> Iterator[_Window]:
+    """Yield the windows that no other contains, in order; none if the premise has no token."""
+    events = sorted((place, token) for token in tokens for place in premise.places.get(token, ()))
     inside: Counter[str] = Counter()
     right = 0
     for place, token in events:
@@ -198,48 +194,48 @@ def _within(places: Sequence[int], window: _Window) -> list[int]:
 
 
 def _number_conflict(
-    number: str, said: Reading, premise: Reading, there: Sequence[int]
+    number: str, hypothesis: Reading, premise: Reading, places: Sequence[int]
 ) -> list[str]:
-    if not there:
+    if not places:
         return [f"number {number} is not there"]
-    units = {said.units[place] for place in said.places[number] if place in said.units}
-    others = {premise.units.get(place, "") for place in there}
-    if not units or "" in others or units & others:  # a number without unit may have any
+    units = {hypothesis.units[i] for i in hypothesis.places[number] if i in hypothesis.units}
+    others = {premise.units.get(i, "") for i in places}
+    if not units or "" in others or units & others:  # a number without a unit fits any
         return []
     ours, theirs = (" and ".join(sorted(names)) for names in (units, others))
     return [f"{number} {ours} is {number} {theirs} there"]
 
 
 def _negation_conflict(
-    token: str, said: Reading, premise: Reading, there: Sequence[int]
+    token: str, hypothesis: Reading, premise: Reading, places: Sequence[int]
 ) -> list[str]:
-    ours = {place in said.negated for place in said.places[token]}
-    theirs = {place in premise.negated for place in there}
+    ours = {i in hypothesis.negated for i in hypothesis.places[token]}
+    theirs = {i in premise.negated for i in places}
     if ours & theirs:
         return []
     return [f"{token} is negated only {'here' if True in ours else 'there'}"]
 
 
 def _side_conflict(
-    token: str, said: Reading, premise: Reading, there: Sequence[int], window: _Window
+    token: str, hypothesis: Reading, premise: Reading, places: Sequence[int], window: _Window
 ) -> list[str]:
-    sides = {side for place in said.places[token] for side in said.sides.get(place, ())}
-    found = []
+    sides = {side for i in hypothesis.places[token] for side in hypothesis.sides.get(i, ())}
+    conflicts = []
     for axis in AXES if sides else ():
         ours = sides & axis
-        theirs = [premise.sides.get(place, set()) & axis for place in there]
+        theirs = [premise.sides.get(i, set()) & axis for i in places]
         others = set().union(*theirs)
-        if not others or ours <= _stands_for(others):
+        if not others or ours <= _implied_sides(others):
             continue
-        # The side may be said elsewhere of a mention that has none by itself.
+        # A mention without a side may get it from elsewhere in the window.
         elsewhere = all(_within(premise.places.get(side, ()), window) for side in ours)
         if all(theirs) or not elsewhere:
             here, instead = (" and ".join(sorted(names)) for names in (ours, others))
-            found.append(f"{token}: {here} is {instead} there")
-    return found
+            conflicts.append(f"{token}: {here} is {instead} there")
+    return conflicts
 
 
-def _stands_for(sides: set[str]) -> set[str]:
+def _implied_sides(sides: set[str]) -> set[str]:
     if "bilateral" in sides:
         return sides | {"left", "right"}
     if {"left", "right"} <= sides:
@@ -248,15 +244,15 @@ def _stands_for(sides: set[str]) -> set[str]:
 
 
 def _explain(
-    wanted: Sequence[str], needed: str, premise: Reading, window: _Window, conflicts: Sequence[str]
+    tokens: Sequence[str], needed: str, premise: Reading, window: _Window, conflicts: Sequence[str]
 ) -> str:
-    missing = [token for token in wanted if not _within(premise.places.get(token, ()), window)]
-    said = [f"{window.found} of {len(wanted)} tokens found{needed}"]
+    missing = [token for token in tokens if not _within(premise.places.get(token, ()), window)]
+    parts = [f"{window.matches} of {len(tokens)} tokens found{needed}"]
     if missing:
-        said.append(f"missing: {', '.join(missing)}")
+        parts.append(f"missing: {', '.join(missing)}")
     if conflicts:
-        said.append(f"conflict: {'; '.join(conflicts)}")
-    return "; ".join(said)
+        parts.append(f"conflict: {'; '.join(conflicts)}")
+    return "; ".join(parts)
 
 
 KIND = JudgeKind(

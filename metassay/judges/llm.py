@@ -1,10 +1,10 @@
-"""Language models as judges (DocLens, Xie et al. 2024, section 3): one call for all hypotheses of a
-part, one for a cited statement, which also says which of its citations it rests on, and one for all
-criteria by which a text is graded, with quotes as evidence.
+"""Language models as judges (DocLens, Xie et al. 2024, section 3).
 
-What cannot be read is asked again, that question alone, and then has a status: it never counts as
-not entailed. A label's probability is that of its tokens, or its share among several answers, if
-the options want one.
+One call asks about all hypotheses of a part, one about a cited statement, whose answer also names
+the supporting citations, and one about all criteria by which a text is graded, with quotes as
+evidence. A question whose answer cannot be read is asked again alone, and then has a status: it
+never counts as not entailed. If the options ask for probabilities, a label's probability is that of
+its tokens, or its share among several answers.
 """
 
 import dataclasses
@@ -29,17 +29,17 @@ from metassay.judges.llm_calls import (
     PerCall,
     Style,
     answer_model,
-    attributed,
     calls_of,
     criterion_entries,
     criterion_model,
     criterion_sample,
     entries_of,
-    graded,
+    grade_of,
     is_whole,
+    label_citation,
     numbered_passages,
     sample,
-    solved,
+    solve_example,
     written,
 )
 from metassay.judges.llm_probability import (
@@ -49,7 +49,7 @@ from metassay.judges.llm_probability import (
     Shares,
     by_samples,
     by_tokens,
-    decided,
+    decide,
     starts_of,
 )
 from metassay.judges.protocol import JudgeKind, Judgment, Pair, Status
@@ -62,54 +62,54 @@ from metassay.llm.prompts import PROMPTS, Decoding, Kind, Prompt, file_of, join,
 from metassay.units.locate import find
 
 
-class Found:
-    """Finds quotes, and counts those that are made up."""
+class QuoteFinder:
+    """Finds quotes in texts, and counts those that are made up."""
 
     def __init__(self) -> None:
         self._quotes = self._made_up = 0
 
-    def located(self, quotes: Iterable[str], text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Each quote as the text has it, and where it starts; one that is not there with -1.
+    def locate(self, quotes: Iterable[str], text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """Return each quote as it stands in the text, and its offset; -1 if it is not there.
 
-        Case, white space and punctuation do not matter. A quote with other words is none.
+        Case, white space and punctuation are ignored. All words must match.
         """
-        said: dict[int, tuple[str, int]] = {}
-        for place, quote in enumerate(quotes):
-            found = find(quote, text)
-            there = found is not None and found.how != "fuzzy"
-            said[place] = (
-                (text[slice(*found.span)], found.span.start) if found and there else (quote, -1)
+        places: list[tuple[str, int]] = []
+        for quote in quotes:
+            match = find(quote, text)
+            exact = match is not None and match.how != "fuzzy"
+            places.append(
+                (text[slice(*match.span)], match.span.start) if match and exact else (quote, -1)
             )
-        starts = tuple(start for _, start in said.values())
+        starts = tuple(start for _, start in places)
         self._quotes += len(starts)
         self._made_up += starts.count(-1)
-        return tuple(quote for quote, _ in said.values()), starts
+        return tuple(quote for quote, _ in places), starts
 
     @property
     def notes(self) -> list[str]:
         """The share of quotes that were made up, if there are any quotes."""
-        share = self._made_up / (self._quotes or 1)
-        said = (
-            f"{self._made_up:,} of {self._quotes:,} quotes ({share:.1%}) are not in the text that"
-        )
-        return [f"{said} they were said to be from"] if self._quotes else []
+        if not self._quotes:
+            return []
+        count = f"{self._made_up:,} of {self._quotes:,} quotes"
+        share = self._made_up / self._quotes
+        return [f"{count} ({share:.1%}) are not in the text that they were said to be from"]
 
 
 _ANSWER_FORM: Mapping[str, Kind] = {"sample": "text"}
 
 
 def prompt_files(style: Style) -> list[PromptFile]:
-    """The prompts that a judge of this style can use, whatever it is asked."""
-    found = [PromptFile(file_of(form.prompt), form.filled) for form in (*FORMS, *CRITERIA_FORMS)]
-    found.append(PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM))
-    return [*found, PromptFile(structured.AGAIN_FILE, structured.AGAIN_FILLED)]
+    """List the prompts that a judge of this style can use, for all instruments."""
+    forms = [PromptFile(file_of(form.prompt), form.filled) for form in (*FORMS, *CRITERIA_FORMS)]
+    answer = PromptFile(file_of(_answer_prompt(style)), _ANSWER_FORM)
+    return [*forms, answer, PromptFile(structured.AGAIN_FILE, structured.AGAIN_FILLED)]
 
 
 class Wording:
-    """Every form's prompt in one style, with the examples that are shown: a criterion's own."""
+    """The prompts of all forms in one style, with solved examples, also those of criteria."""
 
     def __init__(self, options: "LlmOptions", prompts: Path) -> None:
-        """BadInput if a prompt or one of its examples is not usable."""
+        """Raise BadInput if a prompt or an example is not usable."""
         self._style, self._shots = options.style, options.shots
         answers = load(_answer_prompt(options.style), prompts, filled=_ANSWER_FORM)
         self._prompts = {
@@ -119,29 +119,29 @@ class Wording:
         raise_problems(
             p for form in FORMS for p in _example_problems(form, self._prompts[form], options.shots)
         )
-        single = options.per_call == "claim"  # then of each example the first question is shown
+        single = options.per_call == "claim"  # then only the first question of an example is shown
         self._shown = {form: list(self._examples(form, single)) for form in FORMS}
 
     @property
     def hash(self) -> str:
-        """Of all that can change an answer: 8 hex digits of a SHA-256."""
-        said: list[list[object]] = []
+        """8 hex digits of a SHA-256 of all texts that can change an answer."""
+        texts: list[list[object]] = []
         for form, prompt in self._prompts.items():
-            said.append([prompt.signature, self._sample(form)])
+            texts.append([prompt.signature, self._sample(form)])
             if form in self._shown:
-                said[-1].append([message.content for message in self._shown[form]])
-        canonical = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+                texts[-1].append([message.content for message in self._shown[form]])
+        canonical = json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
     def messages(self, call: Call, items: Sequence[structured.Item]) -> tuple[Message, ...]:
-        """What is said in a call about some of its questions, with the examples of each."""
+        """Return the messages of a call about some of its questions, with examples."""
         shown = [*self._shown.get(call.form, ())]
         for number, content in items if call.criteria else ():
             criterion = call.criteria[number - 1]
             for example in criterion.examples[: self._shots]:
                 texts = {"against": example.against or None, "text": example.text}
                 shown.append(self._render(call.form, texts, [structured.Item(1, content)])[-1])
-                shown.append(Message("assistant", solved(criterion, example, self._style)))
+                shown.append(Message("assistant", solve_example(criterion, example, self._style)))
         system, user = self._render(call.form, call.material, items)
         return (system, *shown, user)
 
@@ -175,31 +175,31 @@ def _answer_prompt(style: Style) -> str:
 
 def _example_problems(form: Form, prompt: Prompt, shots: int) -> Iterator[str]:
     if len(prompt.examples) < shots:
-        many = len(prompt.examples)
-        yield f"{prompt.file} > examples: has {many}, but shots is {shots}; add some, or show fewer"
+        count = len(prompt.examples)
+        yield f"{prompt.file} > examples: has {count}, but shots is {shots}; add some or lower it"
     for number, example in enumerate(prompt.examples, start=1):
         where = f"{prompt.file} > examples > {number}"
         material, items = example[form.material], example["items"]
-        if not (_texts(material) if form.passages else isinstance(material, str)):
+        if not (_are_texts(material) if form.passages else isinstance(material, str)):
             yield f"{where} > {form.material}: must be {'texts' if form.passages else 'a text'}"
         elif not (isinstance(items, list) and items):
             yield f"{where} > items: must be a list of solved questions"
         else:
             model = answer_model(form, "json_cot", len(material))
-            wanted = f"must have {', '.join(form.asks)}, reason, and a sound {form.field}"
+            rule = f"must have {', '.join(form.asks)}, reason, and a valid {form.field}"
             yield from (
-                f"{where} > items > {place}: {wanted}"
+                f"{where} > items > {place}: {rule}"
                 for place, item in enumerate(items, start=1)
-                if not _solved(item, form, model)
+                if not _is_solved(item, form, model)
             )
 
 
-def _texts(value: object) -> bool:
+def _are_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
-def _solved(item: Any, form: Form, model: type[structured.Answer]) -> bool:
-    if not isinstance(item, dict) or not _texts([item.get(name) for name in form.asks]):
+def _is_solved(item: Any, form: Form, model: type[structured.Answer]) -> bool:
+    if not isinstance(item, dict) or not _are_texts([item.get(name) for name in form.asks]):
         return False
     answer = {name: value for name, value in item.items() if name not in form.asks}
     try:
@@ -209,12 +209,12 @@ def _solved(item: Any, form: Form, model: type[structured.Answer]) -> bool:
     return True
 
 
-BATCH = 16_384  # pairs at once: a call of judge() is as concurrent as its endpoint, and no more
+BATCH = 16_384  # pairs at once: requests of one batch run concurrently, batches one by one
 
-# Tokens of an answer to one question, as in the solved examples of prompts/: an expectation, until
-# the ledger knows how long answers are.
+# Expected tokens of an answer to one question, as in the solved examples of prompts/, until the
+# ledger has measured some.
 ANSWER_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 14, "cot": 24, "json_cot": 31}
-# And of one to a criterion, with a quote or two: no prompt has examples of these.
+# And of an answer to a criterion, with a quote or two; the prompts have no such examples.
 GRADE_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 26, "cot": 34, "json_cot": 51}
 
 
@@ -222,15 +222,15 @@ class LlmOptions(Options):
     """A chat model (a name in params.yaml > models) that judges.
 
     `style`: `plain` (a line each), `json`, `cot` (thinking aloud, then lines) or `json_cot` (JSON
-    with reasons). `per_call`: all hypotheses of a `part` in one call, `most` of them if it is a
-    number; or each `claim` by itself. `shots`: so many of the prompt's solved examples are shown
-    first, or of each criterion of a rubric. `rounds`: how often it is asked again for what cannot
-    be read. `max_tokens`: how long an answer may be; null for what is said of the model.
+    with reasons). `per_call`: all hypotheses of a `part` in one call, at most `most` if it is a
+    number; or each `claim` by itself. `shots`: the number of solved examples shown first, from the
+    prompt or from each criterion of a rubric. `rounds`: how often unreadable answers are asked for
+    again. `max_tokens`: the limit of an answer; null: that of the model.
 
-    `probability` of labels: `none`; `logprobs`, of the tokens that they are written in, if the
-    endpoint gives them with `top_logprobs` likely others; or `samples`, the share of the answers
-    that say so. `threshold`: the probability from which the first of two labels is the answer.
-    `abstain`: [low, high], between which the judge is not sure enough.
+    `probability` of labels: `none`; `logprobs`, of their tokens, if the endpoint returns these with
+    `top_logprobs` alternatives; or `samples`, the share of answers with the label. `threshold`: the
+    probability from which the first of two labels is the answer. `abstain`: [low, high], between
+    which the judge is not sure enough.
     """
 
     model: str
@@ -247,12 +247,12 @@ class LlmOptions(Options):
     abstain: Annotated[list[Share], Field(min_length=2, max_length=2)] | None = None
 
     @model_validator(mode="after")
-    def _fit(self) -> Self:
+    def _check(self) -> Self:
         if self.per_call == "claim" and self.most is not None:
             raise ValueError("most is for calls per part; remove it, or set per_call to part")
         for name, needed in (("top_logprobs", "logprobs"), ("samples", "samples")):
             if name in self.model_fields_set and self.probability != needed:
-                raise ValueError(f"{name} is for probability: {needed}; take it out, or set that")
+                raise ValueError(f"{name} is for probability: {needed}; remove it, or set that")
         if self.probability == "none" and {"threshold", "abstain"} & self.model_fields_set:
             raise ValueError(
                 "threshold and abstain need probabilities; set probability to logprobs or samples"
@@ -262,8 +262,8 @@ class LlmOptions(Options):
         return self
 
 
-class _Said(NamedTuple):
-    """What the answers to a question come to: no fields without an answer."""
+class _Verdict(NamedTuple):
+    """The result of all answers to a question; `fields` is empty without an answer."""
 
     status: Status
     fields: Mapping[str, Any]
@@ -277,31 +277,31 @@ class LlmJudge:
     def __init__(
         self, options: LlmOptions, ask: Ask, decoding: Decoding, *, prompts: Path = PROMPTS
     ) -> None:
-        """BadInput if a prompt or one of its examples is not usable."""
+        """Raise BadInput if a prompt or an example is not usable."""
         self._options = options
         self._ask = ask
         self._decoding = decoding
         self._wording = Wording(options, prompts)
-        self._found = Found()
+        self._quotes = QuoteFinder()
         self._again = structured.Again(prompts)
         self._tally = structured.RoundTally(options.rounds)
         self._labelled = 0
-        self._without: Counter[str] = Counter()  # labels without a probability, by why
+        self._without: Counter[str] = Counter()  # labels without a probability, by reason
 
     @property
     def signature(self) -> str:
-        """Everything that can change an answer."""
+        """All settings that can change an answer."""
         options = self._options
         most = "" if options.most is None else f"|most:{options.most}"
         return (
             f"llm({self._decoding.signature}|style:{options.style}|prompts:{self._wording.hash}"
             f"|per_call:{options.per_call}{most}|shots:{options.shots}"
-            f"|{self._again.signature(options.rounds)}{_drawn(options)})"
+            f"|{self._again.signature(options.rounds)}{_probability_signature(options)})"
         )
 
     @property
     def notes(self) -> Sequence[str]:
-        """What asking again won, was repaired, has no probability, or quotes what isn't there."""
+        """Counts of repeated questions, repairs, missing probabilities and made-up quotes."""
         lacking = [
             f"{count:,} of {self._labelled:,} labels have no probability: {why}"
             for why, count in sorted(self._without.items())
@@ -309,58 +309,59 @@ class LlmJudge:
         samples = self._options.samples
         drawn = [
             f"probabilities are the shares of {samples.k} answers to each question"
-            f" ({_heat(samples)})"
+            f" ({_temperature(samples)})"
         ]
         by_samples = self._labelled and self._options.probability == "samples"
-        return [*self._tally.notes, *(drawn if by_samples else ()), *lacking, *self._found.notes]
+        return [*self._tally.notes, *(drawn if by_samples else ()), *lacking, *self._quotes.notes]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        """One judgment per pair; all calls go out at once."""
+        """Return one judgment per pair; all calls go out at once."""
         calls, groups = _groups(pairs, self._options, self._decoding, self._wording)
-        flat = [group for own in groups for group in own]
+        flat = [group for of_call in groups for group in of_call]
         rounds = self._options.rounds
         answered = structured.ask_groups(self._ask, flat, rounds=rounds, again=self._again)
         for results in answered:
             self._tally.add(results)
-        answers, found = iter(answered), dict[str, Judgment]()
-        for call, own in zip(calls, groups, strict=True):
-            of_call = [next(answers) for _ in own]
-            for place, asked in enumerate(call.pairs):
-                here = [results[place] for results in of_call]
+        answers, judgments = iter(answered), dict[str, Judgment]()
+        for call, of_call in zip(calls, groups, strict=True):
+            samples = [next(answers) for _ in of_call]
+            for place, of_question in enumerate(call.pairs):
+                results = [sample[place] for sample in samples]
                 if call.criteria:
-                    found[asked[0].pair_id] = self._graded(call, place, here[0])
+                    judgments[of_question[0].pair_id] = self._grade(call, place, results[0])
                 else:
-                    found.update(_judgments(call, asked, self._said(call, place + 1, here)))
-        return [found[pair.pair_id] for pair in pairs]
+                    verdict = self._decide(call, place + 1, results)
+                    judgments.update(_judgments(call, of_question, verdict))
+        return [judgments[pair.pair_id] for pair in pairs]
 
-    def _said(
+    def _decide(
         self, call: Call, number: int, results: Sequence[structured.ItemResult[structured.Answer]]
-    ) -> _Said:
+    ) -> _Verdict:
         options, labels = self._options, [str(value) for value in call.form.values]
         fields = [result.value.model_dump() for result in results if result.value is not None]
-        if len(fields) < len(results) / 2 or not fields:  # of a few, shares would mean little
+        if len(fields) < len(results) / 2 or not fields:  # shares of few answers mean little
             failed = next(result.status for result in results if result.value is None)
-            return _Said(failed, {}, None, _counts(results))
+            return _Verdict(failed, {}, None, _counts(results))
         shares = None
         if call.form.field == "label" and options.probability != "none":
             self._labelled += 1
             if options.probability == "samples":
                 shares = by_samples([str(answer["label"]) for answer in fields], labels)
             else:
-                shares = self._likely(results[0], number, labels)
+                shares = self._label_shares(results[0], number, labels)
         if shares is None:
-            return _Said("ok", fields[0], None, _counts(results))
+            return _Verdict("ok", fields[0], None, _counts(results))
         label = fields[0]["label"] if len(results) == 1 else max(labels, key=shares.__getitem__)
-        status, label, p = decided(shares, label, options.threshold, options.abstain)
-        # Where the threshold decides otherwise than all answers, these named nothing for it.
-        like = next((answer for answer in fields if answer["label"] == label), None)
+        status, label, p = decide(shares, label, options.threshold, options.abstain)
+        # If the threshold decides against all answers, none has named passages for the label.
+        answer = next((answer for answer in fields if answer["label"] == label), None)
         unnamed = fields[0] | {"label": label} | ({"passages": []} if call.form.passages else {})
-        return _Said(status, like or unnamed, p, _counts(results))
+        return _Verdict(status, answer or unnamed, p, _counts(results))
 
-    def _likely(
+    def _label_shares(
         self, result: structured.ItemResult[structured.Answer], number: int, labels: Sequence[str]
     ) -> Shares | None:
-        """Each label's probability by the answer's tokens; None where it has none: counted why."""
+        """Return each label's probability by the answer's tokens; if None, count the reason."""
         reply, answer = result.reply, result.value
         if answer is None or reply is None or reply.logprobs is None:
             self._without["the endpoint gave no log-probabilities"] += 1
@@ -368,51 +369,51 @@ class LlmJudge:
         starts = starts_of(reply, self._options.style)
         start = starts.get(number, starts.get(None))
         label = answer.model_dump()["label"]
-        found = NOT_FOUND if start is None else by_tokens(reply.logprobs, start, labels, label)
-        if isinstance(found, str):
-            self._without[found] += 1
+        shares = NOT_FOUND if start is None else by_tokens(reply.logprobs, start, labels, label)
+        if isinstance(shares, str):
+            self._without[shares] += 1
             return None
-        return found
+        return shares
 
-    def _graded(
+    def _grade(
         self, call: Call, place: int, result: structured.ItemResult[structured.Answer]
     ) -> Judgment:
-        """The grade of one criterion, and where its evidence is in the text."""
+        """Return the grade of one criterion, with the places of its evidence in the text."""
         counts = _counts([result])
         if result.value is None:
             return Judgment(result.status, **counts)
-        said = graded(call.criteria[place], result.value.model_dump())
-        quotes, starts = self._found.located(said.quotes, str(call.material["text"]))
+        graded = grade_of(call.criteria[place], result.value.model_dump())
+        quotes, starts = self._quotes.locate(graded.quotes, str(call.material["text"]))
         counts |= {"quotes": quotes, "quote_starts": starts}
-        return Judgment("ok", grade=said.grade, explanation=said.explanation, **counts)
+        return Judgment("ok", grade=graded.grade, explanation=graded.explanation, **counts)
 
 
 def requests(
     pairs: Sequence[Pair], options: LlmOptions, decoding: Decoding, *, prompts: Path = PROMPTS
 ) -> Requests:
-    """What the judge asks of these pairs at first; `answer_length` is per question."""
+    """Return the judge's first questions about the pairs, and the expected length of answers."""
     calls, nested = _groups(pairs, options, decoding, Wording(options, prompts))
-    groups = [group for own in nested for group in own]
+    groups = [group for of_call in nested for group in of_call]
     most = structured.most_requests(groups, options.rounds)
     of_criteria = sum(len(call.criteria) for call in calls)
-    questions = sum(len(own[0].items) for own in nested)
+    questions = sum(len(of_call[0].items) for of_call in nested)
     share = of_criteria / questions if questions else 0.0
     length = (1 - share) * ANSWER_LENGTH[options.style] + share * GRADE_LENGTH[options.style]
-    each = sum(len(group.items) for group in groups) / questions if questions else 1.0
+    samples = sum(len(group.items) for group in groups) / questions if questions else 1.0
     return Requests(
-        structured.first_requests(groups), most, length * each, structured.Again(prompts).longest
+        structured.first_requests(groups), most, length * samples, structured.Again(prompts).longest
     )
 
 
 def _groups(
     pairs: Sequence[Pair], options: LlmOptions, decoding: Decoding, wording: Wording
 ) -> tuple[list[Call], list[list[structured.Group[structured.Answer]]]]:
-    """The calls, and for each the groups that ask it: one, or one for each sample."""
+    """Return the calls, and for each call its groups: one, or one per sample."""
     most = 1 if options.per_call == "claim" else options.most
     of_criteria = sorted(CRITERIA_FORMS, key=lambda form: form.instruments)
     calls = calls_of((*FORMS, *of_criteria), pairs, most)
     return calls, [
-        [_group(call, options, drawn, wording) for drawn in _decodings(call, options, decoding)]
+        [_group(call, options, sample, wording) for sample in _decodings(call, options, decoding)]
         for call in calls
     ]
 
@@ -420,82 +421,86 @@ def _groups(
 def _decodings(call: Call, options: LlmOptions, decoding: Decoding) -> list[Decoding]:
     if call.form.field == "grade" or options.probability != "samples":
         return [decoding]
-    drawn = decoding._replace(temperature=options.samples.temperature)
-    return [drawn._replace(seed=(decoding.seed or 0) + n) for n in range(options.samples.k)]
+    sample = decoding._replace(temperature=options.samples.temperature)
+    return [sample._replace(seed=(decoding.seed or 0) + n) for n in range(options.samples.k)]
 
 
 def _group(
     call: Call, options: LlmOptions, decoding: Decoding, wording: Wording
 ) -> structured.Group[structured.Answer]:
-    """A call as it is asked; each criterion has a model of its answer, which no schema mixes up."""
+    """Return a call as a group of items; each criterion has an answer model of its own."""
     style = options.style
     answer, entries = structured.Answer, criterion_entries(style)
-    own = {
+    by_number = {
         number: criterion_model(criterion, number, style)
         for number, criterion in enumerate(call.criteria, start=1)
     }
-    if not own:
+    if not by_number:
         answer = answer_model(call.form, style, len(call.passages))
         entries = entries_of(call.form, style)
-    likely = call.form.field == "label" and options.probability == "logprobs"
+    logprobs = call.form.field == "label" and options.probability == "logprobs"
 
     def build(items: list[structured.Item]) -> ChatRequest:
-        models = dict.fromkeys(own.get(item.number, answer) for item in items)
+        models = dict.fromkeys(by_number.get(item.number, answer) for item in items)
         schema = structured.schema_of(*models) if style in JSON_STYLES else None
         request = decoding.request(wording.messages(call, items), schema)
-        return dataclasses.replace(request, logprobs=options.top_logprobs) if likely else request
+        if logprobs:
+            return dataclasses.replace(request, logprobs=options.top_logprobs)
+        return request
 
-    return structured.Group(structured.numbered(call.questions), build, answer, entries, own)
+    return structured.Group(structured.numbered(call.questions), build, answer, entries, by_number)
 
 
-def _judgments(call: Call, pairs: Sequence[Pair], said: _Said) -> Iterator[tuple[str, Judgment]]:
-    """What an answer says of the pairs that it is about; its tokens are shared among them."""
-    tokens = said.counts["tokens"]
+def _judgments(
+    call: Call, pairs: Sequence[Pair], verdict: _Verdict
+) -> Iterator[tuple[str, Judgment]]:
+    """Yield the judgments of all pairs of a question, by pair_id; its tokens are divided."""
+    tokens = verdict.counts["tokens"]
     share, more = divmod(tokens or 0, len(pairs))
     for place, pair in enumerate(pairs):
-        counts = said.counts | {"tokens": None if tokens is None else share + (place < more)}
-        fields = said.fields
+        counts = verdict.counts | {"tokens": None if tokens is None else share + (place < more)}
+        fields = verdict.fields
         if not fields:
-            yield pair.pair_id, Judgment(said.status, **counts)
+            yield pair.pair_id, Judgment(verdict.status, **counts)
             continue
         counts["explanation"] = fields.get("reason")
         if call.form.field == "grade":
             yield pair.pair_id, Judgment("ok", grade=float(fields["grade"]), **counts)
             continue
-        # What an answer says of single citations rests on its label, but has no probability.
-        itself = not call.form.passages or is_whole(call, pair)
+        # The labels of single citations follow from the answer's, but have no probability.
+        direct = not call.form.passages or is_whole(call, pair)
         label = fields["label"]
-        if not itself and label is not None:
-            label = attributed(call, pair, label, fields["passages"])
-        p = said.probability if itself else None
-        yield pair.pair_id, Judgment(said.status, label, p, **counts)
+        if not direct and label is not None:
+            label = label_citation(call, pair, label, fields["passages"])
+        p = verdict.probability if direct else None
+        yield pair.pair_id, Judgment(verdict.status, label, p, **counts)
 
 
 def _counts(results: Sequence[structured.ItemResult[structured.Answer]]) -> dict[str, Any]:
-    known = [result.tokens for result in results if result.tokens is not None]
+    tokens = [result.tokens for result in results if result.tokens is not None]
     return {
-        "tokens": sum(known) if known else None,
+        "tokens": sum(tokens) if tokens else None,
         "attempts": sum(result.attempts for result in results),
         "repaired": any(result.repaired for result in results),
     }
 
 
-def _drawn(options: LlmOptions) -> str:
+def _probability_signature(options: LlmOptions) -> str:
     if options.probability == "none":
         return ""
-    how = f"logprobs:{options.top_logprobs}"
+    method = f"logprobs:{options.top_logprobs}"
     if options.probability == "samples":
-        how = f"samples:{options.samples.k},{_heat(options.samples)}"
+        method = f"samples:{options.samples.k},{_temperature(options.samples)}"
     band = "never" if options.abstain is None else "-".join(f"{v:g}" for v in options.abstain)
-    return f"|{how}|threshold:{options.threshold:g}|abstain:{band}"
+    return f"|{method}|threshold:{options.threshold:g}|abstain:{band}"
 
 
-def _heat(samples: Samples) -> str:
-    heat = samples.temperature
-    return "the model's temperature" if heat is None else f"temperature {heat:g}"
+def _temperature(samples: Samples) -> str:
+    t = samples.temperature
+    return "the model's temperature" if t is None else f"temperature {t:g}"
 
 
-def _likely_for(options: LlmOptions) -> list[str]:
+def _with_probability(options: LlmOptions) -> list[str]:
     forms = [form for form in FORMS if form.field == "label" and options.probability != "none"]
     return [name for form in forms for name in form.instruments]
 
@@ -505,8 +510,8 @@ KIND = JudgeKind(
     make=lambda options, resources, _: LlmJudge(options, *resources.require_model()),
     instruments=(*(name for form in FORMS for name in form.instruments), *RUBRIC),
     batch=BATCH,
-    likely=_likely_for,
-    abstains=lambda options: () if options.abstain is None else _likely_for(options),
+    likely=_with_probability,
+    abstains=lambda options: () if options.abstain is None else _with_probability(options),
     requests=requests,
     model=lambda options: Use(options.model, options.max_tokens),
     files=lambda options: prompt_files(options.style),

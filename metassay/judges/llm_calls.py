@@ -1,10 +1,10 @@
-"""What an LLM judge puts into one call, by instrument, and how it is answered in each style.
+"""The calls of an LLM judge, by instrument, and the form of the answers in each style.
 
-A call shows what its questions rest on once (`material`) and its questions by number. Which pairs
-share a call does not depend on the order in which they come, and equal pairs are asked once.
+A call shows the text that its questions share once (`material`), and its questions by number. Which
+pairs share a call does not depend on their order, and equal pairs are asked once.
 
-Styles: `plain` is a line per answer, `json` a JSON list; `cot` and `json_cot` are the same with the
-reasons first.
+Styles: `plain` is a line per answer, `json` a JSON list; `cot` and `json_cot` are the same with
+reasons before the answers.
 """
 
 import functools
@@ -31,24 +31,25 @@ ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
 
 
 class Call(NamedTuple):
-    """One call: the form's variables but `items`, and for each number its question and pairs."""
+    """One call: the form's variables except `items`, and the question and pairs of each number."""
 
     form: "Form"
     material: Mapping[str, object]
     questions: Sequence[Mapping[str, object]]
     pairs: Sequence[Sequence[Pair]]
-    passages: tuple[str, ...] = ()  # by number, from 1, where an answer names some
-    criteria: Sequence[Criterion] = ()  # by number, where each question is a rubric's criterion
+    passages: tuple[str, ...] = ()  # by number, from 1, if answers name passages
+    criteria: Sequence[Criterion] = ()  # by number, if the questions are criteria of a rubric
 
 
 @dataclass(frozen=True)
 class Form:
-    """How an instrument (or a family of them) is asked, and what may be answered.
+    """How an instrument (or a family of them) is asked, and the possible answers.
 
-    `prompt` is its file in prompts/, with a variable `material` (and maybe `against`) for what all
-    questions of a call share, and `items` for the questions, which have the texts `asks`. `field`
-    is the answer's, `values` what it may be. `calls(form, pairs, most)` puts pairs into calls, of
-    at most `most` questions if it is a number. `passages`: an answer also names those it rests on.
+    `prompt` is its file in prompts/, with a variable `material` (and maybe `against`) for the text
+    that all questions of a call share, and `items` for the questions, which have the texts `asks`.
+    `field` is the answer's field, `values` its possible values. `calls(form, pairs, most)` groups
+    pairs into calls of at most `most` questions, if it is a number. `passages`: an answer also
+    names the passages that support it.
     """
 
     instruments: tuple[str, ...]
@@ -63,50 +64,50 @@ class Form:
 
     @property
     def filled(self) -> Mapping[str, Kind]:
-        """The kinds of the variables that are filled in."""
+        """The kinds of the prompt's variables."""
         names = [self.material, *(["against"] if self.against else []), "items"]
         return dict.fromkeys(names, "data")
 
 
 def calls_of(forms: Iterable[Form], pairs: Iterable[Pair], most: int | None) -> list[Call]:
-    """The calls that ask every pair once, in order of forms and of what they rest on."""
+    """Return the calls that ask about every pair once, in the order of forms and of material."""
     distinct = sorted(
         {pair.pair_id: pair for pair in pairs}.values(),
         key=lambda p: (p.context or "", p.premise, p.author, p.part, p.hypothesis, p.pair_id),
     )
     calls: list[Call] = []
     for form in forms:
-        own = [pair for pair in distinct if pair.instrument in form.instruments]
-        calls += form.calls(form, own, most)
+        of_form = [pair for pair in distinct if pair.instrument in form.instruments]
+        calls += form.calls(form, of_form, most)
     return calls
 
 
 def numbered_passages(passages: Sequence[str]) -> list[dict[str, object]]:
-    """Passages as a prompt shows them."""
+    """Return passages with their numbers, as a prompt shows them."""
     return [{"number": n, "text": text} for n, text in enumerate(passages, start=1)]
 
 
-def attributed(call: Call, pair: Pair, label: str, named: Collection[int]) -> str:
-    """What an answer about the passages that a statement cites says of one question about it.
+def label_citation(call: Call, pair: Pair, label: str, named: Collection[int]) -> str:
+    """Return the label of one citation question, from the answer about all cited passages.
 
-    A passage alone entails if all together do and it is named; the others without it, if all
-    together do and it is not named.
+    A single passage entails if all together do and it is named; the others without it entail if
+    all together do and it is not named.
     """
     if is_whole(call, pair):
         return label
-    # Where passages hold line breaks, one text can lack this passage or that one.
+    # If passages contain line breaks, the same text can lack one passage or another.
     is_named = all(place in named for place in _about(pair, call.passages))
     holds = label == ENTAILED and is_named == (pair.instrument == ALONE)
     return ENTAILED if holds else NOT_ENTAILED
 
 
 def is_whole(call: Call, pair: Pair) -> bool:
-    """Whether a pair asks about all passages that its statement cites."""
+    """Return whether a pair asks about all passages that its statement cites."""
     return pair.instrument == TOGETHER or call.passages == (pair.premise,)
 
 
-def grouped(pairs: Sequence[Pair], key: Callable[[Pair], Hashable]) -> Iterable[list[Pair]]:
-    """Pairs of equal keys, in the order in which the keys come."""
+def group_by(pairs: Sequence[Pair], key: Callable[[Pair], Hashable]) -> Iterable[list[Pair]]:
+    """Group pairs by key, in the order of the first pair of each."""
     groups: dict[Hashable, list[Pair]] = {}
     for pair in pairs:
         groups.setdefault(key(pair), []).append(pair)
@@ -114,31 +115,32 @@ def grouped(pairs: Sequence[Pair], key: Callable[[Pair], Hashable]) -> Iterable[
 
 
 def in_calls_of(most: int | None, group: list[Pair]) -> Iterator[list[Pair]]:
-    """The group in pieces of at most `most` pairs, if it is a number."""
+    """Yield the group in pieces of at most `most` pairs; whole if None."""
     size = most or len(group)
     for start in range(0, len(group), size):
         yield group[start : start + size]
 
 
 def _against_a_premise(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
-    """All hypotheses of one author's part against one premise, or `most` of them, in one call."""
-    for group in grouped(pairs, lambda p: (p.instrument, p.premise, p.author, p.part)):
-        for own in in_calls_of(most, group):
-            questions = [{"hypothesis": pair.hypothesis} for pair in own]
-            yield Call(form, {form.material: own[0].premise}, questions, [[pair] for pair in own])
+    """Ask about the hypotheses of an author's part and one premise in calls of at most `most`."""
+    for group in group_by(pairs, lambda p: (p.instrument, p.premise, p.author, p.part)):
+        for piece in in_calls_of(most, group):
+            questions = [{"hypothesis": pair.hypothesis} for pair in piece]
+            material = {form.material: piece[0].premise}
+            yield Call(form, material, questions, [[pair] for pair in piece])
 
 
 def _of_statements(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[Call]:
-    """One call per cited statement; each question alone where not all of its passages are there."""
-    for group in grouped(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
+    """Ask about a statement's citations in one call; alone if the pairs lack some passages."""
+    for group in group_by(pairs, lambda p: (p.context or p.premise, p.hypothesis)):
         whole = group[0].context or group[0].premise
         passages = _cited(whole, {pair.premise for pair in group if pair.instrument == ALONE})
         shared = [p for p in group if p.instrument == TOGETHER or _about(p, passages)]
         calls = [(passages or (whole,), shared)] if shared else []
         calls += [((pair.premise,), [pair]) for pair in group if pair not in shared]
-        for texts, asked in calls:
+        for texts, of_call in calls:
             material = {form.material: numbered_passages(texts)}
-            yield Call(form, material, [{"statement": asked[0].hypothesis}], [asked], texts)
+            yield Call(form, material, [{"statement": of_call[0].hypothesis}], [of_call], texts)
 
 
 def _of_two_texts(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[Call]:
@@ -148,20 +150,20 @@ def _of_two_texts(form: Form, pairs: Sequence[Pair], _: int | None) -> Iterator[
 
 
 def _cited(whole: str, alone: Collection[str]) -> tuple[str, ...]:
-    """The passages that newlines join, in their order; none if not all of them are known."""
-    found, left = [], f"{whole}\n"
+    """Split passages that newlines join into those of `alone`, in order; () if it lacks some."""
+    passages, left = [], f"{whole}\n"
     longest_first = sorted(alone, key=len, reverse=True)
     while left:
         passage = next((p for p in longest_first if left.startswith(f"{p}\n")), None)
         if passage is None:
             return ()
-        found.append(passage)
+        passages.append(passage)
         left = left[len(passage) + 1 :]
-    return tuple(dict.fromkeys([*found, *sorted(alone)]))
+    return tuple(dict.fromkeys([*passages, *sorted(alone)]))
 
 
 def _about(pair: Pair, passages: Sequence[str]) -> list[int]:
-    """The passages, by number, that a question about one citation asks about or leaves out."""
+    """Return the numbers of the passages that a citation question asks about or leaves out."""
     alone = pair.instrument == ALONE
     return [
         number
@@ -201,25 +203,25 @@ Style = Literal["plain", "json", "cot", "json_cot"]
 JSON_STYLES: tuple[Style, ...] = ("json", "json_cot")
 
 _BY = re.compile(rf"{ENTAILED} by (\d{{1,9}}(?:, \d{{1,9}})*)")
-_SEEN = 3  # passages that the form's sample speaks of
+_SAMPLE_PASSAGES = 3  # that the sample of a reply mentions
 
 
 class _Naming(Answer):
-    """An answer that names the passages that it rests on: some exactly where they entail."""
+    """An answer that names the passages that support it: at least one if it is entailed."""
 
     @model_validator(mode="after")
-    def _names(self) -> Self:
-        said = self.model_dump()
-        if said["label"] == ENTAILED and not said["passages"]:
+    def _check_passages(self) -> Self:
+        fields = self.model_dump()
+        if fields["label"] == ENTAILED and not fields["passages"]:
             raise ValueError("rests on no passage")
         return self
 
 
 @functools.lru_cache(maxsize=1024)
 def answer_model(form: Form, style: Style, passages: int = 0) -> type[Answer]:
-    """What is answered of one question: number, the reason before it if wanted, and the answer.
+    """Return the model of an answer: number, the reason if the style has reasons, and the value.
 
-    Of a statement that is not entailed, some of the `passages` may be named; they mean nothing.
+    An answer `not_entailed` may name some of the `passages`, which are then ignored.
     """
     value: Any = Literal[form.values]
     fields: dict[str, Any] = {form.field: (value, ...)}
@@ -231,33 +233,33 @@ def answer_model(form: Form, style: Style, passages: int = 0) -> type[Answer]:
 
 
 def reason_of(style: Style) -> dict[str, Any]:
-    """The field of an answer's reason, if the style has one; of lines it may be missing."""
+    """Return the field of an answer's reason, if the style has one; it may be None in `cot`."""
     if style == "json_cot":
         return {"reason": (str, ...)}
     return {"reason": (str | None, ...)} if style == "cot" else {}
 
 
 def entries_of(form: Form, style: Style) -> Entries:
-    """What finds the answers in a reply."""
-    return found_by(style, functools.partial(_read, form))
+    """Return the function that reads the answers in a reply."""
+    return make_reader(style, functools.partial(_read, form))
 
 
-def found_by(style: Style, read: Read) -> Entries:
-    """What finds the answers in a reply of a style; `read` reads what a line says."""
+def make_reader(style: Style, read: Read) -> Entries:
+    """Return the function that reads the answers in a reply; `read` reads the value of a line."""
     if style in JSON_STYLES:
         return json_entries
     return functools.partial(lines_below if style == "cot" else last_lines, read=read)
 
 
 def written(form: Form, style: Style, answers: Sequence[Mapping[str, Any]]) -> str:
-    """The reply that gives these answers, by number from 1; with reasons if the style does."""
+    """Return the reply with these answers, numbered from 1, with reasons if the style has them."""
     names = ["reason", form.field, *(["passages"] if form.passages else [])]
     entries = [{name: answer[name] for name in names} for answer in answers]
     return reply(style, entries, [_line(form, answer) for answer in answers])
 
 
 def reply(style: Style, entries: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> str:
-    """The reply in a style: answers as the entries of JSON, each with a reason, and as lines."""
+    """Return a reply in a style; the answers are JSON entries, each with a reason, and lines."""
     if style in JSON_STYLES:
         leave = () if style == "json_cot" else ("reason",)
         items = [
@@ -274,23 +276,27 @@ def reply(style: Style, entries: Sequence[Mapping[str, Any]], lines: Sequence[st
 
 
 def sample(form: Form, style: Style) -> str:
-    """The form of a reply, with each answer that there can be."""
+    """Return a reply that shows its form, with each possible answer."""
     answers = [
-        {"reason": "...", form.field: value, "passages": [1, _SEEN] if value == ENTAILED else []}
+        {
+            "reason": "...",
+            form.field: value,
+            "passages": [1, _SAMPLE_PASSAGES] if value == ENTAILED else [],
+        }
         for value in form.values
     ]
     return written(form, style, answers)
 
 
-def _read(form: Form, said: str) -> dict[str, Any]:
-    """The fields of a line; what is none of the form's values stays a text, and so is not valid."""
+def _read(form: Form, line: str) -> dict[str, Any]:
+    """Read the fields of a line; other values than the form's stay text, which is not valid."""
     if form.field == "grade":
-        return {"grade": int(said) if said in map(str, form.values) else said}
+        return {"grade": int(line) if line in map(str, form.values) else line}
     if not form.passages:
-        return {"label": said}
-    named = _BY.fullmatch(said)
+        return {"label": line}
+    named = _BY.fullmatch(line)
     if named is None:
-        return {"label": said, "passages": []}
+        return {"label": line, "passages": []}
     return {"label": ENTAILED, "passages": [int(number) for number in named[1].split(", ")]}
 
 
@@ -305,7 +311,7 @@ _ITEMS = re.compile(r"items? (\d{1,9}(?:, \d{1,9})*)")
 _NONE = "none"
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 
-# What an answer may look like, by instrument: the reply of a sample.
+# Possible answers by instrument, for the sample of a reply.
 _SAMPLES: Mapping[str, Sequence[Mapping[str, Any]]] = {
     SCALE: ({"quotes": ["...", "..."], "grade": 2}, {"quotes": [], "grade": 1}),
     PENALTIES: (
@@ -318,7 +324,7 @@ _LINES: Mapping[str, Sequence[str]] = {SCALE: ("2", "1"), PENALTIES: ("items 2, 
 
 
 class Graded(NamedTuple):
-    """What an answer comes to; `quotes` are as the model gave them, none of them empty."""
+    """The grade of an answer; `quotes` are those of the model, none of them empty."""
 
     grade: float
     quotes: list[str]
@@ -326,15 +332,15 @@ class Graded(NamedTuple):
 
 
 def _of_criteria(form: Form, pairs: Sequence[Pair], most: int | None) -> Iterator[Call]:
-    """All criteria by which a text is read, against the same, or `most` of them, in one call."""
-    named = sorted(pairs, key=lambda p: (criterion_of(p).criterion, p.pair_id))
-    ordered = sorted(named, key=lambda p: (p.premise, p.hypothesis))
-    for group in grouped(ordered, lambda p: (p.premise, p.hypothesis)):
-        for own in in_calls_of(most, group):
-            criteria = [criterion_of(pair) for pair in own]
-            material = {"against": own[0].premise or None, "text": own[0].hypothesis}
+    """Ask about the criteria of a text and what it is held against in calls of at most `most`."""
+    by_name = sorted(pairs, key=lambda p: (criterion_of(p).criterion, p.pair_id))
+    ordered = sorted(by_name, key=lambda p: (p.premise, p.hypothesis))
+    for group in group_by(ordered, lambda p: (p.premise, p.hypothesis)):
+        for piece in in_calls_of(most, group):
+            criteria = [criterion_of(pair) for pair in piece]
+            material = {"against": piece[0].premise or None, "text": piece[0].hypothesis}
             questions = [_question(criterion) for criterion in criteria]
-            yield Call(form, material, questions, [[pair] for pair in own], (), criteria)
+            yield Call(form, material, questions, [[pair] for pair in piece], (), criteria)
 
 
 CRITERIA_FORMS = tuple(
@@ -352,49 +358,49 @@ def _question(criterion: Criterion) -> dict[str, object]:
 
 
 def criterion_model(criterion: Criterion, number: int, style: Style) -> type[Answer]:
-    """What is answered of the criterion with this number: a reason if wanted, then the answer."""
+    """Return the model of an answer to a criterion: number, reason if any, and the value."""
     if isinstance(criterion, Scale):
         return _scale_model(number, criterion.grades, style)
     return _penalties_model(number, len(criterion.items or ()), criterion.most, style)
 
 
 def criterion_entries(style: Style) -> Entries:
-    """What finds the answers in a reply."""
-    return found_by(style, _read_grade)
+    """Return the function that reads the answers in a reply."""
+    return make_reader(style, _read_grade)
 
 
-def graded(criterion: Criterion, said: Mapping[str, Any]) -> Graded:
-    """What the fields of an answer, or of a solved example, come to."""
-    reason = said.get("reason") or ""
+def grade_of(criterion: Criterion, fields: Mapping[str, Any]) -> Graded:
+    """Return the grade that the fields of an answer, or of a solved example, stand for."""
+    reason = fields.get("reason") or ""
     if isinstance(criterion, Scale):
-        return Graded(float(said["grade"]), _distinct(said.get("quotes", ())), reason or None)
-    if "grade" in said:
-        return Graded(float(said["grade"]), [], reason or None)
-    found = said["violations"] if "violations" in said else [{"item": n} for n in said["violated"]]
+        return Graded(float(fields["grade"]), _distinct(fields.get("quotes", ())), reason or None)
+    if "grade" in fields:
+        return Graded(float(fields["grade"]), [], reason or None)
+    violations = fields.get("violations") or [{"item": n} for n in fields.get("violated", ())]
     items = criterion.items or ()
-    named = [items[one["item"] - 1] if items else one["what"].strip() for one in found]
-    told = f"violated: {'; '.join(named)}" if named else "nothing is violated"
-    quotes = _distinct(one.get("quote", "") for one in found)
-    return Graded(float(len(found)), quotes, f"{reason} ({told})" if reason else told)
+    names = [items[v["item"] - 1] if items else v["what"].strip() for v in violations]
+    listed = f"violated: {'; '.join(names)}" if names else "nothing is violated"
+    quotes = _distinct(v.get("quote", "") for v in violations)
+    return Graded(float(len(violations)), quotes, f"{reason} ({listed})" if reason else listed)
 
 
 def criterion_sample(instrument: str, style: Style) -> str:
-    """The form of a reply, with each form of answer that there can be."""
-    entries = [{"reason": "...", **one} for one in _SAMPLES[instrument]]
+    """Return a reply that shows its form, with each kind of answer."""
+    entries = [{"reason": "...", **entry} for entry in _SAMPLES[instrument]]
     return reply(style, entries, _LINES[instrument])
 
 
-def solved(criterion: Criterion, example: Example, style: Style) -> str:
-    """The reply that grades an example by its criterion."""
+def solve_example(criterion: Criterion, example: Example, style: Style) -> str:
+    """Return the reply that grades an example by its criterion."""
     entry: dict[str, Any] = {"reason": example.reason}
     if isinstance(criterion, Scale):
         entry |= {"quotes": list(example.quotes), "grade": example.grade}
         return reply(style, [entry], [str(example.grade)])
-    kept = ("item" if criterion.items else "what", "quote")
-    found = [violation.model_dump(include={*kept}) for violation in example.violations]
-    entry["violations"] = found
-    listed = ", ".join(str(one["item"]) for one in found) if criterion.items else ""
-    line = (f"items {listed}" if found else _NONE) if criterion.items else str(example.grade)
+    fields = {"item" if criterion.items else "what", "quote"}
+    violations = [violation.model_dump(include=fields) for violation in example.violations]
+    entry["violations"] = violations
+    listed = ", ".join(str(v["item"]) for v in violations) if criterion.items else ""
+    line = (f"items {listed}" if violations else _NONE) if criterion.items else str(example.grade)
     return reply(style, [entry], [line])
 
 
@@ -407,9 +413,9 @@ def _scale_model(number: int, levels: tuple[int, ...], style: Style) -> type[Ans
 
 @functools.lru_cache(maxsize=4096)
 def _penalties_model(number: int, items: int, most: int | None, style: Style) -> type[Answer]:
-    """Limits are checked after the schema, which not every endpoint would take with them."""
+    """Check limits by validators: some endpoints do not accept them in a schema."""
     item: Any = Literal[tuple(range(1, items + 1))] if items else None
-    few = AfterValidator(functools.partial(_few, most))
+    few = AfterValidator(functools.partial(_check_violations, most))
     if style in JSON_STYLES:
         named: dict[str, Any] = {"item": (item, ...)} if items else {"what": (str, ...)}
         named["quote"] = (str, ...)
@@ -426,32 +432,31 @@ def _model(number: int, style: Style, fields: Mapping[str, Any]) -> type[Answer]
     return create_model(f"Answered{number}", __base__=Answer, **fields)
 
 
-def _few(most: int | None, found: Sequence[Any]) -> Sequence[Any]:
-    """No more violations than there can be, and none of them twice or without a name."""
-    if most is not None and len(found) > most:
+def _check_violations(most: int | None, violations: Sequence[Any]) -> Sequence[Any]:
+    if most is not None and len(violations) > most:
         raise ValueError("more violations than there can be")
-    named = [one if isinstance(one, int) else _name(one) for one in found]
-    if "" in named or len({*named}) < len(named):
+    names = [v if isinstance(v, int) else _name(v) for v in violations]
+    if "" in names or len({*names}) < len(names):
         raise ValueError("a violation is there twice, or says nothing")
-    return found
+    return violations
 
 
 def _name(violation: Any) -> int | str:
-    """Which item it is of; or what it is, where quoted: two can be of one sort."""
+    """Return the violation's item; or what it is and its quote, since two can be of one sort."""
     if hasattr(violation, "item"):
         return int(violation.item)
     what = str(violation.what).strip()
     return f"{what}\n{violation.quote}" if what else ""
 
 
-def _read_grade(said: str) -> dict[str, Any]:
-    """The fields of a line; what is no answer stays a text, and so is not valid."""
-    named = _ITEMS.fullmatch(said)
+def _read_grade(line: str) -> dict[str, Any]:
+    """Read the fields of a line; other text stays text, which is not valid."""
+    named = _ITEMS.fullmatch(line)
     if named:
         return {"violated": [int(number) for number in named[1].split(", ")]}
-    if said == _NONE:
+    if line == _NONE:
         return {"violated": []}
-    return {"grade": int(said) if _NUMBER.fullmatch(said) else said}
+    return {"grade": int(line) if _NUMBER.fullmatch(line) else line}
 
 
 def _distinct(quotes: Iterable[str]) -> list[str]:

@@ -1,9 +1,9 @@
-"""How likely each label is: by the tokens that an answer was written in, or by several answers.
+"""The probability of each label: from the log-probabilities of tokens, or from several answers.
 
-Of tokens it is the probability that the model writes this label rather than another one, as the
-answer stands up to there: where its first token tells the labels apart, what that token and the
-likeliest others in its place (`top`) say of each; else on to the token that does. What the list
-leaves open is left out, unless it could move the probability by more than OPEN.
+From tokens it is the probability that the model writes this label and not another, given the answer
+before it. At each token of the label, the probability of the likeliest alternatives (`top`) goes to
+the label that they start, until a token tells the labels apart. The probability of tokens outside
+the list is left out, unless it could move the result by more than OPEN.
 """
 
 import math
@@ -38,73 +38,73 @@ _LABEL = re.compile(r'"label"\s*:')
 
 
 class Samples(Options):
-    """`k` answers to each question, drawn at a temperature; null: at the model's own."""
+    """`k` answers to each question, drawn at a temperature; null: the temperature of the model."""
 
     k: Annotated[int, Field(ge=2, le=100)] = 10
     temperature: Annotated[float, Field(gt=0, le=2)] | None = 1.0
 
 
 def starts_of(reply: Reply, style: Style) -> dict[int | None, int]:
-    """Where the answer to each number starts among a reply's tokens, in characters.
+    """Return where the answer to each number starts in the text of a reply's tokens, in characters.
 
-    None stands for the only answer without a number. Empty where that is not clear for each.
+    The key None stands for a single answer without a number. Empty if any start is not clear.
     """
-    text = "".join(map(_shown, reply.logprobs or ()))
+    text = "".join(map(_text, reply.logprobs or ()))
     if style not in JSON_STYLES:
         return value_starts(text)
-    numbers = [whole(one.get("number")) for one in json_entries(text, lenient=True)]
+    numbers = [whole(entry.get("number")) for entry in json_entries(text, lenient=True)]
     places = [match.end() for match in _LABEL.finditer(text)]
-    sound = len(numbers) == len(places) == len(set(numbers))
-    return dict(zip(numbers, places, strict=True)) if sound else {}
+    clear = len(numbers) == len(places) == len(set(numbers))
+    return dict(zip(numbers, places, strict=True)) if clear else {}
 
 
 def by_tokens(
     tokens: Sequence[TokenLogprobs], start: int, labels: Sequence[str], label: str
 ) -> Shares | Why:
-    """The probability of each label where `label` was written, from `start` on; or why none."""
+    """Return each label's probability, where `label` starts at `start`; or why there is none."""
     mass = dict.fromkeys(labels, 0.0)
-    path, hidden, written, left, at = 1.0, 0.0, "", list(labels), 0
+    path, hidden, written, left, end = 1.0, 0.0, "", list(labels), 0
     for token in tokens:
-        before, at = _shown(token)[: max(0, start - at)], at + len(_shown(token))
-        if at <= start:
+        before, end = _text(token)[: max(0, start - end)], end + len(_text(token))
+        if end <= start:
             continue
-        own, others = _options(token)
+        p, others = _probabilities(token)
         for text, probability in others.items():
-            said = _continued(written, text.removeprefix(before))
-            fits = _fitting(said, left) if text.startswith(before) else []
+            prefix = _extend(written, text.removeprefix(before))
+            fits = _find_labels(prefix, left) if text.startswith(before) else []
             if len(fits) == 1:
                 mass[fits[0]] += path * probability
-            elif fits and said != written:
+            elif fits and prefix != written:
                 hidden += path * probability
-        said = _continued(written, _shown(token).removeprefix(before))
-        if said != written:
-            hidden += path * max(0.0, 1 - own - math.fsum(others.values()))
-            left = _fitting(said, left)
+        prefix = _extend(written, _text(token).removeprefix(before))
+        if prefix != written:
+            hidden += path * max(0.0, 1 - p - math.fsum(others.values()))
+            left = _find_labels(prefix, left)
         if len(left) <= 1:
             break
-        path, written = path * own, said
+        path, written = path * p, prefix
     if left != [label]:
         return NOT_FOUND
-    mass[label] += path * own
+    mass[label] += path * p
     total = math.fsum(mass.values())
     if not total or hidden > OPEN * (total + hidden):
         return "the likeliest tokens leave more than 5 % open"
-    return {name: one / total for name, one in mass.items()}
+    return {name: m / total for name, m in mass.items()}
 
 
-def by_samples(said: Sequence[str], labels: Sequence[str]) -> Shares:
-    """The share of each label among several answers."""
-    counts = Counter(said)
-    return {label: counts[label] / len(said) for label in labels}
+def by_samples(answers: Sequence[str], labels: Sequence[str]) -> Shares:
+    """Return the share of each label among several answers."""
+    counts = Counter(answers)
+    return {label: counts[label] / len(answers) for label in labels}
 
 
-def decided(
+def decide(
     shares: Shares, label: str, threshold: float, band: Sequence[float] | None
 ) -> tuple[Status, str | None, float]:
-    """Status, label and the positive label's probability, which is that of the first one.
+    """Return the status, the label, and the probability of the positive label, which is the first.
 
-    Of two labels the threshold decides, and inside of the band nothing does. Of three it is the
-    given one, if its own probability reaches the band's upper end.
+    Of two labels the threshold decides; strictly inside the band the judge abstains. Of three the
+    answer is `label`, if its probability reaches the band's upper end.
     """
     (positive, other, *more), probability = shares, min(1.0, next(iter(shares.values())))
     if more:
@@ -115,18 +115,18 @@ def decided(
     return ("abstained", None, probability) if unsure else ("ok", label, probability)
 
 
-def _shown(token: TokenLogprobs) -> str:
-    """The token's text; of a piece of a character, which some endpoints write as bytes, a mark."""
+def _text(token: TokenLogprobs) -> str:
+    """Return the token's text; "?" for a part of a character, which endpoints show as bytes."""
     return "?" if token.token.startswith("bytes:\\x") else token.token
 
 
-def _options(token: TokenLogprobs) -> tuple[float, dict[str, float]]:
+def _probabilities(token: TokenLogprobs) -> tuple[float, dict[str, float]]:
     others = {text: math.exp(logprob) for text, logprob in token.top if text != token.token}
     return math.exp(token.logprob), others
 
 
-def _continued(written: str, text: str) -> str:
-    """The label as far as it is written, in small letters; marks before it are none of it."""
+def _extend(written: str, text: str) -> str:
+    """Extend the written part of a label by a token's text, lower-cased, without leading marks."""
     if not written:
         text = _MARKS.sub("", text, count=1) if _MARKS.match(text) else text
     text = re.sub(r"[\s_-]+", "_", text.replace("\\", "").lower())
@@ -134,6 +134,6 @@ def _continued(written: str, text: str) -> str:
     return written + (word[0] if word else "")
 
 
-def _fitting(written: str, labels: Sequence[str]) -> list[str]:
-    """The labels that what is written can be the beginning of, or begins with."""
-    return [one for one in labels if one.startswith(written) or written.startswith(one)]
+def _find_labels(written: str, labels: Sequence[str]) -> list[str]:
+    """Find the labels that start with the written text, or that the written text starts with."""
+    return [label for label in labels if label.startswith(written) or written.startswith(label)]

@@ -1,4 +1,4 @@
-"""Judges out of params.yaml's blocks, with the judges inside them: blocks within a block."""
+"""Make judges, with the judges inside them, from blocks of params.yaml."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated
@@ -13,7 +13,7 @@ from metassay.core.params import Benchmark, Folder
 from metassay.executor.record import LOCAL, Executor
 from metassay.judges import JUDGES
 from metassay.judges.protocol import Judge, Judgment
-from metassay.judges.sharded import ShardedJudge, shardable
+from metassay.judges.sharded import ShardedJudge, is_shardable
 from metassay.llm.endpoints import Models, find_model
 from metassay.llm.needs import Resources, all_datasets, everyone, executor_for, members_of
 from metassay.llm.prompts import Decoding
@@ -24,48 +24,49 @@ Provide = Callable[[Chosen], Resources]
 
 
 def make_judge(chosen: Chosen, provide: Provide, executor: Executor = LOCAL) -> Judge:
-    """The judge of a block; `provide` gives each kind what its record says that it needs.
+    """Make the judge of a block; `provide` gives each kind the resources that its record needs.
 
-    Judges that compute have the executor's workers read their pairs, also inside of others; those
-    that ask, vote or choose stay in this process.
+    The executor's workers read the pairs of judges that compute, also of those inside others.
+    Judges that ask a language model, vote or choose stay in this process.
     """
     members = [make_judge(member, provide, executor) for member in members_of(chosen)]
     resources = provide(chosen)
     judge: Judge = chosen.record.make(chosen.options, resources, members)
-    over = executor_for(chosen, executor)
-    if over.remote and not members and shardable(judge):
-        return ShardedJudge(chosen, judge, resources, over)
+    workers = executor_for(chosen, executor)
+    if workers.remote and not members and is_shardable(judge):
+        return ShardedJudge(chosen, judge, resources, workers)
     return judge
 
 
 def instruments_of(chosen: Chosen) -> list[str]:
-    """The instruments that a judge and all judges inside it can answer."""
+    """List the instruments that a judge and all judges inside it can answer."""
     inside = [set(instruments_of(member)) for member in members_of(chosen)]
-    return [name for name in chosen.record.instruments if all(name in some for some in inside)]
+    return [name for name in chosen.record.instruments if all(name in names for names in inside)]
 
 
 def batch_of(chosen: Chosen, executor: Executor) -> int:
-    """How many pairs a judge is handed at once: all workers have to do then, if there are any.
+    """Return the number of pairs per call: with workers, enough for all of them.
 
-    With a language model inside as many as ever, so that it is asked in just the same rounds.
+    With a language model inside it does not depend on workers, so that the rounds of questions stay
+    the same.
     """
-    asks = any(one.record.model(one.options) for one in everyone(chosen))
+    asks = any(judge.record.model(judge.options) for judge in everyone(chosen))
     batch: int = chosen.record.batch
     return max(batch, REMOTE_BATCH) if executor.remote and not asks else batch
 
 
-def _no_name(member: object) -> object:
+def _reject_name(member: object) -> object:
     if isinstance(member, str):
-        said = "is a name; write the judge's own block in its place, with its kind"
-        raise PydanticCustomError("name", said)
+        message = "is a name; write the judge's own block in its place, with its kind"
+        raise PydanticCustomError("name", message)
     return member
 
 
-Member = Annotated[Block, BeforeValidator(_no_name)]  # DVC would not watch a block named elsewhere
+Member = Annotated[Block, BeforeValidator(_reject_name)]  # DVC cannot watch a block named elsewhere
 
 
-def chosen_members(blocks: Mapping[str, Block]) -> dict[str, Chosen]:
-    """What the blocks ask for, by name; BadInput lists what is wrong with any, at any depth."""
+def choose_members(blocks: Mapping[str, Block]) -> dict[str, Chosen]:
+    """Return the blocks' judges by name; BadInput lists the problems of all, at any depth."""
     chosen: dict[str, Chosen] = {}
     problems: list[str] = []
     for name, block in blocks.items():
@@ -80,31 +81,28 @@ def chosen_members(blocks: Mapping[str, Block]) -> dict[str, Chosen]:
     return chosen
 
 
-def paid(judgments: Iterable[Judgment]) -> int | None:
-    """The tokens of all that say how many; None if none does."""
-    known = [one.tokens for one in judgments if one.tokens is not None]
-    return sum(known) if known else None
+def total_tokens(judgments: Iterable[Judgment]) -> int | None:
+    """Return the sum of the known token counts; None if none is known."""
+    counts = [judgment.tokens for judgment in judgments if judgment.tokens is not None]
+    return sum(counts) if counts else None
 
 
-def own_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
-    """What members have to say, by name."""
-    return [f"{name}: {note}" for name, told in notes.items() for note in told]
+def prefix_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
+    """List the members' notes, each with the member's name before it."""
+    return [f"{name}: {note}" for name, lines in notes.items() for note in lines]
 
 
-# What can be told of judges before anything runs: whom they ask, and what would stop them.
+def llm_members(judge: Chosen) -> list[Chosen]:
+    """Return those of a judge and all judges inside it that ask a language model."""
+    return [member for member in everyone(judge) if member.record.requests is not None]
 
 
-def asking(judge: Chosen) -> list[Chosen]:
-    """Who of a judge and all inside it asks a language model."""
-    return [one for one in everyone(judge) if one.record.requests is not None]
-
-
-def released(own: Folder, blocks: Mapping[str, Block]) -> list[str]:
-    """The datasets whose claims judges are shown, which the units don't say themselves.
+def claim_datasets(folder: Folder, blocks: Mapping[str, Block]) -> list[str]:
+    """List the datasets whose released claims judges read, which the units' table does not name.
 
     `blocks` are those of params.yaml > decompositions.
     """
-    names = own.released_claims if isinstance(own, Benchmark) else ()
+    names = folder.released_claims if isinstance(folder, Benchmark) else ()
     where = f"{PARAMS} > decompositions"
     return all_datasets(
         choose(DECOMPOSITIONS, blocks.get(name, {}), where=f"{where} > {name}") for name in names
@@ -112,14 +110,14 @@ def released(own: Folder, blocks: Mapping[str, Block]) -> list[str]:
 
 
 def example_problems(judge: Chosen, models: Models, where: str) -> list[str]:
-    """What is wrong with the examples that a judge or segmentation shows: lines led by `where`.
+    """List the problems of the examples that a judge or segmentation shows, each after `where`.
 
-    Its own models and prompts must be sound.
+    Its models and prompts must be valid.
     """
     problems: list[str] = []
-    for one in asking(judge):
-        use = one.record.model(one.options)
+    for member in llm_members(judge):
+        use = member.record.model(member.options)
         decoding = Decoding.of(find_model(models, use.model), use.max_tokens)
         with collect_problems(problems):
-            one.record.requests([], one.options, decoding)  # about nothing, with all that is shown
+            member.record.requests([], member.options, decoding)  # no pairs, but all examples
     return [f"{where}: {problem}" for problem in problems]

@@ -1,7 +1,7 @@
 """A judge that is a model of natural language inference on this machine (extra `models`).
 
-Three forms: a classifier of pairs, an encoder-decoder and a causal model that answer with a word.
-docs/judges.md has the blocks of well-known ones.
+It has one of three forms: a classifier of pairs, or an encoder-decoder or causal model that answers
+with a word. docs/judges.md has blocks of well-known models.
 """
 
 import functools
@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from metassay.core.errors import BadInput
 from metassay.judges import protocol
-from metassay.judges.lazy_citations import as_needed
+from metassay.judges.lazy_citations import judge_as_needed
 from metassay.models import extra
 from metassay.models.digits import PROBABILITY
 from metassay.models.loading import NetworkOptions, identify
@@ -44,53 +44,53 @@ from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 
 
-def hangs(
+def is_fragile(
     windows: Sequence[Shares], off: float, decide: Callable[[Sequence[Shares]], protocol.Judgment]
 ) -> bool:
-    """Whether another status or label is decided if a label's probabilities are so much off."""
+    """Return whether the status or label changes if a label's probabilities are off by `off`."""
     shifted = (
-        [{**window, label: window[label] + by} for window in windows]
+        [{**window, label: window[label] + shift} for window in windows]
         for label in windows[0]
-        for by in (-off, off)
+        for shift in (-off, off)
     )
-    answers = [decide(each) for each in (windows, *shifted)]
+    answers = [decide(shares) for shares in (windows, *shifted)]
     return len({(answer.status, answer.label) for answer in answers}) > 1
 
 
 def two_way(
     windows: Sequence[Shares], threshold: float, abstain: Sequence[float] | None
 ) -> protocol.Judgment:
-    """Entailed if some window's probability reaches the threshold.
+    """Return entailed if some window's probability reaches the threshold.
 
-    Abstained where the highest one lies inside of the band `abstain`.
+    Abstained if the highest probability lies strictly inside the band `abstain`.
     """
     best = max(range(len(windows)), key=lambda n: windows[n][ENTAILED])
-    return protocol.by_threshold(windows[best][ENTAILED], threshold, abstain, _said(windows, best))
+    return protocol.by_threshold(windows[best][ENTAILED], threshold, abstain, _show(windows, best))
 
 
 def three_way(windows: Sequence[Shares], abstain: Sequence[float] | None) -> protocol.Judgment:
-    """The likeliest label: entailed if it is that of some window, else contradicted if that is.
+    """Return entailed if that is the likeliest label of some window, else contradicted likewise.
 
-    What one passage says holds for the premise, even if the others say nothing of it. So the label
-    is neutral only if all windows are. The probability is the highest of `entailed`. Abstained
-    where the label's own is below the upper end of the band `abstain`.
+    One window is enough, even if the others do not mention the subject, so the label is neutral
+    only if all windows are neutral. `probability` is the highest of `entailed`. Abstained if the
+    label's own probability is below the upper end of the band `abstain`.
     """
     probability = max(window[ENTAILED] for window in windows)
     likeliest = [max(THREE, key=window.__getitem__) for window in windows]
     label = min(likeliest, key=(ENTAILED, CONTRADICTED, NEUTRAL).index)
-    saying = [n for n, said in enumerate(likeliest) if said == label]
-    best = max(saying, key=lambda n: windows[n][label])
-    explanation = _said(windows, best)
+    with_label = [n for n, other in enumerate(likeliest) if other == label]
+    best = max(with_label, key=lambda n: windows[n][label])
+    explanation = _show(windows, best)
     if abstain is not None and windows[best][label] < abstain[1]:
         return protocol.Judgment("abstained", probability=probability, explanation=explanation)
     return protocol.Judgment("ok", label, probability, explanation=explanation)
 
 
-def written(windows: Sequence[str | None], negative: Sequence[str]) -> protocol.Judgment:
-    """The label of windows whose answers were written: entailed if one is, else as follows.
+def from_words(windows: Sequence[str | None], negative: Sequence[str]) -> protocol.Judgment:
+    """Return the label of windows whose answers were generated: entailed if any window is.
 
-    It is unparsed if some window's answer was no label (None), and else the first of `negative`
-    that is among them.
+    Otherwise the status is unparsed if any answer was not a label (None), or else the label is the
+    first of `negative` among the answers.
     """
     if ENTAILED in windows:
         return protocol.Judgment("ok", ENTAILED)
@@ -101,13 +101,13 @@ def written(windows: Sequence[str | None], negative: Sequence[str]) -> protocol.
     )
 
 
-def _said(windows: Sequence[Shares], best: int) -> str:
+def _show(windows: Sequence[Shares], best: int) -> str:
     parts = ", ".join(f"{label} {share:.3f}" for label, share in windows[best].items())
     return parts if len(windows) == 1 else f"{parts} in window {best + 1} of {len(windows)}"
 
 
 def pieces(text: str) -> list[Span]:
-    """The text cut behind each sentence, so that a heading stays with what follows it.
+    """Cut the text after each sentence, so that a heading stays with the sentence after it.
 
     Every character lies in exactly one piece; a text without sentences is one piece.
     """
@@ -116,21 +116,21 @@ def pieces(text: str) -> list[Span]:
 
 
 def windows(lengths: Sequence[int], most: int, stride: int) -> Iterator[range]:
-    """Runs of pieces of these lengths: each as long as `most` allows, or one piece.
+    """Yield runs of pieces of these lengths: each run as long as `most` allows, or one piece.
 
-    The next one begins where at least `stride` (at most `most`) has been passed, but leaves no
-    piece out, and is left out itself if it says nothing new; the last one ends with the last piece.
-    With `stride` = `most` no two overlap.
+    The next run begins at least `stride` (at most `most`) after the beginning of the run before it,
+    but skips no piece. A run without a new piece is left out; the last run ends with the last
+    piece. With `stride` = `most` runs do not overlap.
     """
-    start = told = 0
-    while told < len(lengths):
-        end, held = start + 1, lengths[start]
-        while end < len(lengths) and held + lengths[end] <= most:
-            held += lengths[end]
+    start = covered = 0
+    while covered < len(lengths):
+        end, total = start + 1, lengths[start]
+        while end < len(lengths) and total + lengths[end] <= most:
+            total += lengths[end]
             end += 1
-        if end > told:
+        if end > covered:
             yield range(start, end)
-            told = end
+            covered = end
         passed = 0
         while start < end and passed < stride:
             passed += lengths[start]
@@ -147,25 +147,24 @@ _FORMS = {  # the options that only some forms have
 
 
 class NliOptions(NetworkOptions):
-    """A model, how it is asked, and how its answers are read.
+    """A model, its input, and how its answers are read.
 
     `form`: classification, seq2seq or causal. `template`: the input, with {premise} and
-    {hypothesis}; a classifier may leave it out, and the tokenizer joins the two.
+    {hypothesis}; a classifier may omit it, and the tokenizer joins the two.
 
-    Of a classifier: `head`: what classifies, the whole `sequence`, or each token, of which the
-    first one counts (`first_token`); `labels`: what its classes are called, in their order, where
-    its own names don't tell. Of the others: `words`: the answer that stands for each label, or
-    several spellings of it. Of seq2seq: `read`: the words' probabilities where the answer begins,
-    or the answer that is `generated`. Of causal: `chat`: the template is put to the model as a
-    user's message, after a `system` message if there is one.
+    For a classifier: `head`: the classes of the whole `sequence`, or of each token, of which the
+    first counts (`first_token`); `labels`: the meanings of the classes, in order, if their names do
+    not tell. For the others: `words`: the answer that stands for each label, or several spellings
+    of it. For seq2seq: `read`: the words' `probability` where the answer begins, or the `generated`
+    answer. For causal: `chat`: the template is a user's message, after a `system` message if there
+    is one.
 
-    `max_tokens`: the longest input; null for the model's own limit. `window`: a longer premise is
-    read in windows of whole sentences with at most so many tokens together; null: at once.
-    `stride`: how many tokens after its beginning the next window begins; null: with no overlap.
-    `threshold`: the probability from which a pair is entailed (three_way has the likeliest label).
-    `abstain`: [low, high], between which the judge is not sure enough. `batch_tokens`: how many
-    tokens are read at once, padding included (about 512 suits a processor, 16384 a GPU); it is for
-    speed, and changes last digits at most.
+    `max_tokens`: the longest input; null: the model's limit. `window`: a longer premise is read in
+    windows of whole sentences of at most this many tokens; null: at once. `stride`: the number of
+    tokens between the beginnings of windows; null: no overlap. `threshold`: the probability from
+    which a pair is entailed (three_way takes the likeliest label). `abstain`: [low, high], between
+    which the judge is not sure enough. `batch_tokens`: the tokens per batch, padding included
+    (about 512 suits a processor, 16384 a GPU); it affects speed, and at most the last digits.
     """
 
     form: Literal["classification", "seq2seq", "causal"]
@@ -184,7 +183,7 @@ class NliOptions(NetworkOptions):
     batch_tokens: int = Field(default=512, ge=1)
 
     @model_validator(mode="after")
-    def _fit(self) -> "NliOptions":
+    def _check(self) -> "NliOptions":
         problems = [*_form_problems(self), *_number_problems(self)]
         if problems:
             raise ValueError("; ".join(problems))
@@ -193,9 +192,8 @@ class NliOptions(NetworkOptions):
 
 def _form_problems(options: NliOptions) -> Iterator[str]:
     form, template = options.form, options.template
-    given = options.model_fields_set
     for names in _FORMS.values():
-        for name in given.intersection(names).difference(_FORMS[form]):
+        for name in options.model_fields_set.intersection(names).difference(_FORMS[form]):
             yield f"{name} is not for form {form}; take it out"
     if template is None and form != "classification":
         yield f"form {form} needs a template"
@@ -224,16 +222,15 @@ def _number_problems(options: NliOptions) -> Iterator[str]:
 
 
 class NliJudge:
-    """A model of natural language inference, asked about each premise (or window) and hypothesis.
+    """Ask a model of natural language inference about each premise (or window) and hypothesis.
 
-    Every pair of texts is computed once, ever: numbers are in the store of model outputs, under all
-    that can change them, and a second run loads no model. The threshold and what is made of
-    several windows can change without computing anything again. Of an input that is too long for
-    the model the end of the premise, or of an over-long hypothesis, is left out, and `notes` says
-    how often. It says, too, how many labels another processor may give otherwise: those that would
-    change if probabilities were off by as much as their dtype lets them be. A blank hypothesis, and
-    a pair for which the model gives no finite number, have status error; an answer that was
-    generated and is none of the words is unparsed.
+    Every pair of texts is computed once: the store of model outputs has the numbers, keyed by all
+    that can change them, and a second run loads no model. Changing the threshold or the combination
+    of windows computes nothing again. If an input is too long for the model, the end of the premise
+    is cut, or that of an over-long hypothesis, and `notes` counts these. It also counts the labels
+    that another processor may change: those that change if probabilities are off by the error of
+    their dtype. A blank hypothesis has status error, and so has a pair with a number that is not
+    finite. A generated answer that is none of the words is unparsed.
     """
 
     def __init__(self, options: NliOptions, *, store: Path = STORE) -> None:
@@ -246,110 +243,111 @@ class NliJudge:
 
     @property
     def signature(self) -> str:
-        """What makes the judgments, a model's folder by its content."""
+        """All that can change a judgment; a model's folder by its content."""
         options = self._options
-        aside = {"model", "revision", "device", "batch_tokens", "form"}
-        settings = options.model_dump(exclude=aside, exclude_none=True)
-        said = settings | {"digits": self._digits.kept}
-        known = f"nli|form:{options.form}|model:{identify(options).name}"
+        excluded = {"model", "revision", "device", "batch_tokens", "form"}
+        settings = options.model_dump(exclude=excluded, exclude_none=True)
+        settings |= {"digits": self._digits.kept}
+        model = f"nli|form:{options.form}|model:{identify(options).name}"
         packages = "|".join(f"{name}:{extra.version(name)}" for name in PACKAGES)
-        text = json.dumps(said, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return f"{known}|device:{device_kind(options.device)}|{text}|{packages}|method:{METHOD}"
+        text = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return f"{model}|device:{device_kind(options.device)}|{text}|{packages}|method:{METHOD}"
 
     @property
     def notes(self) -> list[str]:
-        """How many questions were not read whole, and how many labels hang on last digits."""
+        """The numbers of cut questions, and of labels that depend on the last digits."""
         counts, options = self.counts, self._options
         premises, hypotheses = counts["premises cut"], counts["hypotheses cut"]
-        judged, hanging = counts["judged"], counts["hanging"]
-        asked = f"{identify(options).name}: of {judged:,} questions"
-        found = []
+        judged, fragile = counts["judged"], counts["fragile"]
+        subject = f"{identify(options).name}: of {judged:,} questions"
+        notes = []
         if premises + hypotheses:
-            found.append(
-                f"{asked} {premises:,} have a premise and {hypotheses:,} a hypothesis whose end was"
-                " not read, since the model reads no more at once; set a smaller `window` (or a"
+            notes.append(
+                f"{subject} {premises:,} have a premise and {hypotheses:,} a hypothesis whose end"
+                " was not read, since the model reads no more at once; set a smaller `window` (or a"
                 " larger `max_tokens`, if the model can read more)"
             )
-        if hanging:
-            found.append(
-                f"{asked} {hanging:,} have a label that another processor may give otherwise:"
+        if fragile:
+            notes.append(
+                f"{subject} {fragile:,} have a label that another processor may give otherwise:"
                 f" in {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
                 " `dtype`, or count with as many that differ"
             )
         if options.read == "generated" and judged:
-            found.append(
-                f"{asked} how many have a label that another processor may give otherwise is not"
+            notes.append(
+                f"{subject} how many have a label that another processor may give otherwise is not"
                 " known, since the answers were written; with `read: probability` they are counted"
             )
-        return found
+        return notes
 
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
-        """One judgment per pair, in the order of the pairs; None for what is not needed.
+        """Return one judgment per pair, in order; None for an answer that is not needed.
 
         Raises BadInput if the model cannot be loaded, if its classes are not known, or if it has no
-        third one to answer `three_way` with.
+        third class for `three_way`.
         """
-        return as_needed(pairs, self._decided)
+        return judge_as_needed(pairs, self._decide)
 
-    def _decided(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
-        said = [pair for pair in pairs if pair.hypothesis.strip()]
+    def _decide(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
+        readable = [pair for pair in pairs if pair.hypothesis.strip()]
         blank = protocol.Judgment("error", explanation="the hypothesis is blank")
-        if not said:
+        if not readable:
             return [blank for _ in pairs]
         labels = self._labels()
-        if set(labels) != set(THREE) and any(pair.instrument == THREE_WAY.name for pair in said):
+        three_way_asked = any(pair.instrument == THREE_WAY.name for pair in readable)
+        if three_way_asked and set(labels) != set(THREE):
             raise BadInput(
                 f"model {self._options.model!r} knows {' and '.join(labels)}, which do not answer"
                 " three_way; choose another judge"
             )
-        read = self._windows([pair.premise for pair in said])
-        asked = [(window, pair.hypothesis) for pair in said for window in read[pair.premise]]
-        found = iter(self._outputs(asked))
+        windows = self._windows([pair.premise for pair in readable])
+        texts = [(window, p.hypothesis) for p in readable for window in windows[p.premise]]
+        all_outputs = iter(self._outputs(texts))
         answers: dict[str, protocol.Judgment] = {}
-        for pair in said:
-            here = [next(found) for _ in read[pair.premise]]
+        for pair in readable:
+            outputs = [next(all_outputs) for _ in windows[pair.premise]]
             self.counts["judged"] += 1
-            self.counts["premises cut"] += any(output.premise_cut for output in here)
-            self.counts["hypotheses cut"] += any(output.hypothesis_cut for output in here)
-            answers[pair.pair_id] = self._answer(pair.instrument, here, labels)
+            self.counts["premises cut"] += any(output.premise_cut for output in outputs)
+            self.counts["hypotheses cut"] += any(output.hypothesis_cut for output in outputs)
+            answers[pair.pair_id] = self._answer(pair.instrument, outputs, labels)
         return [answers.get(pair.pair_id, blank) for pair in pairs]
 
     def _answer(
-        self, instrument: str, found: Sequence[Output], labels: Sequence[str]
+        self, instrument: str, outputs: Sequence[Output], labels: Sequence[str]
     ) -> protocol.Judgment:
-        numbers = [output.numbers for output in found]
+        numbers = [output.numbers for output in outputs]
         finite = [row for row in numbers if row is not None]
         if len(finite) < len(numbers):
             return protocol.Judgment("error", explanation="the model's numbers are not finite")
         if self._options.read == "generated":
-            said = [labels[int(row[0])] if row else None for row in finite]
+            answers = [labels[int(row[0])] if row else None for row in finite]
             if instrument == THREE_WAY.name:
-                return written(said, (CONTRADICTED, NEUTRAL))
-            others = [w if w in (ENTAILED, None) else NOT_ENTAILED for w in said]
-            return written(others, (NOT_ENTAILED,))
-        parts = [shares(row, labels, self._digits.kept) for row in finite]
+                return from_words(answers, (CONTRADICTED, NEUTRAL))
+            binary = [w if w in (ENTAILED, None) else NOT_ENTAILED for w in answers]
+            return from_words(binary, (NOT_ENTAILED,))
 
-        def decide(parts: Sequence[Shares]) -> protocol.Judgment:
+        def decide(windows: Sequence[Shares]) -> protocol.Judgment:
             if instrument == THREE_WAY.name:
-                return three_way(parts, self._options.abstain)
-            return two_way(parts, self._options.threshold, self._options.abstain)
+                return three_way(windows, self._options.abstain)
+            return two_way(windows, self._options.threshold, self._options.abstain)
 
-        self.counts["hanging"] += hangs(parts, self._digits.off, decide)
-        return decide(parts)
+        windows = [shares(row, labels, self._digits.kept) for row in finite]
+        self.counts["fragile"] += is_fragile(windows, self._digits.off, decide)
+        return decide(windows)
 
     def _labels(self) -> tuple[str, ...]:
-        """The label of each number that the model gives."""
+        """Return the label of each number of the model's output."""
         options = self._options
         if self._words:
             return tuple(label for label, _ in self._words)
         if options.labels is not None:
             return labels_of(options.labels)
         task = self._task("nli: classes", {"head": options.head})
-        found = outputs(task, [()], lambda _: [{0: self._loaded().classes}], store=self._store)
-        return labels_of(found[0])
+        (classes,) = outputs(task, [()], lambda _: [{0: self._loaded().classes}], store=self._store)
+        return labels_of(classes)
 
     def _windows(self, premises: Sequence[str]) -> dict[str, list[str]]:
-        """The texts that stand for each premise."""
+        """Return the windows of each premise, by premise."""
         most = self._options.window
         if most is None:
             return {premise: [premise] for premise in premises}
@@ -357,15 +355,15 @@ class NliJudge:
         texts = [premise[slice(*span)] for premise, spans in cut.items() for span in spans]
         lengths = iter(self._lengths(texts))
         stride = self._options.stride or most
-        found = {}
+        texts_of = {}
         for premise, spans in cut.items():
             runs = windows([next(lengths) for _ in spans], most, stride)
             ends = [(spans[run[0]].start, spans[run[-1]].end) for run in runs]
-            found[premise] = [premise[start:end].strip() for start, end in ends]
-        return found
+            texts_of[premise] = [premise[start:end].strip() for start, end in ends]
+        return texts_of
 
     def _lengths(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text by itself."""
+        """Return the number of tokens of each text by itself."""
 
         def compute(missing: Sequence[int]) -> Iterator[Mapping[int, int]]:
             reader = self._loaded().reader
@@ -374,28 +372,28 @@ class NliJudge:
         task = self._task("nli: tokens", {})
         return outputs(task, [(text,) for text in texts], compute, store=self._store)
 
-    def _outputs(self, asked: Sequence[tuple[str, str]]) -> list[Output]:
+    def _outputs(self, texts: Sequence[tuple[str, str]]) -> list[Output]:
         options = self._options
         names = ("form", "template", "head", "read", "chat", "system", "max_tokens", "dtype")
         settings = {name: getattr(options, name) for name in names}
         settings["words"] = [word for _, word in self._words]
         task = self._task("nli", settings)
-        every = computed(
+        rows = computed(
             task,
-            asked,
+            texts,
             lambda: self._loaded().runner.scores,
             options.batch_tokens,
             store=self._store,
         )
-        return [Output(*each) for each in every]
+        return [Output(*row) for row in rows]
 
     def _task(self, name: str, settings: Mapping[str, Any]) -> Task:
-        known = {"method": METHOD, **settings}
-        return Task(name, identify(self._options), self._options.device, known, PACKAGES)
+        settings = {"method": METHOD, **settings}
+        return Task(name, identify(self._options), self._options.device, settings, PACKAGES)
 
 
 def _words(options: NliOptions) -> list[tuple[str, str]]:
-    """Labels and words, a row for each spelling."""
+    """List labels and words, one row per spelling."""
     return [
         (label, word)
         for label, words in (options.words or {}).items()

@@ -1,4 +1,4 @@
-"""What a judge is: it reads pairs and gives one judgment each, and knows no metric."""
+"""The interface of judges: they read pairs and return one judgment each, and know no metric."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ Status = Literal["ok", "abstained", "unparsed", "refused", "truncated", "error"]
 
 @dataclass(frozen=True)
 class Pair:
-    """One question: what `instrument` asks of the premise and the hypothesis.
+    """One question: what `instrument` asks about the premise and the hypothesis.
 
-    `part` and `author` say what text it is about. `context` is what else the question rests on: for
-    one citation all passages that its statement cites; for a preference what both texts are about;
-    for a rubric the criterion, as canonical JSON.
+    `part` and `author` name the text. `context` is what else the question depends on: for a single
+    citation all passages that its statement cites, for a preference the subject of both texts, for
+    a rubric the criterion as canonical JSON.
     """
 
     pair_id: str
@@ -42,12 +42,12 @@ class Pair:
 class Judgment:
     """One answer; the fields are the columns of table `judgments`.
 
-    Where `status` is ok there is a `label` or a `grade`, as the pair's instrument wants; else there
-    is neither. A judge that is not sure enough has `abstained`. `probability` is that of the
-    positive label, 0 to 1, also where it abstained. A judge that has no probability, explanation or
-    token count leaves it None. `quotes` are its evidence, word by word, and `quote_starts` where
-    each starts in the hypothesis, -1 where it is not there. `repaired`: the answer was not in just
-    the form that was asked for, and could be read all the same.
+    With status `ok` there is a `label` or a `grade`, as the pair's instrument requires; with any
+    other status there is neither. `abstained` means that the judge is not sure enough.
+    `probability` is that of the positive label, 0 to 1, also if the judge abstained. An unknown
+    probability, explanation or token count is None. `quotes` are verbatim evidence; `quote_starts`
+    are their offsets in the hypothesis, -1 if a quote is not in it. `repaired`: the answer was
+    not in the requested form, but could be read.
     """
 
     status: Status
@@ -63,29 +63,29 @@ class Judgment:
 
 
 class Judge(Protocol):
-    """Anything that can judge: rules, a model on this machine, a model behind an endpoint."""
+    """A judge of any kind: rules, a model on this machine, or a model behind an endpoint."""
 
     @property
     def signature(self) -> str:
-        """Model, prompt and settings: whatever can change a judgment."""
+        """The model, prompt and settings: all that can change a judgment."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """What its owner must know of what it judged so far, a line each, without any text."""
+        """Lines for the user about the pairs judged so far, without any of their text."""
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        """One judgment per pair, in the order of the pairs; None: nobody needs this answer.
+        """Return one judgment per pair, in order; None if the answer is not needed.
 
-        What goes wrong with one pair is that pair's status, never an exception or a gap.
+        A pair that cannot be judged gets a status; it never raises and is never left out.
         """
 
 
 if TYPE_CHECKING:
     from metassay.llm.prompts import Decoding
 
-# Does the premise entail the hypothesis? What is asked in two labels, whatever the premise is.
-TWO_WAY = tuple(one.name for one in (ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST))
-BATCH = 1024  # pairs per call: enough for a judge to work on many at once, little to hold
+# Instruments that ask with two labels whether the premise entails the hypothesis.
+TWO_WAY = tuple(i.name for i in (ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST))
+BATCH = 1024  # pairs per call: enough to work on many at once, few enough for memory
 
 
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -93,14 +93,14 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 Band = Annotated[
     list[Probability],
     Field(min_length=2, max_length=2),
-    without(lambda it: "must be [low, high]; exchange them" if it[0] > it[1] else None),
+    without(lambda band: "must be [low, high]; exchange them" if band[0] > band[1] else None),
 ]
 
 
 def by_threshold(
     probability: float, threshold: float, abstain: Sequence[float] | None, explanation: str
 ) -> Judgment:
-    """Entailed from the threshold on; abstained where the probability lies inside of the band."""
+    """Return entailed from the threshold on; abstained strictly inside the band `abstain`."""
     if abstain is not None and abstain[0] < probability < abstain[1]:
         return Judgment("abstained", probability=probability, explanation=explanation)
     label = "entailed" if probability >= threshold else "not_entailed"
@@ -109,15 +109,15 @@ def by_threshold(
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeKind(Needs):
-    """One kind of judge: what a kind in params.yaml > judges stands for.
+    """A kind of judge: the meaning of a kind in params.yaml > judges.
 
-    `make(options, resources, members)` gives the judge; `members` are the judges that `Needs` says
-    are inside it, in that order. It can answer the `instruments` of these names (keys of
-    `metassay.scoring.pairing.instruments.INSTRUMENTS`), as far as its members can. `batch`: how
-    many pairs it is handed at once, more where a group is longer. `requests(pairs, options,
-    decoding)` says what it would ask a language model at first; None: it asks none.
-    `likely(options)` are the instruments whose answers have a probability, `abstains(options)`
-    those where it may abstain: all that it may be asked, where a record doesn't say.
+    `make(options, resources, members)` returns the judge; `members` are the judges inside it, in
+    the order of `Needs`. `instruments`: the names it can answer (keys of
+    `metassay.scoring.pairing.instruments.INSTRUMENTS`) if its members can too. `batch`: the number
+    of pairs per call, more if a group is longer. `requests(pairs, options, decoding)` returns its
+    first questions to a language model; None: it asks none. `likely(options)` returns the
+    instruments whose answers have a probability, `abstains(options)` those where it may abstain;
+    both default to all.
     """
 
     options: type[Options]

@@ -1,4 +1,4 @@
-"""Put every distinct question to a judge once."""
+"""Ask a judge every distinct question once."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import fields
@@ -19,7 +19,7 @@ Ranks = NDArray[np.int64]
 Texts = NDArray[np.object_]
 
 _TEXTS = ("premise", "hypothesis", "context")
-_ASKED = ["pair_id", "instrument", *_TEXTS, "part", "author"]
+_COLUMNS = ["pair_id", "instrument", *_TEXTS, "part", "author"]
 _TYPES = {
     "label": "str",
     "probability": "float64",
@@ -38,53 +38,50 @@ def judge_pairs(
     *,
     batch: int = BATCH,
 ) -> pd.DataFrame:
-    """Ask the judge about every pair_id that is not settled; returns table `judgments`.
+    """Ask the judge about every pair_id that is not settled; return table `judgments`.
 
     Questions come in groups, whatever the order of the rows: those about one premise and part,
     those about one statement and its citations, and the criteria by which one text is graded. A
-    call has whole groups, of about `batch` pairs together. An answer that the judge says is not
-    needed has no row. `instruments` are those that the judge can answer.
+    call has whole groups, about `batch` pairs in total. An answer that the judge does not need has
+    no row. `instruments` are those that the judge can answer.
 
     Raises BadInput if the pairs ask what the judge cannot answer, and RuntimeError if the judge
-    does not give one sound judgment per pair: with status ok, a label or a grade that the
-    instrument knows and the criterion allows, and neither with another status.
+    does not return one valid judgment per pair: with status ok, a label or grade that the
+    instrument and the criterion allow; with any other status, neither.
     """
     check_instruments(pairs, name, instruments)
     answered, done = [], 0
     total = pairs.loc[pairs["settled"].isna(), "pair_id"].nunique()
-    with bar("questions", total) as tell:
-        for handed in batches(pairs, batch):
-            judgments = judge.judge(handed)
-            if (count := len(judgments)) != len(handed):
-                raise RuntimeError(f"judge {name!r} gave {count} judgments for {len(handed)} pairs")
-            needed = [(p, j) for p, j in zip(handed, judgments, strict=True) if j is not None]
-            if needed:
-                asked, answers = [pair for pair, _ in needed], [judgment for _, judgment in needed]
-                rows = _rows(asked, answers, name, judge.signature)
-                _check(asked, rows)
-                answered.append(rows)
-            done += len(handed)
-            tell(done)
+    with bar("questions", total) as advance:
+        for questions in batches(pairs, batch):
+            judgments = judge.judge(questions)
+            if (count := len(judgments)) != (size := len(questions)):
+                raise RuntimeError(f"judge {name!r} gave {count} judgments for {size} pairs")
+            answers = [(p, j) for p, j in zip(questions, judgments, strict=True) if j is not None]
+            if answers:
+                answered.append(_checked_rows(answers, name, judge.signature))
+            done += size
+            advance(done)
     return pd.concat(answered, ignore_index=True) if answered else empty(JUDGMENTS)
 
 
 def check_instruments(pairs: pd.DataFrame, name: str, instruments: Collection[str]) -> None:
-    """BadInput if the pairs ask what the judge `name`, which answers `instruments`, cannot."""
-    asked = pairs.loc[pairs["settled"].isna(), ["instrument", "measure"]].drop_duplicates()
+    """Raise BadInput if pairs that are not settled have other instruments than the judge's."""
+    measures_of = pairs.loc[pairs["settled"].isna(), ["instrument", "measure"]].drop_duplicates()
     raise_problems(
         f"judges > {name}: cannot answer instrument {instrument!r}, which {', '.join(measures)}"
         f" asks; choose another judge, or leave out the measure"
-        for instrument, measures in asked.groupby("instrument")["measure"]
+        for instrument, measures in measures_of.groupby("instrument")["measure"]
         if instrument not in instruments
     )
 
 
 def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
-    """What is not settled, each question once, in lists of whole groups of about `size` together.
+    """Yield every open question once, in lists of whole groups, about `size` questions each.
 
-    Texts that many questions share are held once.
+    A text that many questions share is one object in memory.
     """
-    open_ = pairs.loc[pairs["settled"].isna(), _ASKED].drop_duplicates("pair_id")
+    open_ = pairs.loc[pairs["settled"].isna(), _COLUMNS].drop_duplicates("pair_id")
     places, texts = _ranked([open_[name] for name in _TEXTS])
     premise, hypothesis, context = places
     cites = open_["instrument"].str.startswith(_ATTRIBUTION).to_numpy(dtype=np.bool_)
@@ -99,48 +96,56 @@ def batches(pairs: pd.DataFrame, size: int) -> Iterator[list[Pair]]:
     questions = questions.sort_values([*group, "instrument", "hypothesis", "pair_id"])
     first = ~questions.duplicated(group).to_numpy()
     ends = [*np.flatnonzero(first)[1:].tolist(), len(questions)] if len(questions) else []
-    begun = 0
+    start = 0
     for end in ends:
         # Each list ends with the group that brings it to `size` or more.
-        if end - begun >= size or end == len(questions):
-            rows, begun = questions.iloc[begun:end], end
+        if end - start >= size or end == len(questions):
+            rows, start = questions.iloc[start:end], end
             yield [
-                Pair(key, asks, texts[p], texts[h], part, None if c < 0 else texts[c], author)
-                for key, asks, p, h, c, part, author in zip(
-                    *(rows[name].tolist() for name in _ASKED), strict=True
+                Pair(key, instrument, texts[p], texts[h], part, None if c < 0 else texts[c], author)
+                for key, instrument, p, h, c, part, author in zip(
+                    *(rows[name].tolist() for name in _COLUMNS), strict=True
                 )
             ]
 
 
 def _ranked(columns: Sequence[pd.Series]) -> tuple[list[Ranks], Texts]:
-    """Columns of texts as places in one sorted list of texts, -1 for null; and that list."""
+    """Return each column as ranks in one sorted list of distinct texts, -1 for null; and the list.
+
+    The columns are made categories first: factorizing texts that repeat takes long.
+    """
     categories = [column.astype("category").cat for column in columns]
-    texts = [own.categories.to_numpy(dtype=object) for own in categories]
+    texts = [column.categories.to_numpy(dtype=object) for column in categories]
     places, distinct = pd.factorize(np.concatenate(texts), sort=True)
-    ranks, before = [], 0
-    for own, known in zip(categories, texts, strict=True):
-        rank = np.append(places[before : before + len(known)].astype(np.int64), -1)
-        ranks.append(rank[own.codes.to_numpy()])  # the code -1 takes the last one
-        before += len(known)
+    ranks, start = [], 0
+    for column, values in zip(categories, texts, strict=True):
+        rank = np.append(places[start : start + len(values)].astype(np.int64), -1)
+        ranks.append(rank[column.codes.to_numpy()])  # the code -1 takes the last rank
+        start += len(values)
     return ranks, np.asarray(distinct, dtype=object)
 
 
-def _check(batch: Sequence[Pair], rows: pd.DataFrame) -> None:
+def _checked_rows(
+    answers: Sequence[tuple[Pair, Judgment]], name: str, signature: str
+) -> pd.DataFrame:
+    batch = [pair for pair, _ in answers]
+    rows = _rows(batch, [judgment for _, judgment in answers], name, signature)
     ok = (rows["status"] == "ok").to_numpy()
-    sound = ~ok & rows["label"].isna().to_numpy() & rows["grade"].isna().to_numpy()
-    answers, asked = Answers.of(rows), np.array([pair.instrument for pair in batch])
-    for instrument in np.unique(asked):
-        worth = INSTRUMENTS[instrument].answer.worth(answers, {})
-        sound |= ok & (asked == instrument) & ~np.isnan(worth)
-    for place in np.flatnonzero(sound & ok & np.isin(asked, RUBRIC)):
-        sound[place] = allows(criterion_of(batch[place]), answers.grades[place])
-    for row in rows[~sound].itertuples():
+    valid = ~ok & rows["label"].isna().to_numpy() & rows["grade"].isna().to_numpy()
+    values, instruments = Answers.of(rows), np.array([pair.instrument for pair in batch])
+    for instrument in np.unique(instruments):
+        worth = INSTRUMENTS[instrument].answer.worth(values, {})
+        valid |= ok & (instruments == instrument) & ~np.isnan(worth)
+    for place in np.flatnonzero(valid & ok & np.isin(instruments, RUBRIC)):
+        valid[place] = allows(criterion_of(batch[place]), values.grades[place])
+    for row in rows[~valid].itertuples():
         pair = batch[int(str(row.Index))]
         raise RuntimeError(
             f"judge {row.judge!r}: pair_id {row.pair_id}: status {row.status!r} with label"
             f" {shown(row.label)} and grade {row.grade!r}; instrument {pair.instrument!r} wants"
-            f" {INSTRUMENTS[pair.instrument].answer.said} with status 'ok', and neither otherwise"
+            f" {INSTRUMENTS[pair.instrument].answer.expected} with status 'ok', else neither"
         )
+    return rows
 
 
 def _rows(
@@ -148,10 +153,10 @@ def _rows(
 ) -> pd.DataFrame:
     columns = [field.name for field in fields(Judgment)]
     answers = pd.DataFrame({column: [getattr(j, column) for j in judgments] for column in columns})
-    # Batches in which nothing has a probability, say, must have the same types as the others.
+    # A column of missing values must have the same type in every batch.
     answers = answers.astype(_TYPES)
-    for lists in ("quotes", "quote_starts"):
-        answers[lists] = answers[lists].map(list)
+    for column in ("quotes", "quote_starts"):
+        answers[column] = answers[column].map(list)
     answers["pair_id"] = [pair.pair_id for pair in batch]
     answers["judge"] = name
     answers["recipe"] = signature

@@ -1,8 +1,8 @@
-"""A judge whose pairs an executor's workers read; it answers as the judge itself would.
+"""A judge whose pairs an executor's workers read; its answers are those of the judge itself.
 
 Whole groups of pairs go to a worker: those about one statement and its citations, since their
-answers rest on each other, and those with the same premise, which is read once for all of them.
-What the judge counts for its notes is counted there, and added up here.
+answers depend on each other, and those with the same premise, which is then read once. Workers
+count for the judge's notes, and the counts are added here.
 """
 
 import threading
@@ -18,7 +18,7 @@ from metassay.scoring.pairing.instruments import ATTRIBUTION
 
 
 class Answers(NamedTuple):
-    """A shard's judgments, by group, what the judge counted, and its signature there."""
+    """The judgments of a shard's groups, and the counts and signature of the worker's judge."""
 
     judgments: list[list[Judgment | None]]
     counts: Counter[str]
@@ -26,7 +26,7 @@ class Answers(NamedTuple):
 
 
 class ShardedJudge:
-    """See the module; `here` is the same judge in this process, for its signature and notes."""
+    """See the module; `here` is the judge in this process, for its signature and notes."""
 
     def __init__(self, chosen: Chosen, here: Any, resources: Resources, executor: Executor) -> None:
         self._chosen, self._here, self._executor = chosen, here, executor
@@ -34,16 +34,16 @@ class ShardedJudge:
 
     @property
     def signature(self) -> str:
-        """That of the judge."""
+        """The judge's signature."""
         return str(self._here.signature)
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the judge says of all that was counted anywhere."""
+        """The judge's notes, about the pairs of all workers."""
         return list(self._here.notes)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        """One judgment per pair; RuntimeError if a worker's judge is not the same as ours."""
+        """Return one judgment per pair; RuntimeError if a worker's judge has another signature."""
         groups: dict[tuple[str, ...], list[int]] = {}
         for place, pair in enumerate(pairs):
             groups.setdefault(_group(pair), []).append(place)
@@ -51,49 +51,49 @@ class ShardedJudge:
         files, make = files_of(self._chosen), self._chosen.record.make
         common = make, self._chosen.options, self._resources
         shards = self._executor.map(judge_groups, pieces, *common, files=files)
-        found: list[Judgment | None] = [None] * len(pairs)
+        answers: list[Judgment | None] = [None] * len(pairs)
         answered = (group for shard in shards for group in shard.judgments)
         for places, judgments in zip(groups.values(), answered, strict=True):
             for place, judgment in zip(places, judgments, strict=True):
-                found[place] = judgment
+                answers[place] = judgment
         for shard in shards:
             if shard.signature != self.signature:
                 raise RuntimeError(f"a worker has {shard.signature}, and here is {self.signature}")
             self._here.counts.update(shard.counts)
-        return found
+        return answers
 
 
-def shardable(judge: Judge) -> bool:
-    """Whether a judge's notes are of counts that add up (`counts`); others stay here."""
+def is_shardable(judge: Judge) -> bool:
+    """Return whether a judge's notes are counts that can be added (`counts`)."""
     return isinstance(getattr(judge, "counts", None), Counter)
 
 
 def judge_groups(
     shard: Sequence[Sequence[Pair]], make: Any, options: Any, resources: Resources
 ) -> Answers:
-    """What a judge answers of some groups of pairs."""
+    """Make the judge, or take a loaded one, and judge groups of pairs."""
     flat = [pair for group in shard for pair in group]
-    with _ONE:
-        judge = _made(make, options, resources)
+    with _LOCK:
+        judge = _load(make, options, resources)
         judge.counts.clear()
-        each = iter(judge.judge(flat))
+        answers = iter(judge.judge(flat))
         counts = Counter(judge.counts)
-    judgments = [[next(each) for _ in group] for group in shard]
+    judgments = [[next(answers) for _ in group] for group in shard]
     return Answers(judgments, counts, judge.signature)
 
 
-_LAST: dict[tuple[Any, ...], Any] = {}
-_HELD = 2  # judges: as many as stages that run at a time
-_ONE = threading.Lock()  # of a worker with several threads one judges
+_LOADED: dict[tuple[Any, ...], Any] = {}
+_MOST_LOADED = 2  # judges: as many as stages that run at a time
+_LOCK = threading.Lock()  # only one thread of a worker judges at a time
 
 
-def _made(make: Any, options: Any, resources: Resources) -> Any:
-    """The judge of an earlier shard, which has its model loaded, if it is one of the last."""
+def _load(make: Any, options: Any, resources: Resources) -> Any:
+    """Return the judge of a recent shard, with its model loaded, or make it."""
     key = type(options), options.model_dump_json(), getattr(make, "__code__", make)
-    judge = _LAST.pop(key) if key in _LAST else make(options, resources, ())
-    while len(_LAST) >= _HELD:
-        del _LAST[next(iter(_LAST))]
-    _LAST[key] = judge
+    judge = _LOADED.pop(key) if key in _LOADED else make(options, resources, ())
+    while len(_LOADED) >= _MOST_LOADED:
+        del _LOADED[next(iter(_LOADED))]
+    _LOADED[key] = judge
     return judge
 
 

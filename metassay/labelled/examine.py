@@ -8,7 +8,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, shown
 from metassay.labelled import records
-from metassay.meta_evaluation.judge_cards import Judged, Numbers, Row, card
+from metassay.meta_evaluation.judge_cards import Estimates, Judgments, Row, card
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import frame_of, generator
 from metassay.statistics.classification import three_way
@@ -239,7 +239,7 @@ def _of_one(
         seed = [str(key[name]) for name in ("study", "criterion", "part", "metric", "judge")]
         theirs = part.rows
         probability = theirs["probability"].to_numpy(dtype=np.float64)
-        judged = Judged(
+        judged = Judgments(
             entailed(theirs["label_said"]),
             entailed(theirs["label"]),
             theirs["cluster"].to_numpy(dtype=np.intp),
@@ -258,7 +258,7 @@ def _of_one(
     return cards, bins
 
 
-def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Numbers:
+def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Estimates:
     """What verdicts that are missing leave open; and in three labels, where both sides use them."""
     asked = rows[rows["label"].notna()]
     said, right = entailed(asked["label_said"]), entailed(asked["label"])

@@ -1,1 +1,1 @@
-"""Metrics held against people: one module per table, all of them over the matrices of `study`."""
+"""Tables that compare metrics with people, one module per analysis."""

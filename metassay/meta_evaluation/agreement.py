@@ -1,4 +1,4 @@
-"""The tables `agreement` and `rating_summaries`: people against people, and what they gave."""
+"""Compare raters with each other, and summarise ratings: `agreement`, `rating_summaries`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -14,10 +14,10 @@ from metassay.meta_evaluation.options import BELOW_OTHERS, MetaOptions
 from metassay.meta_evaluation.study import (
     VERSUS,
     check_criteria,
-    even,
     frame_of,
     generator,
-    mirrored,
+    mirror,
+    tie_rounding,
 )
 from metassay.statistics import agreement as coefficients
 from metassay.statistics.agreement import (
@@ -82,7 +82,7 @@ RATING_SUMMARIES = table(
 )
 
 ALL = "all"  # agreement.rater_a and rater_b where the coefficient is of all raters together
-OTHERS = "others"  # agreement.rater_b where rater_a is held against the mean of the others
+OTHERS = "others"  # agreement.rater_b where rater_a is compared with the mean of the others
 
 _KEY = ["doc_id", "author", "part", "unit"]
 
@@ -90,7 +90,7 @@ Scale = Literal["nominal", "ordinal", "interval", "count"]
 
 
 class _Request(NamedTuple):
-    """One coefficient of raters."""
+    """A coefficient to compute."""
 
     coefficient: str
     rater_a: str
@@ -99,7 +99,7 @@ class _Request(NamedTuple):
     used: Array  # (raters, items) that the coefficient takes
     n_missing: int
     which: Mask  # (things rated,) true for these items
-    value: float | None = None  # None: that of `used`, if two items or more are left
+    value: float | None = None  # None: computed from `used`, if there are two items or more
 
 
 def agreement(
@@ -108,32 +108,32 @@ def agreement(
     options: MetaOptions,
     clusters: Mapping[str, str] = NO_CLUSTERS,
 ) -> pd.DataFrame:
-    """One row per coefficient, and per pair of raters or rater where it is theirs.
+    """Return one row per coefficient, for each rater or pair of raters where it applies to them.
 
-    A thing rated is one unit (text, claim or comparison) of one part. By the criterion's scale:
+    The rated items are units (texts, claims or comparisons) of a part. By the criterion's scale:
 
-    - of each two raters: `percent`; on nominal and ordinal scales `cohen_kappa`; on ordinal ones
-      its two weighted forms; of counts, `count_f1` with three tolerances (on an interval scale
-      kappa would count 79 and 80 as plain disagreement);
-    - unless it is nominal, of each rater and the mean of the others of the same things:
-      `spearman_with_others`, `kendall_with_others`; and of each of three raters or more
+    - for each two raters: `percent`; on nominal and ordinal scales `cohen_kappa`; on ordinal scales
+      its two weighted forms; of counts `count_f1` with three tolerances (on an interval scale kappa
+      would count 79 and 80 as disagreement);
+    - unless it is nominal, for each rater and the mean of the others on the same items:
+      `spearman_with_others`, `kendall_with_others`; with three raters or more
       `spearman_below_others`;
-    - of all: Krippendorff's alpha (counts are an interval scale); Fleiss' kappa on nominal and
-      ordinal scales; the six ICC unless the scale is nominal, of the things that all rated.
+    - for all raters: Krippendorff's alpha (counts are an interval scale); Fleiss' kappa on nominal
+      and ordinal scales; the six ICC unless the scale is nominal, on the items that all rated.
 
-    Intervals draw documents again, or whole `clusters` of them (labels by document), with all that
-    was rated of them; the raters stay. Two raters who share fewer than two things have no value.
-    Abstentions count as not rated. A study with one rater has no rows. Raises BadInput for an
-    undeclared criterion.
+    Intervals resample documents, or whole `clusters` of them (labels by document), with all their
+    items; the raters stay. Two raters who share fewer than two items have no value. Abstentions
+    count as not rated. A study with one rater has no rows. Raises BadInput for an undeclared
+    criterion.
     """
     check_criteria(ratings, criteria)
     rows: list[dict[str, object]] = []
-    rated = oriented(ratings.dropna(subset="value"), criteria)
+    rated = orient(ratings.dropna(subset="value"), criteria)
     for (study, criterion), group in rated.groupby(["study", "criterion"], sort=True):
-        # A rater who was asked a comparison both ways has one opinion of it: the mean.
+        # A comparison that a rater made both ways counts once, as the mean.
         opinions = group.groupby(["rater", *_KEY], sort=True)["value"].mean()
         wide = opinions.unstack("rater").sort_index(axis=1)
-        values = even(wide.to_numpy(dtype=np.float64).T)
+        values = tie_rounding(wide.to_numpy(dtype=np.float64).T)
         raters = [str(rater) for rater in wide.columns]
         scale = criteria[str(criterion)].scale
         documents = wide.index.get_level_values("doc_id").astype(str)
@@ -173,44 +173,44 @@ def _below_others(
         yield {**dict(named), **numbers._asdict()}
 
 
-def oriented(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
-    """Each comparison as its first author by name has it; what compares nothing stays.
+def orient(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
+    """Return each comparison from the side of the author whose name sorts first.
 
-    "A against B" and "B against A" are one question.
+    So "A against B" and "B against A" are the same item. Rows that compare nothing stay.
     """
     other = ratings["unit"].str.removeprefix(VERSUS)
     turn = ratings["unit"].str.startswith(VERSUS) & (other < ratings["author"])
-    return pd.concat([ratings[~turn], mirrored(ratings[turn], criteria)], ignore_index=True)
+    return pd.concat([ratings[~turn], mirror(ratings[turn], criteria)], ignore_index=True)
 
 
 def _requests(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_Request]:
     if len(raters) < 2:
         return
     for a, b in combinations(range(len(raters)), 2):
-        taken = rated_items(values[[a, b]])
+        items = rated_items(values[[a, b]])
         for name, of in _PAIRWISE[scale].items():
-            yield _Request(name, raters[a], raters[b], of, *taken)
+            yield _Request(name, raters[a], raters[b], of, *items)
     if scale != "nominal":
         yield from _with_others(raters, values)
-    taken = rated_items(values)
+    items = rated_items(values)
     level = "interval" if scale == "count" else scale
     alpha = partial(coefficients.krippendorff_alpha, scale=level)
-    yield _Request(f"krippendorff_alpha_{level}", ALL, ALL, alpha, *taken)
+    yield _Request(f"krippendorff_alpha_{level}", ALL, ALL, alpha, *items)
     if scale in ("nominal", "ordinal"):
-        yield _Request("fleiss_kappa", ALL, ALL, coefficients.fleiss_kappa, *taken)
+        yield _Request("fleiss_kappa", ALL, ALL, coefficients.fleiss_kappa, *items)
     if scale != "nominal":
-        taken = rated_items(values, len(raters))
+        items = rated_items(values, len(raters))
         for kind in get_args(Icc):
-            yield _Request(kind, ALL, ALL, partial(coefficients.icc, kind=kind), *taken)
+            yield _Request(kind, ALL, ALL, partial(coefficients.icc, kind=kind), *items)
 
 
 def _with_others(raters: Sequence[str], values: Array) -> Iterator[_Request]:
     for rater, name in enumerate(raters):
-        taken = rated_items(np.stack((values[rater], mean_of_others(values, rater))))
+        items = rated_items(np.stack((values[rater], mean_of_others(values, rater))))
         for coefficient in _WITH_OTHERS:
-            value = float(COEFFICIENTS[coefficient](*taken.ratings))
+            value = float(COEFFICIENTS[coefficient](*items.ratings))
             of = partial(_weighted_correlation, coefficient=coefficient)
-            yield _Request(f"{coefficient}_with_others", name, OTHERS, of, *taken, value)
+            yield _Request(f"{coefficient}_with_others", name, OTHERS, of, *items, value)
 
 
 def _value(request: _Request) -> float:
@@ -250,12 +250,12 @@ def rating_summaries(
     options: MetaOptions,
     clusters: Mapping[str, str] = NO_CLUSTERS,
 ) -> pd.DataFrame:
-    """Means, standard deviations (ddof 0) and counts of ratings as they were given.
+    """Return means, standard deviations (ddof 0) and counts of the ratings.
 
     Every rating of a text or claim counts once, so a text with three raters counts three times.
-    The reference's ratings stand in its own row alone. Abstentions are counted in n_missing and in
-    nothing else. Intervals draw documents again, or whole `clusters` of them (`means`); systems
-    and raters stay. Comparisons are left out. Raises BadInput for an undeclared criterion.
+    Ratings of the reference count in its row alone, abstentions in n_missing alone. Intervals
+    resample documents, or whole `clusters` of them (`means`); systems and raters stay. Comparisons
+    are left out. Raises BadInput for an undeclared criterion.
     """
     check_criteria(ratings, criteria)
     rated = ratings[~ratings["unit"].str.startswith(VERSUS)]
@@ -263,9 +263,9 @@ def rating_summaries(
     rows: list[dict[str, object]] = []
     for key, group in rated.groupby(["study", "criterion", "part"], sort=True):
         documents = sorted(group.loc[group["value"].notna(), "doc_id"].unique())
-        for of, name, mine in _views(group):
+        for of, name, view in _views(group):
             named = [*map(str, key), of, name]
-            summary = _summary(mine, documents, how)
+            summary = _summary(view, documents, how)
             rows.append(dict(zip(RATING_SUMMARIES.key, named, strict=True)) | summary)
     return frame_of(rows, RATING_SUMMARIES)
 
@@ -274,33 +274,33 @@ def _views(group: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     systems = group[group["author"] != REFERENCE]
     if len(systems):
         yield "all", "", systems
-    for name, mine in group.groupby("author", sort=True):
-        yield "author", str(name), mine
-    for name, mine in systems.groupby("rater", sort=True):
-        yield "rater", str(name), mine
+    for name, view in group.groupby("author", sort=True):
+        yield "author", str(name), view
+    for name, view in systems.groupby("rater", sort=True):
+        yield "rater", str(name), view
 
 
-def _summary(mine: pd.DataFrame, documents: Sequence[str], how: Resampling) -> dict[str, object]:
-    """`documents`: those that have a rating with a value, of whichever author and rater."""
-    given = mine.dropna(subset="value")
-    values = given["value"].to_numpy(dtype=np.float64)
-    of_document = given.groupby("doc_id")["value"].agg(["sum", "count"])
+def _summary(view: pd.DataFrame, documents: Sequence[str], how: Resampling) -> dict[str, object]:
+    """Summarise ratings; `documents`: those that have any rating with a value."""
+    rated = view.dropna(subset="value")
+    values = rated["value"].to_numpy(dtype=np.float64)
+    of_document = rated.groupby("doc_id")["value"].agg(["sum", "count"])
     sums, counts = of_document.reindex(list(documents)).to_numpy(dtype=np.float64).T[..., None]
-    found = means(sums, documents, how, counts)
+    interval = means(sums, documents, how, counts)
     return {
         "mean": float(np.mean(values)) if values.size else np.nan,
-        "low": float(found.low[0]),
-        "high": float(found.high[0]),
+        "low": float(interval.low[0]),
+        "high": float(interval.high[0]),
         "sd": float(np.std(values)) if values.size else np.nan,
         "n": values.size,
-        "n_missing": len(mine) - values.size,
+        "n_missing": len(view) - values.size,
         "n_documents": len(of_document),
     }
 
 
 ANALYSIS = Analysis(
     (AGREEMENT,),
-    lambda of: [agreement(of.ratings, of.criteria, of.options, of.groups.clusters)],
+    lambda run: [agreement(run.ratings, run.criteria, run.options, run.groups.clusters)],
     Page(
         "Agreement between raters",
         """
@@ -317,10 +317,10 @@ ANALYSIS = Analysis(
 )
 OF_MEANS = Analysis(
     (RATING_SUMMARIES,),
-    lambda of: (
+    lambda run: (
         []
-        if of.rubrics is None
-        else [rating_summaries(of.ratings, of.criteria, of.options, of.groups.clusters)]
+        if run.rubrics is None
+        else [rating_summaries(run.ratings, run.criteria, run.options, run.groups.clusters)]
     ),
     Page(
         "What people gave",

@@ -1,4 +1,4 @@
-"""What an analysis is: its tables, what makes them, and what the page says of them."""
+"""Define analyses: their tables, the functions that make them, and the texts of the page."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.core.options import Criterion
 from metassay.executor.record import LOCAL, Executor
-from metassay.meta_evaluation.gather import Gathered, gather
+from metassay.meta_evaluation.exact_tests import StudyTests, run_tests
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.statements import by_statement
@@ -22,13 +22,13 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """What analyses start from; studies' matrices and the tests on them are made once for all.
+    """The data of all analyses; the studies' matrices and tests are computed once.
 
-    `scores`, `ratings`: the tables of those names; `rubrics`: the table `criteria`, of benchmarks
-    alone, as is `statement_scores`; `better`: each metric's direction; `groups`: which documents
-    and systems belong together, as far as the user knows. `progress` gets a table's name and
-    returns what is called with (done, total) while it is made; `note` gets what was left out.
-    `made`: the tables so far. `executor`: who draws resamples and permutations.
+    `scores`, `ratings`: the tables of those names; `rubrics`: the table `criteria`, which only
+    benchmarks have, as `statement_scores`; `better`: each metric's direction; `groups`: the user's
+    labels of documents and systems. `progress` takes a table's name and returns a function that is
+    called with (done, total) while the table is made; `note` takes notes on what is left out.
+    `tables`: the tables so far. `executor` computes resamples and permutations.
     """
 
     scores: pd.DataFrame
@@ -41,16 +41,16 @@ class Evaluation:
     statement_scores: pd.DataFrame | None = None
     progress: Callable[[str], Progress] | None = None
     note: Callable[[str], None] = lambda _: None
-    made: dict[str, pd.DataFrame] = field(default_factory=dict)
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     executor: Executor = LOCAL
 
     def watch(self, table: str) -> Progress | None:
-        """What is called while the table is made."""
+        """Return the function that shows the table's progress, if there is one."""
         return self.progress(table) if self.progress is not None else None
 
     @cached_property
     def studies(self) -> list[Study]:
-        """Matrices of people's and metrics' scores, of texts and of single statements."""
+        """Studies of texts and of single statements, sorted by key."""
         digits, statements = self.options.digits, None
         if self.statement_scores is not None:
             statements = by_statement(self.statement_scores, self.ratings, self.groups)
@@ -58,33 +58,33 @@ class Evaluation:
         systems, n = marked["author"].nunique(), marked["doc_id"].nunique()
         if systems * n > TEXTS:
             self.note(
-                f"{n:,} statements by {systems:,} systems are marked; the most are"
+                f"{n:,} statements by {systems:,} systems are marked; the limit is"
                 f" {TEXTS // systems:,}. They are not tested by themselves: mark fewer"
             )
             statements = None
-        known = self.better, self.groups, digits
-        found = studies(self.scores, self.ratings, self.criteria, *known)
+        of_texts = self.better, self.groups, digits
+        result = studies(self.scores, self.ratings, self.criteria, *of_texts)
         if statements is not None:
             scores, ratings, better, groups = statements
-            found += studies(scores, ratings, self.criteria, better, groups, digits)
-        return sorted(found, key=lambda study: tuple(study.key.values()))
+            result += studies(scores, ratings, self.criteria, better, groups, digits)
+        return sorted(result, key=lambda study: tuple(study.key.values()))
 
     @cached_property
-    def gathered(self) -> list[Gathered]:
-        """The same with each metric's correlations, leave-outs and exact tests."""
-        watched = self.watch("tests")
-        return gather(self.studies, self.options, progress=watched, executor=self.executor)
+    def tests(self) -> list[StudyTests]:
+        """The studies with each metric's correlations, leave-outs and exact tests."""
+        progress = self.watch("tests")
+        return run_tests(self.studies, self.options, progress=progress, executor=self.executor)
 
 
 class Page(NamedTuple):
-    """What pages say of an analysis: the heading of its tables, and how to read them."""
+    """The text of a page on an analysis: a heading, and how to read the tables."""
 
     heading: str
     says: str = ""  # paragraphs, with an empty line between them
 
 
 class Analysis(NamedTuple):
-    """Tables that are made together; none where the evaluation lacks what they are made of."""
+    """Tables that are made together; none where the evaluation lacks their data."""
 
     tables: tuple[Table, ...]
     make: Callable[[Evaluation], Iterable[pd.DataFrame]]

@@ -1,4 +1,4 @@
-"""The table `confounds`: is it quality that a metric sees, or copying, length, or the author."""
+"""Test whether a metric sees quality, or copying, length or the author: the table `confounds`."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis, Page
-from metassay.meta_evaluation.gather import Gathered, directed_places, run_test
+from metassay.meta_evaluation.exact_tests import StudyTests, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.statements import UNREAD
-from metassay.meta_evaluation.study import Measured, frame_of
+from metassay.meta_evaluation.study import MetricScores, frame_of
 from metassay.statistics.components import correlate_at, rests_on
 from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, in_turn
 from metassay.statistics.ensembles import standardise
@@ -60,8 +60,7 @@ CONFOUNDS = table(
 
 SHARES = (25, 50, 75, 100)  # per cent of the texts, those with least of the confound
 
-
-Less = Callable[[Array], Array]  # what is left of each text's number without the confound
+Less = Callable[[Array], Array]  # removes the confound from each text's number
 
 
 class _Value(NamedTuple):
@@ -69,48 +68,47 @@ class _Value(NamedTuple):
 
     value: Any
     n: Any
-    needed: tuple[Array, ...]  # the numbers without which a text takes no part
+    needed: tuple[Array, ...]  # the numbers that a text must have to take part
     left: LeftOut | None = None  # for an interval
-    p: Any = np.nan  # adjusted; of what is left
+    p: Any = np.nan  # adjusted; of the rest
 
 
-def confounds(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
-    """One row per directed metric, confound, level and statistic.
+def confounds(studies: Sequence[StudyTests], options: MetaOptions) -> pd.DataFrame:
+    """Return one row per directed metric, confound, level and statistic.
 
     Metrics and people are turned so that more is better; a confound stays as measured. Confounds
-    are coverage, density, words, those that options.confounds names, and the system. CONFOUNDS says
-    what the statistics are; beside that:
+    are coverage, density, words, options.confounds and the system. CONFOUNDS describes the
+    statistics. In addition:
 
-    - `partial`: the confound held constant at that level (ranks first for Spearman); of the system,
+    - `partial`: the confound is constant at that level (ranks first for Spearman); of the system,
       both sides less the system's mean.
-    - `partial_of_any_shape`: `partials.less_any_shape`. A metric that saturates with length, beside
-      people who like length up to a point, has a `partial` and nothing here.
-    - p: whether what is left is more than chance, by the exact test of the certificates on what is
-      left of both sides, adjusted for all metrics of the study.
-    - `added`, global alone: the mean of the standardised metric and confound; where it is higher
-      than the metric's own, people see something in the confound that the metric does not.
-    - `lowest_25` ..., global alone: ties with the last text included; `lowest_100`: all that have
-      the confound.
+    - `partial_of_any_shape`: by `partials.less_any_shape`. A metric that saturates with length has
+      a `partial` and nothing here if people like length up to a point.
+    - p: of the exact test of the certificates, on the rest of both sides, adjusted for all metrics
+      of the study.
+    - `added`, global alone: of the mean of the standardised metric and confound. Where it is higher
+      than the metric's correlation, people see something in the confound that the metric does not.
+    - `lowest_25` ..., global alone: ties with the last text included; `lowest_100`: all texts that
+      have the confound.
 
-    Confounds that a study has no scores of have no rows, nor has `system` where there is one
-    system, or at system level; and there is no partial of tau-c. Intervals are those of the
-    certificates. n_missing counts the texts that the study knows by a rating or by any score and
-    that lack a number needed here.
+    Confounds without scores in a study have no rows, nor has `system` where there is one system, or
+    at system level; tau-c has no partial. Intervals are those of the certificates. n_missing counts
+    the texts of the study with a rating or any score that lack a number needed here.
     """
-    return frame_of([row for one in found for row in _of_study(one, options)], CONFOUNDS)
+    return frame_of([row for tests in studies for row in _of_study(tests, options)], CONFOUNDS)
 
 
-def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
-    study = found.study
-    texts = np.any(np.isfinite([study.human, *(one.values for one in study.metrics)]), axis=0)
+def _of_study(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]]:
+    study = tests.study
+    texts = np.any(np.isfinite([study.human, *(metric.values for metric in study.metrics)]), axis=0)
     named, sure = {*MEASURED, *options.confounds}, options.confidence
     controls: dict[str, Array | None] = {
-        one.label: one.values for one in study.metrics if _is_confound(one, named)
+        metric.label: metric.values for metric in study.metrics if _is_confound(metric, named)
     }
     if len(study.systems) > 1 and options.coefficient != "kendall_c":
         controls[SYSTEM] = None
     for name, control in controls.items():
-        places = [place for place, one in directed_places(study) if _behind(name, one)]
+        places = [place for place, metric in directed_places(study) if _applies(name, metric)]
         chosen = [study.metrics[place] for place in places]
         less: Less = less_system
         rests = None
@@ -120,8 +118,9 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
         for level in LEVELS:
             if not chosen or (control is None and level == SYSTEM):
                 continue
-            for statistic, value in _at(found, level, places, (control, less, rests), options):
-                complete = np.all([np.isfinite(side) for side in _alike(value.needed)], axis=0)
+            confound = control, less, rests
+            for statistic, value in _statistics(tests, level, places, confound, options):
+                complete = np.all(np.isfinite(np.broadcast_arrays(*value.needed)), axis=0)
                 missing = np.count_nonzero(texts & ~complete, axis=(-2, -1))
                 columns = {"value": value.value, "p": value.p, "n": value.n, "n_missing": missing}
                 if value.left is not None:
@@ -137,14 +136,14 @@ def _of_study(found: Gathered, options: MetaOptions) -> Iterator[dict[str, objec
                 )
 
 
-def _is_confound(measured: Measured, named: Collection[str]) -> bool:
-    """Whether a metric is a confound; of what models left unread, the judge is the model."""
-    known = base_metric(measured.metric)
-    return known in named and (measured.judge == NO_JUDGE or known == UNREAD)
+def _is_confound(metric: MetricScores, named: Collection[str]) -> bool:
+    """Whether a metric is a confound; the judge of `unread` is the model."""
+    base = base_metric(metric.metric)
+    return base in named and (metric.judge == NO_JUDGE or base == UNREAD)
 
 
-def _behind(name: str, metric: Measured) -> bool:
-    """Whether a confound can be behind a metric: it is another one, and of the same passages."""
+def _applies(name: str, metric: MetricScores) -> bool:
+    """Whether a confound can explain a metric: it is another metric, of the same passages."""
     confound, _, judge = name.partition(" (")
     if base_metric(confound) == base_metric(metric.metric):
         return False
@@ -152,26 +151,22 @@ def _behind(name: str, metric: Measured) -> bool:
     return set(suffixes[0]) <= set(suffixes[1]) and judge in ("", f"{metric.judge})")
 
 
-def _alike(sides: Sequence[Array]) -> Sequence[Array]:
-    return np.broadcast_arrays(*sides)
-
-
-def _at(
-    found: Gathered,
+def _statistics(
+    tests: StudyTests,
     level: Level,
     places: Sequence[int],
-    removed: tuple[Array | None, Less, Rests | None],
+    confound: tuple[Array | None, Less, Rests | None],
     options: MetaOptions,
 ) -> Iterator[tuple[str, _Value]]:
-    """Each statistic of the metrics at these places, by name."""
-    study, (control, less, rests) = found.study, removed
+    """Yield each statistic of the metrics at these places, by name."""
+    study, (control, less, rests) = tests.study, confound
     how = level, options.coefficient, study.layout
     metrics, human = study.values([study.metrics[i] for i in places]), study.oriented
     if control is None or rests is None:
-        given = partial_given_system(metrics, human, *how)
-        statistic, left = "partial", _Value(given.value, given.n, (metrics, human), given.left)
+        rest = partial_given_system(metrics, human, *how)
+        statistic, left = "partial", _Value(rest.value, rest.n, (metrics, human), rest.left)
     else:
-        people, of_metric = (_correlated(control, one, *how) for one in (human, metrics))
+        people, of_metric = (_correlate(control, side, *how) for side in (human, metrics))
         yield "metric", of_metric
         yield "people", people
         if level == "global":
@@ -180,52 +175,52 @@ def _at(
         of_rest = left_out(rests.metric, rests.human, *how)
         statistic, left = ANY_SHAPE, _Value(of_rest.value, rests.n, needed, of_rest)
         if options.coefficient != "kendall_c" and of_metric.left and people.left:
-            plain = found.levels[level].left.take(places)
-            known = given_control(plain, of_metric.left, people.left)
-            other = ~_same_texts(*needed)
-            if other.any():
-                of_others = partial(metrics[other], human, control, *how).left
-                for values, known_values in zip(of_others, known, strict=True):
-                    if known_values is not None:
-                        known_values[other] = values
-            yield "partial", _Value(known.value, rests.n, needed, known)
+            plain = tests.levels[level].left.take(places)
+            partials = given_control(plain, of_metric.left, people.left)
+            unequal = ~_same_texts(*needed)
+            if unequal.any():
+                recomputed = partial(metrics[unequal], human, control, *how).left
+                for values, partial_values in zip(recomputed, partials, strict=True):
+                    if partial_values is not None:
+                        partial_values[unequal] = values
+            yield "partial", _Value(partials.value, rests.n, needed, partials)
     if options.coefficient == "spearman":
-        each = [residuals_first(one, human, control, level, study.layout) for one in metrics]
-        yield "partial_residuals_first", _Value(each, left.n, left.needed)
-    yield statistic, left._replace(p=_p_of_rest(found, level, places, less, left.value, options))
+        values = [residuals_first(side, human, control, level, study.layout) for side in metrics]
+        yield "partial_residuals_first", _Value(values, left.n, left.needed)
+    yield statistic, left._replace(p=_p_of_rest(tests, level, places, less, left.value, options))
 
 
 def _same_texts(metrics: Array, human: Array, control: Array) -> Mask:
-    """(metrics,) whether each two of the three have numbers of the same texts."""
+    """Return (metrics,) whether any two of the three have numbers of the same texts."""
     a, b, c = (np.isfinite(side) for side in (metrics, human, control))
     return np.asarray(np.all(((a & b) == (b & c)) & ((a & b) == (a & c)), axis=(1, 2)))
 
 
 def _p_of_rest(
-    found: Gathered,
+    tests: StudyTests,
     level: Level,
     places: Sequence[int],
     less: Less,
     left: Array,
     options: MetaOptions,
 ) -> Array:
-    """Adjusted p of what is left, where half or more goes; NaN elsewhere."""
-    study, plain = found.study, found.levels[level].left.value[list(places)]
+    """Return the adjusted p of the rest, where half or more goes; NaN elsewhere."""
+    study, plain = tests.study, tests.levels[level].left.value[list(places)]
     gone = left * np.sign(plain) <= VANISHES * np.abs(plain)
-    tested = None
+    test = None
     if gone.any():
-        each = np.stack([less(study.metrics[place].oriented) for place in places])
-        tested = run_test(study, each, less(study.oriented), level, options)
-    if tested is None:
+        rests = np.stack([less(study.metrics[place].oriented) for place in places])
+        test = run_test(study, rests, less(study.oriented), level, options)
+    if test is None:
         return np.full(len(places), np.nan)
-    adjusted = tested.adjusted(np.ones(len(places), dtype=bool))
-    # What is left counts only if it goes the way the whole goes.
-    usable = (tested.signs == np.sign(plain)[:, None]) & ~np.isnan(adjusted)
+    adjusted = test.adjusted(np.ones(len(places), dtype=bool))
+    # A rest of the opposite sign does not count.
+    usable = (test.signs == np.sign(plain)[:, None]) & ~np.isnan(adjusted)
     smallest = np.min(np.where(usable, adjusted, np.inf), axis=1)
     return np.where(gone & np.isfinite(smallest), smallest, np.nan)
 
 
-def _correlated(
+def _correlate(
     control: Array, side: Array, level: Level, coefficient: Coefficient, layout: Layout
 ) -> _Value:
     left = left_out(control, side, level, coefficient, layout)
@@ -241,16 +236,16 @@ def _pooled(
 ) -> Iterator[tuple[str, _Value]]:
     trio = metrics, human, control
 
-    def added(a: Array, b: Array, there: Mask) -> Correlation:
+    def correlate_sum(a: Array, b: Array, mask: Mask) -> Correlation:
         both = np.full(a.shape, np.nan)
-        scores = np.ascontiguousarray(a[:, there])  # sums in one order, however many metrics
-        each = standardise(scores), standardise(control[there][None])
-        both[:, there] = np.mean(_alike(each), axis=0)
+        scores = np.ascontiguousarray(a[:, mask])  # sums in one order, however many metrics
+        standardized = standardise(scores), standardise(control[mask][None])
+        both[:, mask] = np.mean(np.broadcast_arrays(*standardized), axis=0)
         return correlate_at(both, b, "global", options.coefficient, layout)
 
-    found = in_turn(added, metrics, np.where(np.isfinite(control), human, np.nan))
-    n = np.count_nonzero(np.all([np.isfinite(side) for side in _alike(trio)], axis=0), axis=(1, 2))
-    yield "added", _Value(found.value, n, trio)
+    correlations = in_turn(correlate_sum, metrics, np.where(np.isfinite(control), human, np.nan))
+    n = np.count_nonzero(np.all(np.isfinite(np.broadcast_arrays(*trio)), axis=0), axis=(1, 2))
+    yield "added", _Value(correlations.value, n, trio)
     for share in SHARES:
         least = most_abstractive(
             *trio, "global", options.coefficient, share=share / 100, layout=layout
@@ -260,7 +255,7 @@ def _pooled(
 
 ANALYSIS = Analysis(
     (CONFOUNDS,),
-    lambda of: [confounds(of.gathered, of.options)],
+    lambda run: [confounds(run.tests, run.options)],
     Page(
         "What else metrics see",
         f"""

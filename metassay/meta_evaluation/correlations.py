@@ -1,6 +1,6 @@
-"""Metrics with people and with each other: `correlations`, `components`, `metric_correlations`.
+"""Correlate metrics with people and with each other, in all texts and by stratum.
 
-And of the design `designs` (what counts by itself) and `strata` (each stratum by itself).
+Tables `correlations`, `components`, `metric_correlations`, `designs` and `strata`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.analysis import Analysis, Page
-from metassay.meta_evaluation.gather import Gathered
+from metassay.meta_evaluation.exact_tests import StudyTests
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
+from metassay.meta_evaluation.study import MetricScores, Study, frame_of, generator
 from metassay.statistics.components import COMPONENTS as PARTS
 from metassay.statistics.components import correlate_at, variance_components
 from metassay.statistics.correlation import (
@@ -97,34 +97,34 @@ METRIC_CORRELATIONS = table(
 
 
 def correlations(
-    found: Sequence[Gathered],
+    studies: Sequence[StudyTests],
     options: MetaOptions,
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """One row per level and coefficient, the sign as it is.
+    """Return one row per metric, level and coefficient, with the true sign.
 
-    A good metric correlates negatively with an error rate. Intervals are by leaving out systems
-    and documents in turn (`jackknife`), and of grouped rows by bootstrap of documents. p is the
-    exact test's, of options.coefficient, for this metric alone. n_missing counts the texts of the
-    study's systems and documents that have one of score and rating but not both. `progress(done,
+    A good metric correlates negatively with an error rate. Intervals leave out systems and
+    documents in turn (`jackknife`); those of grouped rows are a bootstrap over documents. p is of
+    the exact test, by options.coefficient, for this metric alone. n_missing counts the texts of the
+    study's systems and documents that have a score or a rating, but not both. `progress(done,
     total)` is called after each study.
     """
     rows: list[dict[str, object]] = []
-    for done, one in enumerate(found, start=1):
-        rows += _rows(one, options)
+    for done, tests in enumerate(studies, start=1):
+        rows += _rows(tests, options)
         if progress is not None:
-            progress(done, len(found))
-    for same in _in_parts([one.study for one in found]):
-        rows += _grouped(same, options)
+            progress(done, len(studies))
+    for parts in _in_parts([tests.study for tests in studies]):
+        rows += _grouped(parts, options)
     return frame_of(rows, CORRELATIONS)
 
 
-def _rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
-    study = found.study
+def _rows(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]]:
+    study = tests.study
     sides = study.values(study.metrics, oriented=False), study.human
     for level in LEVELS:
-        # A side without differences has no coefficient of any kind: all have the same counts.
+        # All coefficients have the same counts: none is defined where a side is constant.
         counts = correlate_at(*sides, level, options.coefficient, study.layout)
         for coefficient, left in left_out_all(*sides, level, study.layout).items():
             sure, chosen = options.confidence, coefficient == options.coefficient
@@ -138,33 +138,34 @@ def _rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
                 high=ends.high,
                 low_these_systems=these.low,
                 high_these_systems=these.high,
-                p=found.levels[level].p[:, 0] if chosen else np.nan,
-                recipe=[one.recipe for one in study.metrics],
+                p=tests.levels[level].p[:, 0] if chosen else np.nan,
+                recipe=[metric.recipe for metric in study.metrics],
             )
 
 
 _OVER: tuple[Over, Over] = ("both", "documents")
-Parts = list[tuple[Study, Measured]]  # one metric in several parts of one study and criterion
+Parts = list[tuple[Study, MetricScores]]  # one metric in several parts of one study and criterion
 
 
-def _in_parts(found: Sequence[Study]) -> Iterator[Parts]:
-    """The metrics that were held against people in several parts by the same criterion."""
+def _in_parts(studies: Sequence[Study]) -> Iterator[Parts]:
+    """Yield the metrics that a study compares with one criterion in several parts."""
     by_name: dict[tuple[str, ...], Parts] = {}
-    for study in found:
-        for one in study.metrics:
-            name = (study.study, study.criterion, one.metric, one.judge)
-            by_name.setdefault(name, []).append((study, one))
+    for study in studies:
+        for metric in study.metrics:
+            key = (study.study, study.criterion, metric.metric, metric.judge)
+            by_name.setdefault(key, []).append((study, metric))
     return (parts for parts in by_name.values() if len(parts) > 1)
 
 
 def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
-    """Items grouped by part: the mean of the parts' coefficients, however large the parts are."""
-    study, measured = parts[0]
-    # Each part takes the place of a document, its texts that of the systems.
-    metric, human = np.full((2, max(one.values.size for _, one in parts), len(parts)), np.nan)
-    for place, (part, one) in enumerate(parts):
-        metric[: one.values.size, place] = one.values.ravel()
-        human[: one.values.size, place] = part.human.ravel()
+    """Yield the mean of the parts' coefficients, unweighted by the parts' sizes."""
+    study, first = parts[0]
+    # Each part takes the place of a document, and its texts that of the systems.
+    most = max(metric.values.size for _, metric in parts)
+    scores, ratings = np.full((2, most, len(parts)), np.nan)
+    for place, (part, metric) in enumerate(parts):
+        scores[: metric.values.size, place] = metric.values.ravel()
+        ratings[: metric.values.size, place] = part.human.ravel()
     draws = draw(
         study.shape,
         resample=options.resample,
@@ -173,26 +174,26 @@ def _grouped(parts: Parts, options: MetaOptions) -> Iterator[dict[str, object]]:
         layout=study.layout,
     )
     for coefficient in get_args(Coefficient):
-        value = correlate(metric, human, "document", coefficient)
+        value = correlate(scores, ratings, "document", coefficient)
         means = _mean_of_draws(parts, coefficient, draws)
         ends = percentiles(means[:, None], options.confidence)
         yield {
             **study.key,
             "part": EACH_PART,
-            **measured.key,
+            **first.key,
             "level": "grouped",
             "coefficient": coefficient,
             **value._asdict(),
             "low_these_systems": float(ends[0][0]),
             "high_these_systems": float(ends[1][0]),
-            "recipe": measured.recipe,
+            "recipe": first.recipe,
         }
 
 
 def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Array:
-    """Each resample's mean over the parts; NaN throughout where the parts have other texts.
+    """Return each resample's mean over the parts (resamples,); all NaN if the parts' texts differ.
 
-    The same texts are drawn in every part, as parts of one document belong together.
+    Every part draws the same texts, as parts of one document belong together.
     """
     first = parts[0][0]
     if any(
@@ -201,7 +202,10 @@ def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Arra
     ):
         return np.full(len(draws.documents), np.nan)
     of_parts = np.stack(
-        [resampled(one.values, part.human, "global", coefficient, draws) for part, one in parts]
+        [
+            resampled(metric.values, part.human, "global", coefficient, draws)
+            for part, metric in parts
+        ]
     )
     return mean_without_gaps(of_parts)
 
@@ -209,15 +213,15 @@ def _mean_of_draws(parts: Parts, coefficient: Coefficient, draws: Draws) -> Arra
 _Name = tuple[str, str]  # `people` or `metric`, and what it is called
 
 
-def metric_correlations(found: Sequence[Study]) -> pd.DataFrame:
-    """Every two of a study's criteria and directed metrics, by three coefficients.
+def metric_correlations(studies: Sequence[Study]) -> pd.DataFrame:
+    """Correlate every two of a study's criteria and directed metrics, by three coefficients.
 
-    All texts of a part that the study rated by any criterion are pooled, whoever wrote them. Each
-    two are correlated over the texts that have both; with strata the value is the mean of the
-    strata's, which count by such texts. Everything is turned so that more is better.
+    All texts of a part that the study rated by any criterion are pooled, across authors. A pair is
+    correlated over the texts that have both; with strata the value is the strata's mean, weighted
+    by such texts. Everything is turned so that more is better.
     """
     by_part: dict[tuple[str, str], list[Study]] = {}
-    for study in found:
+    for study in studies:
         by_part.setdefault((study.study, study.part), []).append(study)
     rows = [
         {"study": study, "part": part, **row}
@@ -228,31 +232,28 @@ def metric_correlations(found: Sequence[Study]) -> pd.DataFrame:
 
 
 def _scorers(criteria: Sequence[Study]) -> tuple[list[_Name], Array, Index]:
-    """Criteria, then metrics, each sorted; their values (scorers, texts) of rated texts; strata."""
+    """Return sorted criteria, then metrics; their values (scorers, rated texts); the strata."""
     people: dict[_Name, pd.Series] = {}
+    metrics: dict[_Name, pd.Series] = {}
     strata: dict[str, str] = {}  # by document
-    for one in criteria:
-        labels = [one.found.strata[number] for number in one.layout.stratum]
-        strata = dict(zip(one.documents, labels, strict=True)) | strata
-        texts = pd.MultiIndex.from_product([one.systems, one.documents])
-        people["people", one.criterion] = pd.Series(one.oriented.ravel(), texts)
-    rated = pd.DataFrame(people).dropna(how="all")
-    metrics: dict[_Name, Array] = {}
-    last: dict[_Name, Measured] = {}
-    for one in criteria:
-        place = rated.index.get_indexer(pd.MultiIndex.from_product([one.systems, one.documents]))
-        for metric in one.directed:
+    last: dict[_Name, MetricScores] = {}
+    for study in criteria:
+        labels = [study.grouping.strata[number] for number in study.layout.stratum]
+        strata = dict(zip(study.documents, labels, strict=True)) | strata
+        texts = pd.MultiIndex.from_product([study.systems, study.documents])
+        people["people", study.criterion] = pd.Series(study.oriented.ravel(), texts)
+        for metric in study.directed:
             name = "metric", metric.label
             if last.get(name) is metric or np.isnan(metric.values).all():
-                continue  # of another criterion, the same texts
-            last[name], values = metric, metrics.setdefault(name, np.full(len(rated), np.nan))
-            there = place[place >= 0]
-            new = metric.oriented.ravel()[place >= 0]
-            values[there] = np.where(np.isnan(values[there]), new, values[there])
+                continue  # the same scores, read for another criterion
+            scores, last[name] = pd.Series(metric.oriented.ravel(), texts), metric
+            metrics[name] = metrics[name].combine_first(scores) if name in metrics else scores
+    rated = pd.DataFrame(people).dropna(how="all")
     named = sorted(people), sorted(metrics)
-    every = [rated[name] for name in named[0]] + [metrics[name] for name in named[1]]
+    rows = [rated[name] for name in named[0]]
+    rows += [metrics[name].reindex(rated.index) for name in named[1]]
     stratum = numbered([strata[document] for document in rated.index.get_level_values(1)])
-    return named[0] + named[1], np.array(every, dtype=np.float64), stratum
+    return named[0] + named[1], np.array(rows, dtype=np.float64), stratum
 
 
 def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[dict[str, object]]:
@@ -260,10 +261,12 @@ def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[di
     for place, first in enumerate(named[:-1]):
         x, others = values[place], values[place + 1 :]
         both = np.count_nonzero(known[place] & known[place + 1 :], axis=1)
-        one = np.count_nonzero(known[place] != known[place + 1 :], axis=1)
-        for coefficient, of in COEFFICIENTS.items():
-            found = _over_strata(of, x, others, stratum)
-            for second, value, n, missing in zip(named[place + 1 :], found, both, one, strict=True):
+        unpaired = np.count_nonzero(known[place] != known[place + 1 :], axis=1)
+        for coefficient, formula in COEFFICIENTS.items():
+            coefficients = _over_strata(formula, x, others, stratum)
+            for second, value, n, missing in zip(
+                named[place + 1 :], coefficients, both, unpaired, strict=True
+            ):
                 yield {
                     "coefficient": coefficient,
                     "first_is": first[0],
@@ -277,37 +280,37 @@ def _pairs(named: Sequence[_Name], values: Array, stratum: Index) -> Iterator[di
 
 
 def _over_strata(
-    of: Callable[[Array, Array], Array], x: Array, others: Array, stratum: Index
+    formula: Callable[[Array, Array], Array], x: Array, others: Array, stratum: Index
 ) -> Array:
     total, weight = np.zeros((2, len(others)))
     for number in range(int(stratum.max(initial=0)) + 1):
-        mine = stratum == number
-        y = others[:, mine]
-        value = of(np.broadcast_to(x[mine], y.shape), y)
-        n = np.count_nonzero(np.isfinite(x[mine]) & np.isfinite(y), axis=1) * ~np.isnan(value)
+        inside = stratum == number
+        y = others[:, inside]
+        value = formula(np.broadcast_to(x[inside], y.shape), y)
+        n = np.count_nonzero(np.isfinite(x[inside]) & np.isfinite(y), axis=1) * ~np.isnan(value)
         total += n * np.nan_to_num(value)
         weight += n
     return quotient(total, weight, weight > 0)
 
 
-def components(found: Sequence[Gathered], options: MetaOptions) -> pd.DataFrame:
-    """One row per metric and component, by options.coefficient.
+def components(studies: Sequence[StudyTests], options: MetaOptions) -> pd.DataFrame:
+    """Return one row per metric and component, by options.coefficient.
 
-    Metrics and people are turned so that more is better. p is the exact test's, of this component
-    and metric alone. Shares are each variance component over their sum, those under 0 counted as
-    0. A document that has one text has no level of its own: then `between_documents` has no value,
-    and `within` is within systems.
+    Metrics and people are turned so that more is better. p is of the exact test, for this component
+    and metric alone. Shares are each variance component over their sum, negative ones counted as 0.
+    A document with a single text has no level: then `between_documents` has no value, and `within`
+    is within systems.
     """
-    rows = [row for one in found for row in _component_rows(one, options)]
+    rows = [row for tests in studies for row in _component_rows(tests, options)]
     return frame_of(rows, COMPONENTS)
 
 
-def _component_rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str, object]]:
-    study, tested = found.study, found.levels["global"]
+def _component_rows(tests: StudyTests, options: MetaOptions) -> Iterator[dict[str, object]]:
+    study, tested = tests.study, tests.levels["global"]
     sides = study.values(study.metrics), study.oriented
     rated = np.isfinite(study.human)
     people = _shares(study.human)
-    metrics = [_shares(np.where(rated, one.values, np.nan)) for one in study.metrics]
+    metrics = [_shares(np.where(rated, metric.values, np.nan)) for metric in study.metrics]
     for place, component in enumerate(PARTS):
         value = correlate_at(*sides, component, options.coefficient, study.layout)
         columns: dict[str, object] = {"value": np.nan, "n": 0, "n_missing": value.n_missing}
@@ -328,15 +331,15 @@ def _component_rows(found: Gathered, options: MetaOptions) -> Iterator[dict[str,
 
 
 def _shares(scores: Array) -> Array:
-    """Of the components, in the order of PARTS."""
-    found = np.maximum(np.array(variance_components(scores)), 0.0)
-    total = float(found.sum())
-    return found / total if total > 0 else np.full(3, np.nan)
+    """Return each component's share of the variance, in the order of PARTS."""
+    variances = np.maximum(np.array(variance_components(scores)), 0.0)
+    total = float(variances.sum())
+    return variances / total if total > 0 else np.full(3, np.nan)
 
 
-def designs(found: Sequence[Study], groups: Groups) -> pd.DataFrame:
-    """One row per study, criterion and part."""
-    given = [
+def designs(studies: Sequence[Study], groups: Groups) -> pd.DataFrame:
+    """Return one row per study, criterion and part."""
+    by_user = [
         name for name, labels in zip(("strata", "cluster", "family"), groups, strict=True) if labels
     ]
     rows = [
@@ -348,22 +351,22 @@ def designs(found: Sequence[Study], groups: Groups) -> pd.DataFrame:
             "n_documents": len(study.documents),
             "n_clusters": study.layout.n_clusters,
             "n_strata": study.layout.n_strata,
-            "given": ", ".join(given),
-            "found": "\n".join(study.found.dealt_with),
-            "suspected": "\n".join(study.found.suspected),
+            "given": ", ".join(by_user),
+            "found": "\n".join(study.grouping.dealt_with),
+            "suspected": "\n".join(study.grouping.suspected),
         }
-        for study in found
+        for study in studies
     ]
     return frame_of(rows, DESIGNS)
 
 
-def strata(found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
-    """One row per metric, level and stratum of each study that has several.
+def strata(studies: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
+    """Return one row per metric, level and stratum of each study that has several strata.
 
-    Each is what a study of the stratum alone says. Signs are turned so that more of metric and
-    criterion is better.
+    Each row treats the stratum as a study. Signs are turned so that more of metric and criterion is
+    better.
     """
-    return frame_of([row for study in found for row in _strata(study, options)], STRATA)
+    return frame_of([row for study in studies for row in _strata(study, options)], STRATA)
 
 
 def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
@@ -378,7 +381,7 @@ def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
             yield from study.rows(
                 study.directed,
                 level=level,
-                stratum=study.found.strata[int(study.layout.stratum[part.columns[0]])],
+                stratum=study.grouping.strata[int(study.layout.stratum[part.columns[0]])],
                 coefficient=options.coefficient,
                 **correlate(*sides, level, options.coefficient)._asdict(),
                 low=ends.low,
@@ -386,10 +389,10 @@ def _strata(study: Study, options: MetaOptions) -> Iterator[dict[str, object]]:
             )
 
 
-OF_DESIGN = Analysis((DESIGNS,), lambda of: [designs(of.studies, of.groups)])
+OF_DESIGN = Analysis((DESIGNS,), lambda run: [designs(run.studies, run.groups)])
 OF_STRATA = Analysis(
     (STRATA,),
-    lambda of: [strata(of.studies, of.options)],
+    lambda run: [strata(run.studies, run.options)],
     Page(
         "Each stratum by itself",
         """
@@ -401,11 +404,11 @@ OF_STRATA = Analysis(
 )
 OF_PEOPLE = Analysis(
     (CORRELATIONS,),
-    lambda of: [correlations(of.gathered, of.options, progress=of.watch("correlations"))],
+    lambda run: [correlations(run.tests, run.options, progress=run.watch("correlations"))],
 )
 OF_COMPONENTS = Analysis(
     (COMPONENTS,),
-    lambda of: [components(of.gathered, of.options)],
+    lambda run: [components(run.tests, run.options)],
     Page(
         "Where the agreement lies",
         """
@@ -422,7 +425,7 @@ OF_COMPONENTS = Analysis(
 )
 OF_METRICS = Analysis(
     (METRIC_CORRELATIONS,),
-    lambda of: [metric_correlations(of.studies)],
+    lambda run: [metric_correlations(run.studies)],
     Page(
         "Metrics beside each other",
         """

@@ -1,4 +1,4 @@
-"""The table `ensembles`: would several metrics together be closer to people than one."""
+"""Combine metrics into ensembles that may be closer to people: the table `ensembles`."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,7 +8,7 @@ import pandas as pd
 from metassay.executor.record import LOCAL, Executor
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, frame_of, generator
+from metassay.meta_evaluation.study import MetricScores, Study, frame_of, generator
 from metassay.statistics.ensembles import best_subset, in_ensembles
 from metassay.statistics.ensembles import ensembles as every_subset
 from metassay.statistics.exact_sums import Array, Mask
@@ -48,42 +48,43 @@ def ensembles(
     note: Callable[[str], None] = lambda _: None,
     executor: Executor = LOCAL,
 ) -> pd.DataFrame:
-    """Every subset of a study's compared metrics, each metric's mean over them, and the best one.
+    """Evaluate every subset of a study's compared metrics, and choose the best.
 
-    Only texts with people and every compared metric take part. A metric that gives every text the
-    same score has no scale and is left out. The best subset is chosen by Pearson's correlation,
-    texts of one document (or cluster) in one fold: there is no such row by another coefficient. It
-    has no value and no members where fewer documents are left than twice the folds. Studies with
-    fewer than two compared metrics have no rows; of more than `largest_ensemble` the first of
-    `options.compared` take part, and `note` is told which do not.
+    Also gives each metric's mean over the subsets with it. Only texts with a rating and every
+    compared metric take part. Metrics that give every text the same score are left out. The best
+    subset is chosen by Pearson's correlation, with the texts of a document (or cluster) in one
+    fold; other coefficients have no such row. It has no value and no members where fewer documents
+    are left than twice the folds. Studies with fewer than two compared metrics have no rows; of
+    more than `largest_ensemble` the first of `options.compared` take part, and `note` is called
+    with the others.
     """
-    combined: list[tuple[Study, list[Measured]]] = []
+    families: list[tuple[Study, list[MetricScores]]] = []
     for study in studies:
-        apart = [one for one in study.compared(options) if one.tells_apart]
-        apart.sort(key=lambda one: options.rank(one.metric, one.label))
-        taken, left = apart[: options.largest_ensemble], apart[options.largest_ensemble :]
-        if len(taken) > 1:
-            combined.append((study, sorted(taken, key=lambda one: one.label)))
+        metrics = [metric for metric in study.compared(options) if metric.tells_apart]
+        metrics.sort(key=lambda metric: options.rank(metric.metric, metric.label))
+        chosen, left = metrics[: options.largest_ensemble], metrics[options.largest_ensemble :]
+        if len(chosen) > 1:
+            families.append((study, sorted(chosen, key=lambda metric: metric.label)))
         if left:
             note(
-                f"ensembles of study {study.study}: {len(apart)} metrics are compared, and"
-                f" {len(taken)} is the most that are combined; left out:"
-                f" {', '.join(one.label for one in left)}. Those that come first in params.yaml >"
-                " meta_evaluation > compared are taken"
+                f"ensembles of study {study.study}: {len(metrics)} metrics are compared, and"
+                f" {len(chosen)} is the most that are combined; left out:"
+                f" {', '.join(metric.label for metric in left)}. Those that come first in"
+                " params.yaml > meta_evaluation > compared are taken"
             )
-    shards = executor.map(of_studies, combined, options)
+    shards = executor.map(combine_metrics, families, options)
     return frame_of([row for rows in shards for row in rows], ENSEMBLES)
 
 
-def of_studies(
-    shard: Sequence[tuple[Study, Sequence[Measured]]], options: MetaOptions
+def combine_metrics(
+    shard: Sequence[tuple[Study, Sequence[MetricScores]]], options: MetaOptions
 ) -> list[dict[str, object]]:
-    """The rows of some studies, each with the metrics that it combines."""
+    """Return the rows of some studies, each with the metrics that it combines."""
     return [row for study, compared in shard for row in _of_study(study, compared, options)]
 
 
-def _of_study(study: Study, compared: Sequence[Measured], options: MetaOptions) -> Rows:
-    metrics = np.stack([study.layout.less_strata(one.oriented).ravel() for one in compared])
+def _of_study(study: Study, compared: Sequence[MetricScores], options: MetaOptions) -> Rows:
+    metrics = np.stack([study.layout.less_strata(metric.oriented).ravel() for metric in compared])
     human = study.layout.less_strata(study.oriented).ravel()
     rated, scored = np.isfinite(human), np.all(np.isfinite(metrics), axis=0)
     shared: dict[str, object] = {
@@ -92,7 +93,7 @@ def _of_study(study: Study, compared: Sequence[Measured], options: MetaOptions) 
         "n": int(np.count_nonzero(rated & scored)),
         "n_missing": int(np.count_nonzero(rated & ~scored)),
     }
-    labels = np.array([one.label for one in compared], dtype=object)
+    labels = np.array([metric.label for metric in compared], dtype=object)
     for row in _combined(study, metrics, human, labels, options):
         yield {**shared, **row}
     if options.coefficient == "pearson":
@@ -104,9 +105,9 @@ def _combined(
 ) -> Rows:
     n, sure = options.resamples, options.confidence
     rng = generator(options.seed, "ensembles", *study.key.values())
-    every = every_subset(metrics, human, options.coefficient, n=n, confidence=sure, rng=rng)
+    subsets = every_subset(metrics, human, options.coefficient, n=n, confidence=sure, rng=rng)
     for members, value, low, high in zip(
-        every.members, every.value, every.low, every.high, strict=True
+        subsets.members, subsets.value, subsets.low, subsets.high, strict=True
     ):
         yield {
             "kind": "subset",
@@ -117,7 +118,7 @@ def _combined(
             "high": high,
         }
     rng = generator(options.seed, "ensembles", "containing", *study.key.values())
-    containing = in_ensembles(every, n=n, confidence=sure, rng=rng)
+    containing = in_ensembles(subsets, n=n, confidence=sure, rng=rng)
     for label, mean in zip(labels, containing, strict=True):
         yield {
             "kind": "containing",
@@ -154,7 +155,7 @@ def _best(
 
 ANALYSIS = Analysis(
     (ENSEMBLES,),
-    lambda of: [ensembles(of.studies, of.options, note=of.note, executor=of.executor)],
+    lambda run: [ensembles(run.studies, run.options, note=run.note, executor=run.executor)],
     Page(
         "Several metrics together",
         """

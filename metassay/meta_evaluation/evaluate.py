@@ -1,4 +1,4 @@
-"""All numbers that the meta_evaluate stage and `metassay meta-eval` make of scores, ratings."""
+"""Make all tables of the meta_evaluate stage and `metassay meta-eval` from scores and ratings."""
 
 import math
 import sys
@@ -18,7 +18,7 @@ from metassay.meta_evaluation import (
     significance,
 )
 from metassay.meta_evaluation.analysis import Evaluation
-from metassay.meta_evaluation.study import rounding
+from metassay.meta_evaluation.study import rounding_notes
 from metassay.statistics.limits import SYSTEMS, TEXTS
 from metassay.tables.parquet import Table
 
@@ -29,42 +29,44 @@ ANALYSES = (
     *(ensembles.ANALYSIS, orderings.OF_CONFLICTS, confounds.ANALYSIS, judge_cards.OF_SYSTEMS),
     *(judge_cards.ANALYSIS, evidence.ANALYSIS),
 )
-MANY_PAIRS = 1_000  # beyond these somebody waits
-MADE: dict[str, Table] = {table.name: table for one in ANALYSES for table in one.tables}
+MANY_PAIRS = 1_000  # with more, users are told that it takes time
+RESULT_TABLES: dict[str, Table] = {t.name: t for analysis in ANALYSES for t in analysis.tables}
 
 
 def evaluate(evaluation: Evaluation) -> dict[str, pd.DataFrame]:
-    """The tables of MADE, by name, that compare metrics with people; no verdicts.
+    """Return the tables of RESULT_TABLES by name, without verdicts.
 
-    Raises BadInput for undeclared criteria, mixed recipes and a primary metric that there is not.
+    Raises BadInput for undeclared criteria, mixed recipes and an unknown primary metric.
     """
     _check_size(evaluation.scores)
     _check_directions(evaluation)
     _check_primary(evaluation)
     if evaluation.progress is not None:
         _tell_pairs(evaluation.scores)
-    for line in dict.fromkeys(line for study in evaluation.studies for line in rounding(study)):
+    for line in dict.fromkeys(
+        line for study in evaluation.studies for line in rounding_notes(study)
+    ):
         evaluation.note(line)
     for analysis in ANALYSES:
         names = (table.name for table in analysis.tables)
-        evaluation.made.update(zip(names, analysis.make(evaluation), strict=False))
-    return evaluation.made
+        evaluation.tables.update(zip(names, analysis.make(evaluation), strict=False))
+    return evaluation.tables
 
 
 def _check_size(scores: pd.DataFrame) -> None:
-    """Before anything is computed: memory grows with texts, time with the square of systems."""
+    """Limit the size: memory grows with texts, time with the square of systems."""
     systems, documents = scores["author"].nunique(), scores["doc_id"].nunique()
     if systems > SYSTEMS or systems * documents > TEXTS:
         raise BadInput(
-            f"scores are of {systems:,} systems on {documents:,} documents; the most are"
-            f" {SYSTEMS:,} systems, and {TEXTS:,} texts if each wrote on each document. If the keys"
-            " of texts were taken for systems, correct that; else evaluate fewer of them"
+            f"scores are of {systems:,} systems on {documents:,} documents; the limits are"
+            f" {SYSTEMS:,} systems, and {TEXTS:,} texts if each system wrote on each document. If"
+            " the keys of texts were taken for systems, correct that; else evaluate fewer of them"
         )
 
 
 def _tell_pairs(scores: pd.DataFrame) -> None:
-    """What alone makes time grow with a square, before it is spent, where somebody watches."""
-    systems, metrics = (math.comb(scores[one].nunique(), 2) for one in ("author", "metric"))
+    """Tell a user how many pairs are compared: time grows with them."""
+    systems, metrics = (math.comb(scores[column].nunique(), 2) for column in ("author", "metric"))
     if max(systems, metrics) > MANY_PAIRS:
         print(
             f"{systems:,} pairs of systems and {metrics:,} pairs of metrics are compared: time"

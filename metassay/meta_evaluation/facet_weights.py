@@ -1,4 +1,4 @@
-"""The table `facet_weights`: a rubric's weights, fitted to overall scores that people gave."""
+"""Fit a rubric's weights to people's overall scores: the table `facet_weights`."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, get_args
@@ -46,16 +46,16 @@ FACET_WEIGHTS = table(
     """,
 )
 
-OVERALL = "overall"  # the kind of a rubric's criterion that sums the others up
+OVERALL = "overall"  # the kind of criterion that sums up the others
 
 
 class _Graded(NamedTuple):
-    """One study's grades by the criteria of one rubric, of texts with an overall score and any."""
+    """Grades by one rubric in one study, of texts with an overall score and some grade."""
 
     overall: Array  # (texts,)
     shares: Array  # (texts, criteria)
-    document: Index  # (texts,) each one's place among the documents
-    cluster: Index  # (texts,) and the number of the document's cluster
+    document: Index  # (texts,) the document's number
+    cluster: Index  # (texts,) the number of the document's cluster
     n_rated: int  # texts that have a grade or an overall score
 
 
@@ -66,25 +66,24 @@ def facet_weights(
     options: MetaOptions,
     clusters: Labels = NO_CLUSTERS,
 ) -> pd.DataFrame:
-    """One row per study, part, rubric, method and criterion of the rubric that has a weight.
+    """Return one row per study, part, rubric, method and weighted criterion of the rubric.
 
-    `rubrics`: the table `criteria`. A study is taken if people graded texts by every scale of the
-    rubric that has a weight, under the same names, and gave the rubric's overall score; what the
-    rubric's judges say plays no part. Grades and overall scores are divided by the upper ends of
-    their scales, and are the means of a text's raters. Intervals draw documents again, or whole
-    `clusters` of them (labels by document).
+    `rubrics`: the table `criteria`. A study takes part if people graded texts by every weighted
+    scale of the rubric, under the same names, and gave its overall score; judges play no part.
+    Grades and overall scores are means over a text's raters, divided by the upper ends of their
+    scales. Intervals resample documents, or whole `clusters` of them (labels by document).
 
-    Overall scores that were themselves computed from the grades give back the weights of that
-    formula, with an error of 0: this says what the formula was, and not what people would weigh.
+    Overall scores that were computed from the grades give the weights of that formula, with an
+    error of 0: this shows the formula, not what people would weigh.
     """
     people = human_scores(ratings, criteria)
-    rows = [
-        {"study": str(study), "part": str(part), "rubric": str(rubric), **row}
-        for rubric, scales in rubrics.groupby("rubric", sort=True)
-        for (study, part), mine in people.groupby(["study", "part"], sort=True)
-        for key in [(str(rubric), str(study), str(part))]
-        for row in _of_study(mine, scales, criteria, options, clusters, key)
-    ]
+    rows: list[dict[str, object]] = []
+    for rubric, scales in rubrics.groupby("rubric", sort=True):
+        for (study, part), scores in people.groupby(["study", "part"], sort=True):
+            key = {"study": str(study), "part": str(part), "rubric": str(rubric)}
+            seed = str(rubric), str(study), str(part)
+            fits = _of_study(scores, scales, criteria, options, clusters, seed)
+            rows += [{**key, **row} for row in fits]
     return frame_of(rows, FACET_WEIGHTS)
 
 
@@ -94,7 +93,7 @@ def _of_study(
     criteria: Mapping[str, Criterion],
     options: MetaOptions,
     clusters: Labels,
-    key: tuple[str, ...],
+    seed: tuple[str, ...],
 ) -> Iterator[dict[str, object]]:
     scales = rubric[(rubric["kind"] == "scale") & rubric["weight"].notna()].sort_values("position")
     names, total = [*scales["criterion"]], [*rubric.loc[rubric["kind"] == OVERALL, "criterion"]]
@@ -112,56 +111,58 @@ def _of_study(
         numbered_by(documents, clusters),
         len(wide),
     )
-    given = scales["weight"].to_numpy(dtype=np.float64)
-    given = given / given.sum()
+    rubric_weights = scales["weight"].to_numpy(dtype=np.float64)
+    rubric_weights = rubric_weights / rubric_weights.sum()
     for method in get_args(Method):
         for non_negative in (False, True):
-            rng = generator(options.seed, "facet_weights", *key, method, str(non_negative))
-            shared, columns = _fitted(graded, given, method, non_negative, options, rng)
+            rng = generator(options.seed, "facet_weights", *seed, method, str(non_negative))
+            shared, columns = _fit(graded, rubric_weights, method, non_negative, options, rng)
             named = f"{method}_non_negative" if non_negative else method
             for place, name in enumerate(names):
                 weights = {column: float(values[place]) for column, values in columns.items()}
                 yield {"method": named, "criterion": name, **weights, **shared}
 
 
-def _fitted(
+def _fit(
     graded: _Graded,
-    given: Array,
+    rubric_weights: Array,
     method: Method,
     non_negative: bool,
     options: MetaOptions,
     rng: np.random.Generator,
 ) -> tuple[dict[str, object], dict[str, Array]]:
-    """What the rows of a method share, and their columns (criteria,)."""
+    """Return the values that all rows of a method share, and their columns (criteria,)."""
     used = np.isfinite(graded.shares).all(axis=1) | (method != "complete")
     overall, shares = graded.overall[used], graded.shares[used]
     n_documents, cluster = np.unique(graded.document[used]).size, numbered(graded.cluster[used])
     size = (1, int(cluster.max(initial=-1)) + 1)
-    drawn = draw(size, resample="documents", n=options.resamples, rng=rng).documents
+    draws = draw(size, resample="documents", n=options.resamples, rng=rng).documents
     once = np.ones((1, len(cluster)))
     weights = fit(overall, shares, once, method, non_negative=non_negative)[0]
-    again = fit(overall, shares, drawn[:, cluster], method, non_negative=non_negative)
+    resampled = fit(overall, shares, draws[:, cluster], method, non_negative=non_negative)
     (number,) = worth(np.ones((len(cluster), 1), dtype=bool), cluster)
-    low, high = expanded_percentiles(again, float(number), options.confidence)
-    free = len(given) - (method != "complete")  # of ratios one is given by the others
+    low, high = expanded_percentiles(resampled, float(number), options.confidence)
+    free = len(rubric_weights) - (method != "complete")  # ratios have one weight less to fit
     error = mean_squared_error(overall, shares, weights, method)
     shared: dict[str, object] = {
         "mse": error if len(overall) > free else np.nan,  # else any scores fit
-        "mse_given": mean_squared_error(overall, shares, given, method),
+        "mse_given": mean_squared_error(overall, shares, rubric_weights, method),
         "n": len(overall),
         "n_missing": graded.n_rated - len(overall),
         "n_documents": n_documents,
-        "n_resamples": int(np.count_nonzero(np.isfinite(again).all(axis=1))),
+        "n_resamples": int(np.count_nonzero(np.isfinite(resampled).all(axis=1))),
     }
-    return shared, {"weight": weights, "low": low, "high": high, "given": given}
+    return shared, {"weight": weights, "low": low, "high": high, "given": rubric_weights}
 
 
 ANALYSIS = Analysis(
     (FACET_WEIGHTS,),
-    lambda of: (
+    lambda run: (
         []
-        if of.rubrics is None
-        else [facet_weights(of.ratings, of.criteria, of.rubrics, of.options, of.groups.clusters)]
+        if run.rubrics is None
+        else [
+            facet_weights(run.ratings, run.criteria, run.rubrics, run.options, run.groups.clusters)
+        ]
     ),
     Page(
         "Weights of the criteria",

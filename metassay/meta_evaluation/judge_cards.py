@@ -1,7 +1,6 @@
-"""The tables `judge_cards`, `calibration` and `corrected`: what a judge on all texts is worth.
+"""Compare a judge's pass or fail with people's, and correct systems' means by people's ratings.
 
-A card has a judge's pass or fail of texts beside people's; `corrected` a system's true mean from a
-metric on all its texts and people on some.
+Tables `judge_cards`, `calibration` and `corrected`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ import pandas as pd
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, frame_of, generator, matrix
+from metassay.meta_evaluation.study import MetricScores, Study, frame_of, generator, matrix
 from metassay.statistics.classification import Calibration, auroc, calibration, judge_card
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.shares import (
@@ -52,84 +51,85 @@ CORRECTED = table(
 )
 
 Row = dict[str, object]
-Numbers = dict[str, Estimate]  # by statistic
+Estimates = dict[str, Estimate]  # by statistic
 
 
-class Judged(NamedTuple):
-    """Every text that a judge or people judged."""
+class Judgments(NamedTuple):
+    """Judgments of every text that a judge or people judged, as arrays (texts,)."""
 
-    judge: Array  # 0 to 1: from the threshold on a pass; NaN without a judgment
+    judge: Array  # 0 to 1: a pass from the threshold on; NaN without a judgment
     people: Array  # 0 or 1; NaN where there is no right answer
-    cluster: Clusters  # texts of one number are alike
+    cluster: Clusters  # equal numbers for texts that are alike
     n_split: int  # texts without a right answer because half of their raters pass them
-    probability: Array | None  # of passing, 0 to 1, NaN where there is none; None without any
-    thresholded: bool  # whether the threshold made passes and fails of `judge`
+    probability: Array | None  # of passing, 0 to 1, NaN where missing; None if all are missing
+    thresholded: bool  # whether the threshold turns `judge` into passes and fails
 
 
 def card(
-    judged: Judged, options: MetaOptions, key: Sequence[str], more: Mapping[str, Estimate]
+    judgments: Judgments, options: MetaOptions, key: Sequence[str], more: Estimates
 ) -> tuple[list[Row], list[Row]]:
-    """Rows of the card and of its bins, without their key and recipe.
+    """Return the rows of a judge's card and of its calibration bins, without key and recipe.
 
-    `key` seeds what is drawn; `more` has further numbers of the card.
+    `key` seeds the random numbers; `more` has further statistics of the card.
     """
-    rows, found = {**numbers(judged, options, key), **more}, None
-    if judged.probability is not None:
-        sure, p, y, of = options.confidence, judged.probability, judged.people, judged.cluster
+    statistics, curve = {**estimates(judgments, options, key), **more}, None
+    judge, people, cluster, *_, p, _ = judgments
+    if p is not None:
         rng = generator(options.seed, "calibration", *key)
-        found = calibration(p, y, confidence=sure, rng=rng, cluster=of)
-        rows |= {name: getattr(found, name) for name in ("brier", "bias", "ece", "ece_by_chance")}
-        rows["auroc"] = auroc(p, y, confidence=sure, cluster=of)
+        curve = calibration(p, people, confidence=options.confidence, rng=rng, cluster=cluster)
+        names = ("brier", "bias", "ece", "ece_by_chance")
+        statistics |= {name: getattr(curve, name) for name in names}
+        statistics["auroc"] = auroc(p, people, confidence=options.confidence, cluster=cluster)
     shared = {
-        "n_judged": int(np.count_nonzero(np.isfinite(judged.judge))),
-        "n_missing": int(np.count_nonzero(np.isnan(judged.judge) & np.isfinite(judged.people))),
-        "n_split": judged.n_split,
-        "threshold": options.threshold if judged.thresholded else np.nan,
+        "n_judged": int(np.count_nonzero(np.isfinite(judge))),
+        "n_missing": int(np.count_nonzero(np.isnan(judge) & np.isfinite(people))),
+        "n_split": judgments.n_split,
+        "threshold": options.threshold if judgments.thresholded else np.nan,
     }
-    made: list[Row] = [
+    rows: list[Row] = [
         {
             "statistic": name,
-            **rows[name]._asdict(),
+            **statistics[name]._asdict(),
             **shared,
             "width": options.label_width if name.startswith("labels_") else np.nan,
         }
         for name in CARD_STATISTICS
-        if name in rows
+        if name in statistics
     ]
-    return made, _bins(found) if found is not None else []
+    return rows, _bins(curve) if curve is not None else []
 
 
-def numbers(judged: Judged, options: MetaOptions, key: Sequence[str]) -> Numbers:
-    """Every number that passes and fails alone give."""
-    judge, people, cluster = judged.judge, judged.people, judged.cluster
-    asked = {"confidence": options.confidence, "threshold": options.threshold}
+def estimates(judgments: Judgments, options: MetaOptions, key: Sequence[str]) -> Estimates:
+    """Return every statistic that needs no probabilities."""
+    judge, people, cluster = judgments[:3]
+    shared = {"confidence": options.confidence, "threshold": options.threshold}
     rng = generator(options.seed, "judge_card", *key)
-    found = judge_card(judge, people, rng=rng, cluster=cluster, **asked)
-    counts = found[:4]
-    n, worth = sum(counts), found.estimates["agreement"].n_effective
-    made = {
+    numbers = judge_card(judge, people, rng=rng, cluster=cluster, **shared)
+    counts = numbers[:4]
+    n, worth = sum(counts), numbers.estimates["agreement"].n_effective
+    statistics = {
         name: Estimate(float(count), np.nan, np.nan, n, worth)
         for name, count in zip(CARD_STATISTICS[:4], counts, strict=True)
     }
-    made |= found.estimates
+    statistics |= numbers.estimates
     rng = generator(options.seed, "pass_rates", *key)
-    rates = pass_rates(judge, people, rng=rng, cluster=cluster, **asked)
-    made |= {f"{name}_pass_rate": rate for name, rate in rates._asdict().items()}
-    needed = labels_needed(judge, people, width=options.label_width, cluster=cluster, **asked)
+    rates = pass_rates(judge, people, rng=rng, cluster=cluster, **shared)
+    statistics |= {f"{name}_pass_rate": rate for name, rate in rates._asdict().items()}
+    needed = labels_needed(judge, people, width=options.label_width, cluster=cluster, **shared)
     for name, labels in needed._asdict().items():
-        made[f"labels_{name}"] = Estimate(labels, np.nan, np.nan, n, worth)
-    return made
+        statistics[f"labels_{name}"] = Estimate(labels, np.nan, np.nan, n, worth)
+    return statistics
 
 
-def _bins(found: Calibration) -> list[Row]:
+def _bins(curve: Calibration) -> list[Row]:
     return [
         {
             "bin": place,
-            **{name: getattr(one, name) for name in ("lowest", "highest", "mean")},
-            "passed": one.passed.value,
-            **{name: getattr(one.passed, name) for name in ("low", "high", "n")},
+            **{name: getattr(bin_, name) for name in ("lowest", "highest", "mean")},
+            "passed": bin_.passed.value,
+            **{name: getattr(bin_.passed, name) for name in ("low", "high", "n")},
         }
-        for place, one in enumerate(found.bins)
+        for place, bin_ in enumerate(curve.bins)
     ]
 
 
@@ -139,68 +139,67 @@ UNIT = "text"  # ratings.unit where a text as a whole was judged
 def judge_cards(
     scores: pd.DataFrame,
     ratings: pd.DataFrame,
-    found: Sequence[Study],
+    studies: Sequence[Study],
     criteria: Mapping[str, Criterion],
     options: MetaOptions,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The two tables: one card per study of pass or fail and metric that passes or fails texts.
+    """Return `judge_cards` and `calibration` of every study and metric that passes or fails texts.
 
-    People pass or fail where the criterion's ends are 0 and 1, they rated whole texts (not claims
-    or pairs), and each rater gave each text 0 or 1. A text passes if more than half of its raters
-    pass it; one that half of them pass is left out and counted. Where less is better, 1 is a fail.
+    People pass or fail texts where the criterion's ends are 0 and 1, they rated whole texts (not
+    claims or pairs), and each rating is 0 or 1. A text passes if more than half of its raters pass
+    it; a text with a split vote is left out and counted. Where less is better, 1 is a fail.
 
-    A metric passes or fails where its scores are 0 and 1 alone. Scores between 0 and 1 are
-    probabilities of passing only if they come from a judge that was asked about the text as a whole
-    (`n_expected` is 1): a share of claims is none, nor is ROUGE. Other metrics have no card.
+    A metric passes or fails texts where its scores are 0 and 1 alone. Scores between 0 and 1 are
+    probabilities of passing only if they come from a judge of the text as a whole (`n_expected` is
+    1): a share of claims is none, nor is ROUGE. Other metrics have no card.
 
-    All systems of the study are in one card; texts of one document count as alike. All scored texts
-    of these systems are judged; the rated ones are taken for a random sample of them.
+    A card is of all systems of the study; texts of one document count as alike. The rated texts are
+    assumed to be a random sample of all scored texts of these systems.
     """
     cards: list[Row] = []
     bins: list[Row] = []
     by_metric = _by_metric(scores)
-    for study in found:
-        if not _pass_or_fail(study, ratings, criteria[study.criterion]):
+    for study in studies:
+        if not _is_pass_or_fail(study, ratings, criteria[study.criterion]):
             continue
-        for measured in study.directed:
-            texts = _texts(_of_metric(by_metric, study, measured), study, measured)
-            if texts is None:
+        for metric in study.directed:
+            judgments = _judgments(_of_metric(by_metric, study, metric), study, metric)
+            if judgments is None:
                 continue
-            key: Row = {**study.key, **measured.key}
-            last: Row = {"recipe": measured.recipe}
-            made, reliability = card(texts, options, [str(name) for name in key.values()], {})
-            cards += [{**key, **row, **last} for row in made]
-            bins += [{**key, **row, **last} for row in reliability]
+            key = {**study.key, **metric.key}
+            rows, bin_rows = card(judgments, options, [*key.values()], {})
+            cards += [{**key, **row, "recipe": metric.recipe} for row in rows]
+            bins += [{**key, **row, "recipe": metric.recipe} for row in bin_rows]
     return frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION)
 
 
-def _pass_or_fail(study: Study, ratings: pd.DataFrame, criterion: Criterion) -> bool:
+def _is_pass_or_fail(study: Study, ratings: pd.DataFrame, criterion: Criterion) -> bool:
     if (criterion.low, criterion.high) != (0.0, 1.0):
         return False
-    mine = (ratings[list(study.key)] == list(study.key.values())).all(axis=1)
-    if not (ratings.loc[mine, "unit"] == UNIT).all():
+    of_study = (ratings[list(study.key)] == list(study.key.values())).all(axis=1)
+    if not (ratings.loc[of_study, "unit"] == UNIT).all():
         return False
     return bool(np.isin(study.raters[np.isfinite(study.raters)], (0.0, 1.0)).all())
 
 
-def _texts(mine: pd.DataFrame, study: Study, measured: Measured) -> Judged | None:
-    mine = mine[mine["author"].isin(study.systems)]
-    by = pd.MultiIndex.from_frame(mine[["doc_id", "author"]].astype(str))
-    score = pd.Series(mine["value"].to_numpy(dtype=np.float64), index=by).dropna()
+def _judgments(scores: pd.DataFrame, study: Study, metric: MetricScores) -> Judgments | None:
+    scores = scores[scores["author"].isin(study.systems)]
+    by = pd.MultiIndex.from_frame(scores[["doc_id", "author"]].astype(str))
+    score = pd.Series(scores["value"].to_numpy(dtype=np.float64), index=by).dropna()
     probable = not score.isin((0.0, 1.0)).all()
-    asked_whole = measured.judge != NO_JUDGE and bool((mine["n_expected"] == 1).all())
-    if score.empty or not score.between(0.0, 1.0).all() or (probable and not asked_whole):
+    of_whole = metric.judge != NO_JUDGE and bool((scores["n_expected"] == 1).all())
+    if score.empty or not score.between(0.0, 1.0).all() or (probable and not of_whole):
         return None
     rated = pd.DataFrame(study.human.T, index=study.documents.astype(str), columns=study.systems)
     human = rated.rename_axis(index="doc_id", columns="author").stack().dropna()
-    every = score.index.union(human.index, sort=True)
-    judge = score.reindex(every).to_numpy()
-    people = human.reindex(every).to_numpy()
+    texts = score.index.union(human.index, sort=True)
+    judge = score.reindex(texts).to_numpy()
+    people = human.reindex(texts).to_numpy()
     split = people == 0.5
     passed = np.where(np.isnan(people) | split, np.nan, people > 0.5)
-    document, _ = pd.factorize(every.get_level_values(0))
-    passing = 1.0 - judge if measured.better == "lower" else judge
-    return Judged(
+    document, _ = pd.factorize(texts.get_level_values(0))
+    passing = 1.0 - judge if metric.better == "lower" else judge
+    return Judgments(
         passing,
         1.0 - passed if study.better == "lower" else passed,
         document.astype(np.intp),
@@ -210,30 +209,31 @@ def _texts(mine: pd.DataFrame, study: Study, measured: Measured) -> Judged | Non
     )
 
 
-def corrected(scores: pd.DataFrame, found: Sequence[Study], options: MetaOptions) -> pd.DataFrame:
-    """Per study, compared metric and rated system: the mean that people would give all its texts.
+def correct_means(
+    scores: pd.DataFrame, studies: Sequence[Study], options: MetaOptions
+) -> pd.DataFrame:
+    """Estimate the mean that people would give all texts of each study, compared metric and system.
 
-    "All its texts" are those in the study's part that the metric scored by the recipe of the rated
-    ones, and the rated ones. The estimate is on the criterion's own scale. A metric that falls
-    where people rise, though both say that more is better, gets weight 0, which leaves people's
-    mean. Both methods assume that the rated texts are a random sample of all texts of the system,
-    and that documents are independent. Where the texts were picked (the hardest, the longest),
-    neither interval covers.
+    All texts are the rated texts and those of the study's part that the metric scored by the same
+    recipe. The estimate is on the criterion's scale. A metric that falls where people rise, though
+    more of both is better, gets weight 0, which leaves people's mean. Both methods assume that the
+    rated texts are a random sample of all texts of the system, and that documents are independent.
+    Where texts were selected (the hardest, the longest), neither interval covers.
     """
     rows: list[Row] = []
     by_metric = _by_metric(scores)
-    for study in found:
-        for measured in study.compared(options):
-            mine = _of_metric(by_metric, study, measured)
-            documents = study.documents.union(pd.Index(mine["doc_id"].unique()), sort=True)
-            scored = matrix(mine, study.systems, documents)
+    for study in studies:
+        for metric in study.compared(options):
+            of_metric = _of_metric(by_metric, study, metric)
+            documents = study.documents.union(pd.Index(of_metric["doc_id"].unique()), sort=True)
+            scored = matrix(of_metric, study.systems, documents)
             rated = np.full(scored.shape, np.nan)
             rated[:, documents.get_indexer(study.documents)] = study.human
             for author, judge, human in zip(study.systems, scored, rated, strict=True):
-                sign = 1.0 if measured.better == study.better else -1.0
+                sign = 1.0 if metric.better == study.better else -1.0
                 for row in _corrections(judge, human, sign, options.confidence):
-                    key = {**study.key, **measured.key, "author": author}
-                    rows.append({**key, **row, "recipe": measured.recipe})
+                    key = {**study.key, **metric.key, "author": author}
+                    rows.append({**key, **row, "recipe": metric.recipe})
     return frame_of(rows, CORRECTED)
 
 
@@ -241,12 +241,12 @@ _ByMetric = dict[tuple[str, ...], pd.DataFrame]
 
 
 def _by_metric(scores: pd.DataFrame) -> _ByMetric:
-    each = scores.groupby(["part", "metric", "judge", "recipe"], observed=True)
-    return {(): scores[:0], **{tuple(map(str, key)): rows for key, rows in each}}
+    groups = scores.groupby(["part", "metric", "judge", "recipe"], observed=True)
+    return {(): scores[:0], **{tuple(map(str, key)): rows for key, rows in groups}}
 
 
-def _of_metric(by_metric: _ByMetric, study: Study, measured: Measured) -> pd.DataFrame:
-    key = study.part, *measured.key.values(), measured.recipe
+def _of_metric(by_metric: _ByMetric, study: Study, metric: MetricScores) -> pd.DataFrame:
+    key = study.part, *metric.key.values(), metric.recipe
     return by_metric.get(key, by_metric[()])  # scores of single statements are in no table
 
 
@@ -273,7 +273,7 @@ def _corrections(judge: Array, human: Array, sign: float, confidence: float) -> 
 
 OF_SYSTEMS = Analysis(
     (CORRECTED,),
-    lambda of: [corrected(of.scores, of.studies, of.options)],
+    lambda run: [correct_means(run.scores, run.studies, run.options)],
     Page(
         "Corrected means",
         """
@@ -286,7 +286,7 @@ OF_SYSTEMS = Analysis(
 )
 ANALYSIS = Analysis(
     (JUDGE_CARDS, CALIBRATION),
-    lambda of: judge_cards(of.scores, of.ratings, of.studies, of.criteria, of.options),
+    lambda run: judge_cards(run.scores, run.ratings, run.studies, run.criteria, run.options),
     Page(
         "Judges that pass or fail",
         """

@@ -1,4 +1,4 @@
-"""Which systems and documents of a study belong together: as given, and as the data show it."""
+"""Group the systems and documents of a study that belong together, by labels or by the data."""
 
 import json
 import re
@@ -27,7 +27,7 @@ from metassay.statistics.layout import (
 )
 
 SURE, SUSPICIOUS = 5.0, 3.5  # standard deviations by which documents clump beyond chance
-CHANCE = 0.01  # of names that begin alike and mean nothing
+CHANCE = 0.01  # significance level for documents whose names begin alike
 _ASK = (
     "If you know which documents are of one topic, source or patient, say so by `cluster`: it names"
     " a column of a file, or an attribute of a benchmark's sources. If each document stands for"
@@ -40,7 +40,7 @@ Labels = Mapping[str, str]
 
 
 class Groups(NamedTuple):
-    """What the user knows of documents and systems; what has no label belongs to nothing else."""
+    """The user's labels of documents and systems; without a label, each is its own group."""
 
     strata: Labels  # by document
     clusters: Labels
@@ -50,17 +50,17 @@ class Groups(NamedTuple):
 NO_GROUPS = Groups({}, {}, {})
 
 
-class Found(NamedTuple):
-    """A layout, what the strata are called, and what was found that the user did not give."""
+class Grouping(NamedTuple):
+    """A layout, the names of its strata, and sentences on groups that the user did not label."""
 
     layout: Layout
     strata: tuple[str, ...]
-    dealt_with: tuple[str, ...]  # sentences
-    suspected: tuple[str, ...]  # sentences that ask for a column
+    dealt_with: tuple[str, ...]
+    suspected: tuple[str, ...]  # these ask for a column
 
 
-class Told(NamedTuple):
-    """Sentences as they come."""
+class Findings(NamedTuple):
+    """The sentences of a grouping, collected."""
 
     dealt_with: list[str]
     suspected: list[str]
@@ -73,78 +73,81 @@ def layout_of(
     metrics: Sequence[Array],
     groups: Groups,
     rng: np.random.Generator,
-) -> Found:
-    """The layout of one study: (systems, documents) matrices `human` and `metrics`.
+) -> Grouping:
+    """Find the layout of a study from (systems, documents) matrices `human` and `metrics`.
 
-    What is given counts. Beside it, documents and systems with the same scores throughout belong
-    together. Where nothing is given, unconnected sets of systems and documents are strata, and
-    near-copies of systems families; clusters are documents whose names begin alike, neighbours in
-    the order of names, or groups with like scores, if scores and ratings show it.
+    The user's labels always count. So do documents, and systems, whose scores are all equal. Where
+    there are no labels, unconnected sets of systems and documents are strata, and near-copies of
+    systems are families. Clusters are documents whose names begin alike, neighbours in the order of
+    names, or groups with similar scores, if scores and ratings show it.
     """
-    told = Told([], [])
+    findings = Findings([], [])
     scores = np.stack(metrics) if metrics else np.empty((0, *human.shape))
-    stratum, names = _strata(systems, documents, human, groups, told)
-    family = _families(systems, human, scores, groups, told)
+    stratum, names = _strata(systems, documents, human, groups, findings)
+    family = _families(systems, human, scores, groups, findings)
     equal = doubles(scores) if metrics else np.arange(len(documents))
-    _say_equal(documents, equal, "documents", told)
+    _report_equal(documents, equal, "documents", findings)
     if groups.clusters:
-        own = numbered_by(documents, groups.clusters)
+        cluster = numbered_by(documents, groups.clusters)
     else:
         plain = Layout(stratum, np.arange(len(documents)), family)
-        sides = [plain.less_strata(one) for one in (human, *metrics)]
-        own = _clusters(documents, sides, stratum, equal, rng, told)
-    # A cluster lies in one stratum: what two strata share is two.
-    own = numbered(own * (int(stratum.max(initial=0)) + 1) + stratum)
-    layout = Layout(stratum, joined(own, equal), family)
-    return Found(layout, names, tuple(told.dealt_with), tuple(told.suspected))
+        sides = [plain.less_strata(side) for side in (human, *metrics)]
+        cluster = _clusters(documents, sides, stratum, equal, rng, findings)
+    # A cluster that two strata share becomes two clusters.
+    cluster = numbered(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
+    layout = Layout(stratum, joined(cluster, equal), family)
+    return Grouping(layout, names, *map(tuple, findings))
 
 
 def _strata(
-    systems: Sequence[str], documents: Sequence[str], human: Array, groups: Groups, told: Told
+    systems: Sequence[str],
+    documents: Sequence[str],
+    human: Array,
+    groups: Groups,
+    findings: Findings,
 ) -> tuple[Index, tuple[str, ...]]:
     if groups.strata:
-        labels = [groups.strata.get(one, "") for one in documents]
-        found = numbered(labels)
-        first = np.unique(found, return_index=True)[1]
-        return found, tuple(labels[place] or "no label" for place in first)
+        labels = [groups.strata.get(document, "") for document in documents]
+        stratum = numbered(labels)
+        first = np.unique(stratum, return_index=True)[1]
+        return stratum, tuple(labels[place] or "no label" for place in first)
     present = np.isfinite(human)
     of_system, of_document = blocks_of(present)
     size = np.bincount(of_system, minlength=int(of_document.max(initial=0)) + 1)
     texts = np.bincount(of_document, minlength=size.size)
     whole = (size[of_document] > 1) & (texts[of_document] > 1)
-    # What no block of two systems and two documents has is a stratum of single texts.
-    found = numbered(np.where(whole, of_document, -1))
-    n = int(found.max(initial=0)) + 1
+    # Texts outside every block of two systems and two documents share a stratum of single texts.
+    stratum = numbered(np.where(whole, of_document, -1))
+    n = int(stratum.max(initial=0)) + 1
     if n == 1 or not whole.any():
         return np.zeros(len(documents), dtype=np.intp), ("",)
-    names, each = [], []
-    for one in range(n):
-        mine = [systems[i] for i in np.flatnonzero(present[:, found == one].any(axis=1))]
-        several = f"{', '.join(mine[:3])} and {len(mine) - 3} more"
-        names.append(", ".join(mine) if len(mine) <= 4 else several)
-        each.append(f"{len(mine)} systems on {np.count_nonzero(found == one):,} documents")
-    told.dealt_with.append(
-        f"The texts fall into {n} sets that share no system and no document ({'; '.join(each)})."
+    names, sizes = [], []
+    for number in range(n):
+        members = [systems[i] for i in np.flatnonzero(present[:, stratum == number].any(axis=1))]
+        several = f"{', '.join(members[:3])} and {len(members) - 3} more"
+        names.append(", ".join(members) if len(members) <= 4 else several)
+        sizes.append(f"{len(members)} systems on {np.count_nonzero(stratum == number):,} documents")
+    findings.dealt_with.append(
+        f"The texts fall into {n} sets that share no system and no document ({'; '.join(sizes)})."
         " Correlations are of what varies within each set, averaged over the sets."
     )
-    return found, tuple(names)
+    return stratum, tuple(names)
 
 
 def _families(
-    systems: Sequence[str], human: Array, scores: Array, groups: Groups, told: Told
+    systems: Sequence[str], human: Array, scores: Array, groups: Groups, findings: Findings
 ) -> Index:
     equal = doubles(scores.transpose(0, 2, 1)) if len(scores) else np.arange(len(systems))
-    _say_equal(systems, equal, "systems", told)
+    _report_equal(systems, equal, "systems", findings)
     if groups.families:
-        own = numbered_by(systems, groups.families)
-        return joined(own, equal)
+        return joined(numbered_by(systems, groups.families), equal)
     alike = near_copies([human, *scores])
     if np.unique(alike).size < np.unique(equal).size:
         listed = "; ".join(
-            " and ".join(shown(systems[i]) for i in np.flatnonzero(alike == one))
-            for one in np.flatnonzero(np.bincount(alike) > 1)
+            " and ".join(shown(systems[i]) for i in np.flatnonzero(alike == number))
+            for number in np.flatnonzero(np.bincount(alike) > 1)
         )
-        told.dealt_with.append(
+        findings.dealt_with.append(
             f"Systems go up and down with the same documents, as versions of one system do:"
             f" {listed}. They count as one. If each stands for itself, say so by `family`, which"
             " names a column of a file (the systems' own), or by a benchmark's `families`."
@@ -158,29 +161,31 @@ def _clusters(
     stratum: Index,
     equal: Index,
     rng: np.random.Generator,
-    told: Told,
+    findings: Findings,
 ) -> Index:
-    """Documents that scores and ratings (`sides`, people first) show to be alike."""
-    for found in (
-        _named_alike(documents, sides, told),
-        _neighbours(documents, sides, stratum, told),
-        _alike(sides, equal, rng, told),
+    """Cluster documents that scores and ratings (`sides`, people first) show to be alike."""
+    for cluster in (
+        _named_alike(documents, sides, findings),
+        _neighbours(documents, sides, stratum, findings),
+        _alike(sides, equal, rng, findings),
     ):
-        if found is not None:
-            return found
+        if cluster is not None:
+            return cluster
     return np.arange(len(documents))
 
 
-def _named_alike(documents: Sequence[str], sides: Sequence[Array], told: Told) -> Index | None:
-    group = numbered([_LAST_NUMBER.sub("", one) for one in documents])
+def _named_alike(
+    documents: Sequence[str], sides: Sequence[Array], findings: Findings
+) -> Index | None:
+    group = numbered([_LAST_NUMBER.sub("", name) for name in documents])
     size = np.bincount(group)
     if not 1 < size.size <= len(documents) / 2 or size[size > 1].sum() < 0.8 * len(documents):
         return None
     people, *metrics = sides
-    by_metric = min((differ_by_group(one, group) for one in metrics), default=1.0)
+    by_metric = min((differ_by_group(metric, group) for metric in metrics), default=1.0)
     if differ_by_group(people, group) > CHANCE or by_metric > CHANCE / max(1, len(metrics)):
         return None
-    told.dealt_with.append(
+    findings.dealt_with.append(
         f"The documents' names begin in {size.size} ways, and documents whose names begin alike"
         f" have similar scores and ratings. They count as one. {_ASK}"
     )
@@ -188,20 +193,20 @@ def _named_alike(documents: Sequence[str], sides: Sequence[Array], told: Told) -
 
 
 def _neighbours(
-    documents: Sequence[str], sides: Sequence[Array], stratum: Index, told: Told
+    documents: Sequence[str], sides: Sequence[Array], stratum: Index, findings: Findings
 ) -> Index | None:
     order = np.array(sorted(range(len(documents)), key=lambda i: _natural(documents[i])), np.intp)
     blocks, drifts = np.arange(len(documents)), False
-    for one in np.unique(stratum):
-        mine = order[stratum[order] == one]
-        people, *metrics = (side[:, mine] for side in sides)
+    for number in np.unique(stratum):
+        members = order[stratum[order] == number]
+        people, *metrics = (side[:, members] for side in sides)
         if order_shows(people, metrics).any():
-            block = in_blocks(mine.size)
-            blocks[mine] = mine[np.searchsorted(block, block)]
+            block = in_blocks(members.size)
+            blocks[members] = members[np.searchsorted(block, block)]
             drifts = True
     if not drifts:
         return None
-    told.dealt_with.append(
+    findings.dealt_with.append(
         "Scores and ratings drift with the order of the documents' names. Neighbours count as one:"
         f" {np.unique(blocks).size} blocks. {_ASK}"
     )
@@ -209,47 +214,47 @@ def _neighbours(
 
 
 def _alike(
-    sides: Sequence[Array], equal: Index, rng: np.random.Generator, told: Told
+    sides: Sequence[Array], equal: Index, rng: np.random.Generator, findings: Findings
 ) -> Index | None:
-    first = np.unique(equal, return_index=True)[1]  # doubles clump, and are known
-    found = clumps([side[:, first] for side in sides], rng)
-    groups = int(found.number.max(initial=-1)) + 1
-    if found.beyond > SURE:
-        told.dealt_with.append(
+    first = np.unique(equal, return_index=True)[1]  # equal documents would clump
+    group = clumps([side[:, first] for side in sides], rng)
+    groups = int(group.number.max(initial=-1)) + 1
+    if group.beyond > SURE:
+        findings.dealt_with.append(
             f"Documents fall into {groups} groups with similar scores, far beyond chance, as those"
             f" of a few topics or sources do. Each group counts as one. {_ASK}"
         )
-        return found.number[equal]
-    if found.beyond > SUSPICIOUS:
-        told.suspected.append(
+        return group.number[equal]
+    if group.beyond > SUSPICIOUS:
+        findings.suspected.append(
             "Documents may fall into groups with similar scores, as documents of a few topics or"
             f" sources do. {_ASK} Without it, a metric can look good that only knows the topic."
         )
     return None
 
 
-def _say_equal(names: Sequence[str], number: Index, what: str, told: Told) -> None:
-    again = np.bincount(number)
-    n = int(again[again > 1].sum())
+def _report_equal(names: Sequence[str], number: Index, what: str, findings: Findings) -> None:
+    size = np.bincount(number)
+    n = int(size[size > 1].sum())
     if n:
-        first = [names[i] for i in np.flatnonzero(number == np.argmax(again > 1))[:2]]
-        told.dealt_with.append(
+        first = [names[i] for i in np.flatnonzero(number == np.argmax(size > 1))[:2]]
+        findings.dealt_with.append(
             f"{n:,} of {len(names):,} {what} have exactly the scores of another one, such as"
             f" {' and '.join(map(shown, first))}. Those with equal scores count as one."
         )
 
 
 def _natural(name: str) -> tuple[tuple[int, str], ...]:  # d2 before d10
-    return tuple((int(one), "") if one.isdecimal() else (-1, one) for one in _DIGITS.split(name))
+    return tuple((int(s), "") if s.isdecimal() else (-1, s) for s in _DIGITS.split(name))
 
 
 def groups_of(
     design: Design, sources: pd.DataFrame, authors: Collection[str], where: str
 ) -> Groups:
-    """What a benchmark's `design` says, from the attributes of its sources.
+    """Return the groups of a benchmark's `design`, by the attributes of its sources.
 
-    `authors`: the systems that were rated. Raises BadInput, led by `where`, for an attribute that
-    no source has, and for a system that nobody rated.
+    `authors`: the rated systems. Raises BadInput, with `where` first, for an attribute that no
+    source has, and for a system that nobody rated.
     """
     problems: list[str] = []
     labels = {
@@ -265,29 +270,29 @@ def groups_of(
 
 
 def cluster_labels(design: Design, sources: pd.DataFrame, where: str) -> dict[str, str]:
-    """Documents -> the cluster that the user's `design` says they are of; errors as `groups_of`."""
+    """Return the cluster of each document by the user's `design`; errors as in `groups_of`."""
     problems: list[str] = []
-    found = _attribute(sources, design.cluster, f"{where} > cluster", problems)
+    clusters = _attribute(sources, design.cluster, f"{where} > cluster", problems)
     raise_problems(problems)
-    return found
+    return clusters
 
 
 def _attribute(sources: pd.DataFrame, name: str, where: str, problems: list[str]) -> dict[str, str]:
     if not name:
         return {}
     if name == "doc_id":
-        return {one: one for one in sources["doc_id"].astype(str)}
-    found, there = {}, set()
-    for document, written in zip(sources["doc_id"], sources["attributes"], strict=True):
-        attributes = {} if pd.isna(written) else json.loads(written)
-        there |= set(attributes)
+        return {document: document for document in sources["doc_id"].astype(str)}
+    values, names = {}, set()
+    for document, text in zip(sources["doc_id"], sources["attributes"], strict=True):
+        attributes = {} if pd.isna(text) else json.loads(text)
+        names |= set(attributes)
         value = attributes.get(name)
         if value is not None:
-            found[str(document)] = value if isinstance(value, str) else json.dumps(value)
-    if not found:
-        listed = ", ".join(shown(one) for one in sorted(there)[:10]) or "none at all"
+            values[str(document)] = value if isinstance(value, str) else json.dumps(value)
+    if not values:
+        listed = ", ".join(shown(other) for other in sorted(names)[:10]) or "none at all"
         problems.append(
             f"{where}: no source has the attribute {shown(name)}; there are: {listed}. Correct the"
             " name, or add the attribute to the sources"
         )
-    return found
+    return values

@@ -1,4 +1,4 @@
-"""What params.yaml > meta_evaluation and > certification may say."""
+"""Options of params.yaml > meta_evaluation and > certification."""
 
 from typing import Literal
 
@@ -8,13 +8,12 @@ from metassay.core.options import Confidence, Draws, Options, Seed, Share
 from metassay.statistics.limits import LARGEST
 from metassay.tables.names import base_metric
 
-# Confounds, also for pages, which would otherwise load the statistics for these words.
-# Those of statements alone come last.
+# Names that pages need without loading the statistics. Confounds of statements alone come last.
 MEASURED = ("coverage", "density", "words", "aligned_passages", "unread")
 SYSTEM = "system"  # the confound that is no metric: who wrote the text
 ANY_SHAPE = "partial_of_any_shape"  # the statistic of `confounds` that verdicts rest on
 BELOW_OTHERS = "spearman_below_others"  # the coefficient that names raters who agree less
-VANISHES = 0.5  # what is left is tested where so much of a correlation goes with a confound
+VANISHES = 0.5  # share of a correlation; if a confound takes more, the rest is tested
 
 
 class MetaOptions(Options):
@@ -22,15 +21,15 @@ class MetaOptions(Options):
 
     `compared`: the metrics, by name (then of any judge and alignment) or by label (`claim_recall
     (lexical)`), that are tested against each other, combined into ensembles and searched for
-    disagreements; those that a benchmark does not have are passed over.
+    disagreements; names that a benchmark does not have are ignored.
     `permutations`: how many permutations and resamples those tests draw, and how many orders the
-    exact tests of the certificates try; with too few of them no p can stay small when it is
-    adjusted for all the others. `resample`: what those tests of metric against metric exchange.
-    `confounds`: further metrics that may be behind a correlation.
-    `digits`: the significant digits that scores and ratings have; with 17 they count as written,
-    with 12 those are ties that differ only by how a computer rounds.
+    exact tests of the certificates try; with too few, no adjusted p can be small. `resample`: what
+    tests of metric against metric exchange.
+    `confounds`: further metrics that can explain a correlation.
+    `digits`: significant digits of scores and ratings; with 17 they count as written, with 12
+    values that differ by rounding alone are ties.
     `threshold`: the probability of passing from which a judge's card counts a text as passed.
-    `label_width`: the width of an interval for which the card says how many labels it takes.
+    `label_width`: the width of the interval for which the card gives the number of labels needed.
     """
 
     resamples: Draws
@@ -51,7 +50,7 @@ class MetaOptions(Options):
     draw: Literal["largest", "uniform"] = "largest"
 
     def is_primary(self, metric: str, label: str) -> bool:
-        """Whether it was named before anybody looked; `label` has its judge too."""
+        """Whether a metric was chosen before seeing the data; `label` has its judge too."""
         return self.primary is not None and self.primary in (metric, label)
 
     def compares(self, metric: str, label: str) -> bool:
@@ -59,16 +58,16 @@ class MetaOptions(Options):
         return bool({metric, label, base_metric(metric)} & set(self.compared))
 
     def rank(self, metric: str, label: str) -> tuple[int, str]:
-        """Its place in `compared`: what comes first there goes first into ensembles."""
+        """A metric's place in `compared`, which is its priority for ensembles."""
         names = (label, metric, base_metric(metric))
         return min(self.compared.index(name) for name in names if name in self.compared), label
 
 
 class CertificationOptions(Options):
-    """What makes a verdict of the numbers; another choice here changes no number.
+    """How verdicts follow from the numbers; these options change no number.
 
-    `useful`: the smallest correlation that is of use. `margin`: how far below a rater a metric may
-    lie and still be as good.
+    `useful`: the smallest useful correlation. `margin`: how far below a rater a metric can lie and
+    still be as good.
     """
 
     useful: float = Field(default=0.3, ge=0.01, le=0.99)

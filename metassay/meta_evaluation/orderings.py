@@ -1,9 +1,10 @@
-"""The tables `conflicts`, `disagreements` and `preferences`: which of two texts is better.
+"""Compare which of two texts metrics and people prefer.
 
-Where two metrics prefer different texts needs no ratings: it says where ratings are worth the most.
+Tables `conflicts` and `disagreements` compare metrics with each other and need no ratings: they say
+where ratings are worth most. `preferences` compares metrics with people.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,18 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.agreement import oriented
+from metassay.meta_evaluation.agreement import orient
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import (
     VERSUS,
     Better,
-    Measured,
+    MetricScores,
     check_criteria,
     frame_of,
     generator,
     matrix,
-    one_recipe,
+    single_recipe,
 )
 from metassay.statistics.correlation import TIE
 from metassay.statistics.exact_sums import Array
@@ -31,7 +32,7 @@ from metassay.statistics.pairs import disagreements as all_disagreements
 from metassay.statistics.pairs import draw_disagreements, preference_agreement
 from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE, metric_label
-from metassay.tables.parquet import empty
+from metassay.tables.parquet import Table, empty
 
 PREFERENCES = table(
     "preferences",
@@ -89,8 +90,8 @@ class _Pair(NamedTuple):
     part: str
     authors: NDArray[np.object_]  # the rows of both metrics' values
     documents: NDArray[np.object_]  # their columns
-    a: Measured
-    b: Measured
+    a: MetricScores
+    b: MetricScores
 
     @property
     def key(self) -> dict[str, str]:
@@ -100,73 +101,73 @@ class _Pair(NamedTuple):
 def conflicts(
     scores: pd.DataFrame, better: Mapping[str, Better], options: MetaOptions
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The tables `conflicts` and `disagreements`.
+    """Return the tables `conflicts` and `disagreements`.
 
-    `scores`: the table; `better`: each metric's direction. All authors but the reference take part,
-    in each part, and every two of the compared metrics, the smaller label first. A tie on either
-    side is no disagreement. Documents without two texts to compare have rows of conflicts. Of
-    disagreements at most `annotate` are drawn per part and pair of metrics, as `draw` says, by
-    random numbers of the pair's own, so that another metric changes no draw.
+    `scores`: the table; `better`: each metric's direction. In each part, every two of the compared
+    metrics are compared, the smaller label first, on the texts of all authors but the reference. A
+    tie on either side is no disagreement. Documents without two texts have rows of conflicts. At
+    most `annotate` disagreements are drawn per part and pair of metrics, in the order `draw`. Each
+    pair has its own random numbers, so that another metric changes no draw.
     """
-    counts: dict[str, list[object]] = {name: [] for name in CONFLICTS.columns}
-    samples: dict[str, list[object]] = {name: [] for name in DISAGREEMENTS.columns}
+    counts, samples = [], []
     for pair in _pairs(scores, better, options):
-        found = all_disagreements(pair.a.oriented, pair.b.oriented)
+        opposed = all_disagreements(pair.a.oriented, pair.b.oriented)
         texts = np.isfinite(pair.a.values + pair.b.values).sum(axis=0)
-        of_document = {"n_pairs": texts * (texts - 1) // 2, "n_disagreements": found.per_document}
-        _add(counts, {**pair.key, "doc_id": pair.documents, **of_document}, texts.size)
-        rng = generator(options.seed, "disagreements", *pair.key.values())
-        drawn = draw_disagreements(found, n=options.annotate, rng=rng, order=options.draw)
-        of_texts = {
-            **pair.key,
-            "doc_id": pair.documents[found.document[drawn]],
-            "author_a": pair.authors[found.preferred_by_a[drawn]],
-            "author_b": pair.authors[found.preferred_by_b[drawn]],
-            "conflict": found.conflict[drawn],
+        of_document = {
+            "doc_id": pair.documents,
+            "n_pairs": texts * (texts - 1) // 2,
+            "n_disagreements": opposed.per_document,
         }
-        _add(samples, of_texts, drawn.size)
-    both = (counts, CONFLICTS), (samples, DISAGREEMENTS)
-    made = [pd.DataFrame(each) if any(each.values()) else empty(table) for each, table in both]
-    return made[0], made[1]
+        counts.append(pd.DataFrame({**pair.key, **of_document}))
+        rng = generator(options.seed, "disagreements", *pair.key.values())
+        sample = draw_disagreements(opposed, n=options.annotate, rng=rng, order=options.draw)
+        of_texts = {
+            "doc_id": pair.documents[opposed.document[sample]],
+            "author_a": pair.authors[opposed.preferred_by_a[sample]],
+            "author_b": pair.authors[opposed.preferred_by_b[sample]],
+            "conflict": opposed.conflict[sample],
+        }
+        samples.append(pd.DataFrame({**pair.key, **of_texts}))
+    return _concat(counts, CONFLICTS), _concat(samples, DISAGREEMENTS)
 
 
-def _add(columns: dict[str, list[object]], rows: Mapping[str, object], n: int) -> None:
-    for name, values in rows.items():
-        columns[name] += [values] * n if isinstance(values, str) else np.asarray(values).tolist()
+def _concat(frames: Iterable[pd.DataFrame], table: Table) -> pd.DataFrame:
+    rows = [frame for frame in frames if len(frame)]
+    return pd.concat(rows, ignore_index=True) if rows else empty(table)
 
 
 def _pairs(
     scores: pd.DataFrame, better: Mapping[str, Better], options: MetaOptions
 ) -> Iterator[_Pair]:
     directed = {name for name, which in better.items() if which != "neither"}
-    both = scores[["metric", "judge"]].drop_duplicates()
+    scorers = scores[["metric", "judge"]].drop_duplicates()
     named = [
         (metric, judge)
-        for metric, judge in zip(both["metric"], both["judge"], strict=True)
+        for metric, judge in zip(scorers["metric"], scorers["judge"], strict=True)
         if metric in directed and options.compares(metric, metric_label(metric, judge))
     ]
     chosen = pd.MultiIndex.from_frame(scores[["metric", "judge"]]).isin(named)
-    wanted = scores[chosen & (scores["author"] != REFERENCE)]
-    for part, rows in wanted.groupby("part", sort=True):
+    compared = scores[chosen & (scores["author"] != REFERENCE)]
+    for part, rows in compared.groupby("part", sort=True):
         authors = pd.Index(sorted(rows["author"].unique()))
         documents = pd.Index(sorted(rows["doc_id"].unique()))
         metrics = [
-            Measured(
+            MetricScores(
                 str(metric),
                 str(judge),
                 better[str(metric)],
-                str(mine["recipe"].iloc[0]),
-                matrix(mine, authors, documents),
+                str(of_metric["recipe"].iloc[0]),
+                matrix(of_metric, authors, documents),
             )
-            for (metric, judge), mine in rows.groupby(["metric", "judge"], sort=True)
+            for (metric, judge), of_metric in rows.groupby(["metric", "judge"], sort=True)
         ]
         names = authors.to_numpy(dtype=object), documents.to_numpy(dtype=object)
-        for a, b in combinations(sorted(metrics, key=lambda one: one.label), 2):
+        for a, b in combinations(sorted(metrics, key=lambda metric: metric.label), 2):
             yield _Pair(str(part), *names, a, b)
 
 
 _STUDIED = ["study", "criterion", "part"]
-_ASKED = ["doc_id", "author", "unit", "rater"]
+_COMPARISON = ["doc_id", "author", "unit", "rater"]
 
 
 def preferences(
@@ -175,53 +176,48 @@ def preferences(
     criteria: Mapping[str, Criterion],
     better: Mapping[str, Better],
 ) -> pd.DataFrame:
-    """One row per study, criterion, part and metric of that part that has a direction.
+    """Return one row per study, criterion, part and directed metric of that part.
 
-    A rating above the middle of the criterion's scale prefers `author`, one below it the author
-    that its unit names, the middle is a tie and null an abstention; where less is better, the
-    other way round. What a rater was asked both ways is one comparison, the mean of the two.
-    Comparisons with the reference count like others, if the reference has a score.
+    A rating above the middle of the criterion's scale prefers `author`, and below it the author in
+    its unit; the middle is a tie and null an abstention. Where less is better, it is the other way
+    round. A comparison that a rater made both ways counts once, as the mean of the two. Comparisons
+    with the reference count like others, if the reference has a score.
 
     Raises BadInput for an undeclared criterion, and for scores of several recipes under one metric
     and judge among the texts compared.
     """
     check_criteria(ratings, criteria)
-    compared = oriented(ratings[ratings["unit"].str.startswith(VERSUS)], criteria)
+    compared = orient(ratings[ratings["unit"].str.startswith(VERSUS)], criteria)
     of_part = dict(list(scores.groupby("part", sort=True)))
     rows: list[dict[str, object]] = []
     for key, group in compared.groupby(_STUDIED, sort=True):
         _, criterion, part = (str(name) for name in key)
-        asked = group.groupby(_ASKED, sort=True)["value"].mean().reset_index()
-        texts = _texts(asked)
-        people = _preferred(asked["value"].to_numpy(dtype=np.float64), criteria[criterion])
-        for (metric, judge), mine in of_part.get(part, scores[:0]).groupby(["metric", "judge"]):
+        comparisons = group.groupby(_COMPARISON, sort=True)["value"].mean().reset_index()
+        texts = _texts(comparisons)
+        people = _preferences(comparisons["value"].to_numpy(dtype=np.float64), criteria[criterion])
+        of_metrics = of_part.get(part, scores[:0]).groupby(["metric", "judge"])
+        for (metric, judge), of_metric in of_metrics:
             direction = better[str(metric)]
             if direction == "neither":
                 continue
             sign = -1.0 if direction == "lower" else 1.0
-            value = mine.set_index(["doc_id", "author"])["value"]
-            first, second = (
-                sign * value.reindex(text).to_numpy(dtype=np.float64) for text in texts
-            )
-            rows.append(
-                {
-                    **dict(zip(PREFERENCES.key, (*key, metric, judge), strict=True)),
-                    **preference_agreement(first, second, people)._asdict(),
-                    "recipe": _recipe(mine, texts),
-                }
-            )
+            value = of_metric.set_index(["doc_id", "author"])["value"].astype(np.float64)
+            first, second = (sign * value.reindex(text).to_numpy() for text in texts)
+            row = dict(zip(PREFERENCES.key, (*key, metric, judge), strict=True))
+            row |= preference_agreement(first, second, people)._asdict()
+            rows.append(row | {"recipe": _recipe(of_metric, texts)})
     return frame_of(rows, PREFERENCES)
 
 
-def _texts(asked: pd.DataFrame) -> tuple[pd.MultiIndex, pd.MultiIndex]:
-    """The two texts of each comparison, by document and author."""
-    authors = asked["author"], asked["unit"].str.removeprefix(VERSUS)
-    first, second = (pd.MultiIndex.from_arrays([asked["doc_id"], author]) for author in authors)
-    return first, second
+def _texts(comparisons: pd.DataFrame) -> tuple[pd.MultiIndex, pd.MultiIndex]:
+    """Return the two texts of each comparison, by document and author."""
+    documents, others = comparisons["doc_id"], comparisons["unit"].str.removeprefix(VERSUS)
+    first = pd.MultiIndex.from_arrays([documents, comparisons["author"]])
+    return first, pd.MultiIndex.from_arrays([documents, others])
 
 
-def _preferred(values: Array, criterion: Criterion) -> Array:
-    """1 the first text, 0 the second, .5 a tie, NaN abstained."""
+def _preferences(values: Array, criterion: Criterion) -> Array:
+    """Return 1 for the first text, 0 for the second, .5 for a tie, NaN for an abstention."""
     step = values - (criterion.low + criterion.high) / 2.0
     noise = TIE * max(abs(criterion.low), abs(criterion.high))
     side = np.where(np.abs(step) <= noise, 0.0, np.sign(step))
@@ -232,12 +228,12 @@ def _recipe(scores: pd.DataFrame, texts: tuple[pd.MultiIndex, pd.MultiIndex]) ->
     scored = pd.MultiIndex.from_frame(scores[["doc_id", "author"]])
     compared = scores[scored.isin(texts[0]) | scored.isin(texts[1])]
     metric, judge, part = (str(scores[name].iloc[0]) for name in ("metric", "judge", "part"))
-    return one_recipe(compared if len(compared) else scores, metric, judge, part)
+    return single_recipe(compared if len(compared) else scores, metric, judge, part)
 
 
 OF_PREFERENCES = Analysis(
     (PREFERENCES,),
-    lambda of: [preferences(of.scores, of.ratings, of.criteria, of.better)],
+    lambda run: [preferences(run.scores, run.ratings, run.criteria, run.better)],
     Page(
         "Metrics against people’s preferences",
         """
@@ -249,7 +245,7 @@ OF_PREFERENCES = Analysis(
 )
 OF_CONFLICTS = Analysis(
     (CONFLICTS, DISAGREEMENTS),
-    lambda of: conflicts(of.scores, of.better, of.options),
+    lambda run: conflicts(run.scores, run.better, run.options),
     Page(
         "Where metrics disagree",
         """

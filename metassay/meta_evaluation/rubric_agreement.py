@@ -1,4 +1,4 @@
-"""How often a judge gives a criterion of a rubric the grade that people give it."""
+"""Compare a judge's grades by a rubric's criteria with people's."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -18,7 +18,7 @@ from metassay.tables.names import FULL, is_reference
 _KEY = ("rubric", "criterion", "judge", "study")
 _COLUMNS = (*_KEY, "coefficient", "value", "low", "high")
 _COUNTS = ("n", "n_missing", "n_documents", "n_raters")
-_ALIKE = 0.02  # a grade is a level if it is so near: files round shares such as 1/3
+_NEAR = 0.02  # distance within which a grade is a level: files round shares such as 1/3
 _TEXT = ["doc_id", "author"]
 
 _OF_TWO: dict[str, Callable[[Reals, Reals], Reals]] = {
@@ -34,54 +34,56 @@ def rubric_agreement(
     scales: Mapping[str, Criterion],
     how: Resampling,
 ) -> pd.DataFrame:
-    """One row per criterion, judge, study and coefficient: the judge's grades beside people's.
+    """Return one row per criterion, judge, study and coefficient of agreement.
 
-    Of criteria of kind scale and penalties that people graded under the same name, whole texts, on
-    a scale with the same direction: all of their ratings must be grades that the criterion allows,
-    as levels or as shares of the highest, or it has no row. The reference is left out.
+    A criterion takes part if it is of kind scale or penalties, and people graded whole texts under
+    the same name on a scale with the same direction. All ratings must be grades that the criterion
+    allows, as levels or as shares of the highest; else it has no row. The reference is left out.
 
-    percent: share of equal grades; cohen_kappa_quadratic: the same by squared distance, beyond
-    chance: both between the judge and each rater in turn, on the texts that both graded, then the
-    mean over raters for whom it is defined. krippendorff_alpha_ordinal: the judge as one rater more
-    among all. 1 is perfect; null if undefined. n: texts that the judge and anybody graded;
-    n_missing: texts that people graded and the judge did not. low, high: percentile bootstrap over
-    documents, null with one document and where fewer than half of the resamples are defined.
+    percent is the share of equal grades, cohen_kappa_quadratic weights squared distances beyond
+    chance: both compare the judge with each rater, on the texts that both graded, and are the mean
+    over raters for whom they are defined. krippendorff_alpha_ordinal counts the judge as another
+    rater. 1 is perfect; null if undefined. n: texts that the judge and anybody graded; n_missing:
+    texts that people graded and the judge did not. low, high: percentile bootstrap over documents,
+    null with one document and where fewer than half of the resamples are defined.
     """
-    made: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     whole = scores[(scores["part"] == FULL) & ~scores["author"].map(is_reference).astype(bool)]
     people = ratings[(ratings["part"] == FULL) & (ratings["unit"] == "text")]
     people = people[people["value"].notna() & ~people["author"].map(is_reference).astype(bool)]
-    for one in sorted(records(criteria), key=lambda row: (row["rubric"], row["position"])):
-        mine = people[people["criterion"] == one["criterion"]]
-        if one["kind"] not in ("scale", "penalties") or mine.empty:
+    for criterion in sorted(records(criteria), key=lambda row: (row["rubric"], row["position"])):
+        rubric, name = criterion["rubric"], criterion["criterion"]
+        of_people = people[people["criterion"] == name]
+        if criterion["kind"] not in ("scale", "penalties") or of_people.empty:
             continue
-        if scales[one["criterion"]].better != one["better"]:
+        if scales[name].better != criterion["better"]:
             continue
-        of_metric = whole[(whole["metric"] == one["metric"]) & whole["value"].notna()]
-        for judge, given in of_metric.groupby("judge", sort=True):
-            for study, rated in mine.groupby("study", sort=True):
-                key = dict(zip(_KEY, (one["rubric"], one["criterion"], judge, study), strict=True))
-                made += [key | row for row in _of_study(one, given, rated, how)]
+        of_metric = whole[(whole["metric"] == criterion["metric"]) & whole["value"].notna()]
+        for judge, grades in of_metric.groupby("judge", sort=True):
+            for study, rated in of_people.groupby("study", sort=True):
+                key = dict(zip(_KEY, (rubric, name, judge, study), strict=True))
+                rows += [key | row for row in _of_study(criterion, grades, rated, how)]
     numbers = dict.fromkeys(("value", "low", "high"), "float64")
-    return pd.DataFrame(made, columns=[*_COLUMNS, *_COUNTS]).astype(numbers)
+    return pd.DataFrame(rows, columns=[*_COLUMNS, *_COUNTS]).astype(numbers)
 
 
 def _of_study(
-    one: Mapping[str, Any], given: pd.DataFrame, rated: pd.DataFrame, how: Resampling
+    criterion: Mapping[str, Any], grades: pd.DataFrame, rated: pd.DataFrame, how: Resampling
 ) -> Iterator[dict[str, Any]]:
-    unit = 1.0 / one["high"] if one["value"] == "share" and one["kind"] == "scale" else 1.0
+    shares = criterion["value"] == "share" and criterion["kind"] == "scale"
+    unit = 1.0 / criterion["high"] if shares else 1.0
     opinions = rated.pivot(index=_TEXT, columns="rater", values="value").sort_index(axis=1)
     people = opinions.to_numpy(dtype=np.float64).T / unit
     levels = np.rint(people)
-    high = np.inf if one["high"] is None else one["high"]
-    allowed = (np.abs(people - levels) <= _ALIKE) & (levels >= one["low"]) & (levels <= high)
+    high = np.inf if criterion["high"] is None else criterion["high"]
+    allowed = (np.abs(people - levels) <= _NEAR) & (levels >= criterion["low"]) & (levels <= high)
     if not allowed[np.isfinite(people)].all():
         return
-    judged = given.set_index(_TEXT)["value"].reindex(opinions.index)
-    own = judged.to_numpy(dtype=np.float64) / unit
-    # A jury's grade may lie between two levels, and stays there.
-    own = np.where(np.abs(own - np.rint(own)) <= _ALIKE, np.rint(own), own)
-    both = np.isfinite(own)
+    of_judge = grades.set_index(_TEXT)["value"].reindex(opinions.index)
+    judge = of_judge.to_numpy(dtype=np.float64) / unit
+    # A jury's grade can lie between two levels, and stays there.
+    judge = np.where(np.abs(judge - np.rint(judge)) <= _NEAR, np.rint(judge), judge)
+    both = np.isfinite(judge)
     document = pd.factorize(opinions.index.get_level_values("doc_id")[both])[0]
     size = int(document.max(initial=-1)) + 1
     counts = {
@@ -91,37 +93,35 @@ def _of_study(
         "n_raters": len(levels),
     }
     weights = _weights(document, size, how)
-    for coefficient, values in _coefficients(own[both], levels[:, both], weights):
-        found = {"value": values[0], "low": np.nan, "high": np.nan}
+    for coefficient, values in _coefficients(judge[both], levels[:, both], weights):
+        interval = {"value": values[0], "low": np.nan, "high": np.nan}
         if size > 1 and np.isfinite(values[0]):
-            (found["low"],), (found["high"],) = percentiles(values[1:, None], how.confidence)
-        yield {"coefficient": coefficient, **found, **counts}
+            (interval["low"],), (interval["high"],) = percentiles(values[1:, None], how.confidence)
+        yield {"coefficient": coefficient, **interval, **counts}
 
 
 def _weights(document: Any, size: int, how: Resampling) -> Reals:
-    """How often each text counts: once, then in each resample; (1 + resamples, texts)."""
-    drawn = np.random.default_rng(how.seed).multinomial(
+    """Return weights of texts (1 + resamples, texts): all 1 first, then those of each resample."""
+    draws = np.random.default_rng(how.seed).multinomial(
         size, np.full(size, 1.0 / max(size, 1)), size=how.resamples if size else 0
     )
-    weights: Reals = np.vstack([np.ones((1, size)), drawn])[:, document].astype(np.float64)
+    weights: Reals = np.vstack([np.ones((1, size)), draws])[:, document].astype(np.float64)
     return weights
 
 
-def _coefficients(own: Reals, people: Reals, weights: Reals) -> Iterator[tuple[str, Reals]]:
-    """Each coefficient of all texts, then of each resample."""
+def _coefficients(judge: Reals, people: Reals, weights: Reals) -> Iterator[tuple[str, Reals]]:
+    """Yield each coefficient's name and values (1 + resamples,): of all texts, then resampled."""
     nothing = np.full(len(weights), np.nan)
-    for name, of in _OF_TWO.items():
-        each = []
+    for name, coefficient in _OF_TWO.items():
+        of_raters = []
         for rater in people:
             known = np.isfinite(rater)
             counted = weights[:, known]
-            drawn = counted.any(axis=1)
+            defined = counted.any(axis=1)
             values = nothing.copy()
-            values[drawn] = of(np.stack([own[known], rater[known]]), counted[drawn])
-            each.append(values)
-        yield name, mean_without_gaps(np.array(each))
-    everybody = np.vstack([own, people])
-    if own.size:
-        yield "krippendorff_alpha_ordinal", krippendorff_alpha(everybody, weights, "ordinal")
-    else:
-        yield "krippendorff_alpha_ordinal", nothing
+            values[defined] = coefficient(np.stack([judge[known], rater[known]]), counted[defined])
+            of_raters.append(values)
+        yield name, mean_without_gaps(np.array(of_raters))
+    raters = np.vstack([judge, people])
+    alpha = krippendorff_alpha(raters, weights, "ordinal") if judge.size else nothing
+    yield "krippendorff_alpha_ordinal", alpha

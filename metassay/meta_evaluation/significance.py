@@ -1,8 +1,8 @@
-"""The table `significance`: is one metric closer to people than another, or is it chance."""
+"""Test whether one metric is closer to people than another: the table `significance`."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,37 +57,37 @@ SIGNIFICANCE = table(
     """,
 )
 
-WILLIAMS_SYSTEMS = 20  # fewer, and its t distribution is no more than a guess
+WILLIAMS_SYSTEMS = 20  # with fewer, the t distribution of Williams' test does not hold
 
 
 def significance(
     studies: Sequence[Study], options: MetaOptions, executor: Executor = LOCAL
 ) -> pd.DataFrame:
-    """One row per level, test and pair of the compared metrics, the smaller label first.
+    """Return one row per level, test and pair of the compared metrics, the smaller label first.
 
-    A positive difference says that metric a is closer to people. Only texts that have both metrics
-    and people take part, and at document level only documents in which both metrics correlate with
-    people. Williams' test takes what it compares for independent: it has rows at system level
-    alone, for 20 systems or more. All pairs of a family share their permutations or resamples,
-    which hang on the study alone: another metric changes no p, only the corrected ones. With n of
-    them (`permutations`) no p is below 1 / (n + 1), or 2 / (n + 1) by bootstrap, before correction.
+    A positive difference says that metric a is closer to people. Only texts that have both scores
+    and a rating take part, and at document level only documents in which both metrics correlate
+    with people. Williams' test assumes independent items: it has rows at system level alone, for 20
+    systems or more. All pairs of a family share their permutations or resamples, which depend on
+    the study alone: another metric changes no p, only the corrected ones. With n of them
+    (`permutations`) no p is below 1 / (n + 1), or 2 / (n + 1) by bootstrap, before correction.
     """
     families = [(study, level) for study in studies for level in LEVELS]
-    shards = executor.map(of_families, families, options)
+    shards = executor.map(compare_metrics, families, options)
     return frame_of([row for rows in shards for row in rows], SIGNIFICANCE)
 
 
-def of_families(
+def compare_metrics(
     shard: Sequence[tuple[Study, Level]], options: MetaOptions
 ) -> list[dict[str, object]]:
-    """The rows of some studies' levels: all pairs of metrics, by each test."""
+    """Return the rows of some levels of some studies: all pairs of metrics, by each test."""
     rows: list[dict[str, object]] = []
     for _, families in groupby(shard, key=lambda family: id(family[0])):
         levels = list(families)
         study = levels[0][0]
-        compared = sorted(study.compared(options), key=lambda one: one.label)
-        labels = list(combinations([one.label for one in compared], 2))
-        groups = all_pairs([one.oriented for one in compared], study.oriented)
+        compared = sorted(study.compared(options), key=lambda metric: metric.label)
+        labels = list(combinations([metric.label for metric in compared], 2))
+        groups = all_pairs([metric.oriented for metric in compared], study.oriented)
         for _, level in levels:
             for test in _tests(study, level, options):
                 rows += _family(study, labels, groups, level, test, options)
@@ -95,12 +95,12 @@ def of_families(
 
 
 def _tests(study: Study, level: Level, options: MetaOptions) -> list[str]:
-    drawn = [f"permutation_{options.resample}", f"bootstrap_{options.resample}"]
-    by_theory = level == "system" and len(study.systems) >= WILLIAMS_SYSTEMS
-    return ["williams", *drawn] if by_theory else drawn
+    resampling = [f"permutation_{options.resample}", f"bootstrap_{options.resample}"]
+    with_williams = level == "system" and len(study.systems) >= WILLIAMS_SYSTEMS
+    return ["williams", *resampling] if with_williams else resampling
 
 
-Groups = Sequence[tuple[Index, Trios]]  # pairs of the same cells, and their places among all
+Groups = Sequence[tuple[Index, Trios]]  # pairs with the same cells, and their places among all
 
 
 def _family(
@@ -111,10 +111,10 @@ def _family(
     test: str,
     options: MetaOptions,
 ) -> Iterator[dict[str, object]]:
-    found = _tested(study, groups, level, test, options)
-    p = [values["p"] for values in found]
-    adjusted = zip(holm(p), benjamini_hochberg(p), strict=True)
-    for (a, b), values, by in zip(labels, found, adjusted, strict=True):
+    results = _run_test(study, groups, level, test, options)
+    p = [values["p"] for values in results]
+    corrections = zip(holm(p), benjamini_hochberg(p), strict=True)
+    for (a, b), values, corrected in zip(labels, results, corrections, strict=True):
         yield {
             **study.key,
             "level": level,
@@ -122,24 +122,15 @@ def _family(
             "test": test,
             **{"metric_a": a, "metric_b": b, "low": np.nan, "high": np.nan, "n_undefined": 0},
             **values,
-            **{"p_holm": by[0], "p_benjamini_hochberg": by[1]},
+            **{"p_holm": corrected[0], "p_benjamini_hochberg": corrected[1]},
         }
 
 
-class Exchange(TypedDict):
-    """What permutations and resamples exchange, how often, and by which random numbers."""
-
-    resample: Literal["documents", "systems", "both"]
-    n: int
-    rng: np.random.Generator
-    layout: Layout
-
-
-def _tested(
+def _run_test(
     study: Study, groups: Groups, level: Level, test: str, options: MetaOptions
 ) -> list[dict[str, Any]]:
-    """What the test says of each pair, in the order of the pairs."""
-    exchange: Exchange = {
+    """Return the test's result for each pair, in the order of the pairs."""
+    exchange: dict[str, Any] = {
         "resample": options.resample,
         "n": options.permutations,
         "rng": generator(options.seed, "significance", *study.key.values(), level, test),
@@ -150,16 +141,17 @@ def _tested(
     swaps = draw_swaps(study.shape, **exchange) if test.startswith("permutation") else None
     rows: dict[int, dict[str, Any]] = {}
     for places, trios in groups:
-        found: Sequence[PairedBootstrap | PermutationTest | Williams]
+        results: Sequence[PairedBootstrap | PermutationTest | Williams]
         if draws is not None:
-            each = enumerate(_differences(trios, *how, draws, study.layout))
-            found = [paired(one, trios.of(i), confidence=options.confidence) for i, one in each]
+            differences = _differences(trios, *how, draws, study.layout)
+            sure = options.confidence
+            results = [paired(d, trios.of(i), confidence=sure) for i, d in enumerate(differences)]
         elif swaps is not None:
-            found = by_permutation(trios, *how, swaps, options.resample, study.layout)
+            results = by_permutation(trios, *how, swaps, options.resample, study.layout)
         else:
-            found = [williams_of(trios.of(i), *how) for i in range(len(places))]
-        for place, one, n in zip(places, found, _rests_on(trios, *how), strict=True):
-            rows[place] = {**one._asdict(), "n": n}
+            results = [williams_of(trios.of(i), *how) for i in range(len(places))]
+        for place, result, n in zip(places, results, _rests_on(trios, *how), strict=True):
+            rows[place] = {**result._asdict(), "n": n}
     return [row for _, row in sorted(rows.items())]
 
 
@@ -168,8 +160,8 @@ def _differences(
 ) -> list[Sampled]:
     if level == "document":
         return sampled_by_document(trios, coefficient, draws)
-    each = [sampled(one, trios.human, level, coefficient, draws, layout) for one in trios.metrics]
-    return [each[a].less(each[b]) for a, b in trios.pairs.T]
+    metrics = [sampled(m, trios.human, level, coefficient, draws, layout) for m in trios.metrics]
+    return [metrics[a].less(metrics[b]) for a, b in trios.pairs.T]
 
 
 def _rests_on(trios: Trios, level: Level, coefficient: Coefficient) -> Any:
@@ -180,7 +172,7 @@ def _rests_on(trios: Trios, level: Level, coefficient: Coefficient) -> Any:
 
 ANALYSIS = Analysis(
     (SIGNIFICANCE,),
-    lambda of: [significance(of.studies, of.options, of.executor)],
+    lambda run: [significance(run.studies, run.options, run.executor)],
     Page(
         "Which differences between metrics hold",
         """

@@ -1,7 +1,7 @@
-"""Studies of single statements: people's marks of each beside its scores.
+"""Turn scores and people's marks of single statements into a study.
 
-A statement takes the place of a document that has the text of one system, and the statements of a
-document are a cluster, whichever system wrote them.
+A statement takes the place of a document with a text of one system. The statements of a document
+form a cluster, across systems.
 """
 
 from typing import NamedTuple
@@ -13,11 +13,11 @@ from metassay.meta_evaluation.study import Better
 from metassay.tables.names import STATEMENT, base_metric, suffix_of
 from metassay.tables.ratings import of_statements
 
-UNREAD = "unread"  # the share of its passages that a model did not read, as a confound
+UNREAD = "unread"  # the confound: the share of its passages that a model did not read
 
 
 class ByStatement(NamedTuple):
-    """What `study.studies` takes: scores and ratings whose documents are statements."""
+    """Arguments of `study.studies`, with statements as documents."""
 
     scores: pd.DataFrame
     ratings: pd.DataFrame
@@ -26,43 +26,45 @@ class ByStatement(NamedTuple):
 
 
 def by_statement(scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups) -> ByStatement | None:
-    """Table `statement_scores` and the ratings of units `statement:N` as a study of part statement.
+    """Turn `statement_scores` and ratings of units `statement:N` into a study of part statement.
 
-    Statements that people did not mark take no part. None where they marked none.
+    Statements that people did not mark are left out. Returns None if none is marked or scored.
     """
     marked = of_statements(ratings)
     if marked.empty or scores.empty:
         return None
-    marked = marked.assign(document=marked["doc_id"], doc_id=_named(marked), unit="text")
-    marked["part"] = STATEMENT
-    scores = scores.assign(doc_id=_named(scores), part=STATEMENT)
-    scores = scores[scores["doc_id"].isin(marked["doc_id"])]
+    document, statement = marked["doc_id"], _names(marked)
+    marked = marked.assign(doc_id=statement, unit="text", part=STATEMENT)
+    scores = scores.assign(doc_id=_names(scores), part=STATEMENT)
+    scores = scores[scores["doc_id"].isin(statement)]
     scores = pd.concat([scores, _unread(scores)], ignore_index=True)
-    of = dict(zip(marked["doc_id"], marked["document"], strict=True))
+    pairs = list(zip(statement, document, strict=True))
     return ByStatement(
         scores,
-        marked.drop(columns=["document", "number"]),
+        marked.drop(columns="number"),
         dict(zip(scores["metric"], scores["better"], strict=True)),
         Groups(
-            {one: groups.strata[doc] for one, doc in of.items() if doc in groups.strata},
-            {one: groups.clusters.get(doc, doc) for one, doc in of.items()},
+            {name: groups.strata[doc_id] for name, doc_id in pairs if doc_id in groups.strata},
+            {name: groups.clusters.get(doc_id, doc_id) for name, doc_id in pairs},
             groups.families,
         ),
     )
 
 
-def _named(rows: pd.DataFrame) -> pd.Series:
+def _names(rows: pd.DataFrame) -> pd.Series:
     return rows["doc_id"] + " " + rows["author"] + " " + rows["number"].astype(str).str.zfill(4)
 
 
 def _unread(scores: pd.DataFrame) -> pd.DataFrame:
-    """What each model did not read, where it left anything unread: it confounds its scores."""
-    found = []
+    """Return a confound for each model that left passages unread: the share that it did not read.
+
+    Metrics of one model read the same passages, and share the confound.
+    """
+    unread = []
     for (metric, judge), rows in scores.groupby(["metric", "judge"], sort=True):
         if (rows["unread"] > 0).any():
             name = UNREAD + suffix_of(str(metric))
-            found.append(rows.assign(metric=name, value=rows["unread"], better="neither"))
-            found[-1]["recipe"] = f"{name} of {base_metric(str(metric))} ({judge})"
-    # Metrics of one model read the same of the same passages.
-    every = pd.concat(found, ignore_index=True) if found else scores[:0]
-    return every.drop_duplicates(["doc_id", "author", "metric", "judge"])
+            unread.append(rows.assign(metric=name, value=rows["unread"], better="neither"))
+            unread[-1]["recipe"] = f"{name} of {base_metric(str(metric))} ({judge})"
+    rows = pd.concat(unread, ignore_index=True) if unread else scores[:0]
+    return rows.drop_duplicates(["doc_id", "author", "metric", "judge"])

@@ -1,6 +1,6 @@
-"""Scores and ratings brought to system x document matrices: what every table here starts from.
+"""Turn scores and ratings into matrices of systems and documents, from which all tables start.
 
-People are scorers too: a rating becomes a matrix as a metric does. All alignment is by key.
+Ratings become matrices as scores do. Both are aligned by key.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.layouts import NO_GROUPS, Found, Groups, layout_of
+from metassay.meta_evaluation.layouts import NO_GROUPS, Grouping, Groups, layout_of
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.statistics.correlation import TIE, tied
 from metassay.statistics.exact_sums import Array
@@ -21,8 +21,7 @@ from metassay.tables.names import REFERENCE, metric_label
 from metassay.tables.parquet import Table, empty
 
 VERSUS = "versus:"
-NAMELESS = "system"  # who wrote all texts, where nobody says who did
-
+NAMELESS = "system"  # the author of all texts where the data name none
 AS_WRITTEN = 17  # digits that tell any two doubles apart
 
 _STUDIED = ["study", "criterion", "part"]
@@ -31,8 +30,8 @@ _TEXT = ["doc_id", "author"]
 Better = Literal["higher", "lower", "neither"]
 
 
-class Measured(NamedTuple):
-    """One metric's scores of what one study rated."""
+class MetricScores(NamedTuple):
+    """One metric's scores of the texts that a study rated."""
 
     metric: str
     judge: str
@@ -42,12 +41,12 @@ class Measured(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The name in tables and pages: the metric, and its judge in brackets if it has one."""
+        """The name in tables and pages: the metric, with its judge in brackets if it has one."""
         return metric_label(self.metric, self.judge)
 
     @property
     def key(self) -> dict[str, str]:
-        """Its key columns."""
+        """The metric's key columns."""
         return {"metric": self.metric, "judge": self.judge}
 
     @property
@@ -62,42 +61,42 @@ class Measured(NamedTuple):
 
 
 class Study(NamedTuple):
-    """What people said in one study by one criterion of one part, and every metric of the same."""
+    """The ratings of one study by one criterion of one part, and every metric of that part."""
 
     study: str
     criterion: str
     part: str
     better: Literal["higher", "lower"]
-    systems: pd.Index  # who was rated; the rows of `human`
-    documents: pd.Index  # on what; the columns of `human`
-    human: Array  # the raters' mean, as rated; NaN where nobody rated
-    raters: Array  # (raters, systems, documents): each rater's own
-    metrics: tuple[Measured, ...]  # sorted by metric and judge
-    found: Found  # which systems and documents belong together
+    systems: pd.Index  # rated systems: the rows of `human`
+    documents: pd.Index  # rated documents: the columns of `human`
+    human: Array  # (systems, documents): the raters' mean, as rated; NaN where nobody rated
+    raters: Array  # (raters, systems, documents): each rater's ratings
+    metrics: tuple[MetricScores, ...]  # sorted by metric and judge
+    grouping: Grouping  # which systems and documents belong together
 
     @property
     def key(self) -> dict[str, str]:
-        """The key columns that every table here begins with."""
+        """The first key columns of every table."""
         return {"study": self.study, "criterion": self.criterion, "part": self.part}
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Systems and documents."""
+        """Number of systems and of documents."""
         return len(self.systems), len(self.documents)
 
     @property
     def layout(self) -> Layout:
         """Which systems and documents belong together."""
-        return self.found.layout
+        return self.grouping.layout
 
     @property
     def nested(self) -> bool:
-        """Whether no document has texts of two systems, so that nothing is crossed."""
+        """Whether no document has texts of two systems."""
         return bool(np.all(np.sum(np.isfinite(self.human), axis=0) <= 1))
 
     @property
     def design(self) -> str:
-        """How systems and documents meet: a value of `evidence.design`."""
+        """The design of systems and documents: a value of `evidence.design`."""
         if list(self.systems) == [NAMELESS]:
             return "no systems"
         if len(self.systems) == 1:
@@ -115,25 +114,32 @@ class Study(NamedTuple):
         return -self.raters if self.better == "lower" else self.raters
 
     @property
-    def directed(self) -> list[Measured]:
+    def directed(self) -> list[MetricScores]:
         """The metrics that say which of two texts is better: not lengths, not coverage."""
-        return [one for one in self.metrics if one.better != "neither"]
+        return [metric for metric in self.metrics if metric.better != "neither"]
 
-    def values(self, metrics: Sequence[Measured], *, oriented: bool = True) -> Array:
-        """(metrics, systems, documents): their values, signs turned where less is better."""
-        each = [one.oriented if oriented else one.values for one in metrics]
-        return np.array(each, dtype=np.float64).reshape(len(each), *self.shape)
+    def values(self, metrics: Sequence[MetricScores], *, oriented: bool = True) -> Array:
+        """Stack values (metrics, systems, documents), signs turned where less is better."""
+        values = [metric.oriented if oriented else metric.values for metric in metrics]
+        return np.array(values, dtype=np.float64).reshape(len(values), *self.shape)
 
-    def rows(self, metrics: Sequence[Measured], **columns: object) -> Iterator[dict[str, object]]:
-        """A row per metric, of columns (metrics,) or what all rows share."""
-        wide = [np.broadcast_to(np.asarray(one), len(metrics)).tolist() for one in columns.values()]
-        for one, *row in zip(metrics, *wide, strict=True):
-            yield {**self.key, **one.key, **dict(zip(columns, row, strict=True))}
+    def rows(
+        self, metrics: Sequence[MetricScores], **columns: object
+    ) -> Iterator[dict[str, object]]:
+        """Yield a row per metric, from columns (metrics,) or values that all rows share."""
+        wide = [
+            np.broadcast_to(np.asarray(column), len(metrics)).tolist()
+            for column in columns.values()
+        ]
+        for metric, *row in zip(metrics, *wide, strict=True):
+            yield {**self.key, **metric.key, **dict(zip(columns, row, strict=True))}
 
-    def compared(self, options: MetaOptions) -> list[Measured]:
-        """Those of `directed` that are to be compared with each other, if they scored any text."""
-        named = [one for one in self.directed if options.compares(one.metric, one.label)]
-        return [one for one in named if np.isfinite(one.values).any()]
+    def compared(self, options: MetaOptions) -> list[MetricScores]:
+        """The directed metrics to compare with each other, without those that scored no text."""
+        named = [
+            metric for metric in self.directed if options.compares(metric.metric, metric.label)
+        ]
+        return [metric for metric in named if np.isfinite(metric.values).any()]
 
 
 def studies(
@@ -144,11 +150,11 @@ def studies(
     groups: Groups = NO_GROUPS,
     digits: int = AS_WRITTEN,
 ) -> list[Study]:
-    """Every (study, criterion, part) with the metrics of the same part, in the order of its key.
+    """Return every study, criterion and part with the metrics of the part, sorted by key.
 
     Only texts of systems and documents that the study rated by this criterion take part, and never
-    the reference. `digits`: the significant digits that scores and ratings have; by `AS_WRITTEN`
-    all that they were read with. The rest is as in `Evaluation`.
+    the reference. `digits`: significant digits of scores and ratings; `AS_WRITTEN` keeps them all.
+    The other arguments are those of `Evaluation`.
 
     Raises BadInput for ratings by an undeclared criterion, and for scores of several recipes under
     one metric and judge.
@@ -160,54 +166,51 @@ def studies(
         )
     of_raters = _rater_scores(ratings, criteria)
     of_part = dict(list(scores.groupby("part", sort=True)))
-    known: dict[tuple[object, ...], tuple[Measured, ...]] = {}  # criteria of the same texts
-    found = []
+    of_texts: dict[tuple[object, ...], tuple[MetricScores, ...]] = {}  # shared by criteria
+    result = []
     for names, group in _of_texts(of_raters).groupby(_STUDIED, sort=True):
         key = str(names[0]), str(names[1]), str(names[2])
         _, criterion, part = key
         systems = pd.Index(sorted(group["author"].unique()))
         documents = pd.Index(sorted(group["doc_id"].unique()))
-        mine = of_raters[(of_raters[_STUDIED] == list(names)).all(axis=1)]
-        each = np.stack([matrix(r, systems, documents) for _, r in mine.groupby("rater")])
+        rows = of_raters[(of_raters[_STUDIED] == list(names)).all(axis=1)]
+        by_rater = np.stack([matrix(r, systems, documents) for _, r in rows.groupby("rater")])
         human = matrix(group, systems, documents)
-        human = even(human) if group["several"].any() else steady(human)
+        human = tie_rounding(human) if group["several"].any() else tie_constant(human)
         texts = part, *systems, "", *documents
-        if texts not in known:
+        if texts not in of_texts:
             scored = of_part.get(part, scores[:0])
-            known[texts] = _measured(scored, part, systems, documents, better)
-        metrics = known[texts]
-        layout = layout_of(
-            *(list(systems), list(documents), human, [one.values for one in metrics], groups),
-            generator(0, "layout", *key),
-        )
-        raters = even(each) if mine["several"].any() else each
-        which = criteria[criterion].better
-        found.append(Study(*key, which, systems, documents, human, raters, metrics, layout))
-    return found
+            of_texts[texts] = _metric_scores(scored, part, systems, documents, better)
+        metrics = of_texts[texts]
+        values, rng = [metric.values for metric in metrics], generator(0, "layout", *key)
+        grouping = layout_of(list(systems), list(documents), human, values, groups, rng)
+        raters = tie_rounding(by_rater) if rows["several"].any() else by_rater
+        direction = criteria[criterion].better
+        result.append(Study(*key, direction, systems, documents, human, raters, metrics, grouping))
+    return result
 
 
 def human_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
-    """One human score per text: columns study, criterion, part, doc_id, author, value.
+    """Return one human score per text: columns study, criterion, part, doc_id, author, value.
 
-    Each rater's mean over the units they rated (claims, comparisons), then the mean of the raters:
-    so that a rater counts once per text, however many of its claims they got through. In a
-    comparison the other author has the mirrored value (1 - value on a scale of 0 to 1), which
-    makes the mean a rate of wins, ties half. Abstentions and the reference's own scores are left
-    out. Column `several`: whether the value is a mean, and not one rating as it was given. Raises
-    BadInput for an undeclared criterion.
+    It is the mean over raters of each rater's mean over their units (claims, comparisons), so that
+    a rater counts once per text. In a comparison the other author has the mirrored value (1 - value
+    on a scale of 0 to 1), which makes the mean a rate of wins, ties half. Abstentions and the
+    reference's scores are left out. Column `several`: whether the value is a mean, not a single
+    rating. Raises BadInput for an undeclared criterion.
     """
     return _of_texts(_rater_scores(ratings, criteria))
 
 
 def _of_texts(raters: pd.DataFrame) -> pd.DataFrame:
-    each = raters.groupby([*_STUDIED, *_TEXT], sort=True)
-    found = each["value"].mean().to_frame()
-    found["several"] = (each.size() > 1) | each["several"].any()
-    return found.reset_index()
+    texts = raters.groupby([*_STUDIED, *_TEXT], sort=True)
+    scores = texts["value"].mean().to_frame()
+    scores["several"] = (texts.size() > 1) | texts["several"].any()
+    return scores.reset_index()
 
 
 def check_criteria(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> None:
-    """Raises BadInput, for all of them at once, where a criterion is not declared."""
+    """Raise BadInput that lists every undeclared criterion."""
     raise_problems(
         f"ratings: criterion {shown(name)} is not declared; add it to criteria in the"
         " benchmark's params.yaml"
@@ -215,8 +218,8 @@ def check_criteria(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> 
     )
 
 
-def mirrored(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
-    """Each comparison as the other author has it; rows that compare nothing are left out."""
+def mirror(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
+    """Return each comparison from the other author's side, without rows that compare nothing."""
     rows = ratings[ratings["unit"].str.startswith(VERSUS)]
     ends = {name: criterion.low + criterion.high for name, criterion in criteria.items()}
     return rows.assign(
@@ -227,16 +230,16 @@ def mirrored(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.Dat
 
 
 def generator(seed: int, *key: str) -> np.random.Generator:
-    """The random numbers of one study or purpose: another key has others, always the same."""
+    """Return a random generator that depends on the seed and the key alone."""
     digest = hashlib.sha256("\x1f".join(key).encode()).digest()
     words = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, len(digest), 4)]
     return np.random.default_rng([seed, *words])
 
 
-def even(values: Array) -> Array:
-    """Means of the same ratings in another order, or mirrored, tied: not a rounding error apart.
+def tie_rounding(values: Array) -> Array:
+    """Make values equal that differ by rounding alone, such as means of the same ratings.
 
-    What was read and not computed is ranked as it was written.
+    Only for computed values: those that were read are ranked as written.
     """
     if not np.isfinite(values).any():
         return values
@@ -244,30 +247,27 @@ def even(values: Array) -> Array:
     return tied(values.ravel(), tolerance=tolerance).reshape(values.shape)
 
 
-def steady(values: Array) -> Array:
-    """Numbers as written, but those that are all the same but for rounding made equal."""
-    tied_values = even(values)
-    same = np.unique(tied_values[np.isfinite(tied_values)]).size < 2
-    return tied_values if same else values
+def tie_constant(values: Array) -> Array:
+    """Make values equal if all of them differ by rounding alone; else leave them as written."""
+    equal = tie_rounding(values)
+    return equal if np.unique(equal[np.isfinite(equal)]).size < 2 else values
 
 
-def rounding(study: Study) -> Iterator[str]:
-    """What differs by no more than computers round, and counts as different all the same."""
-    for name, values in (
-        (study.criterion, study.human),
-        *((one.label, one.values) for one in study.metrics),
-    ):
+def rounding_notes(study: Study) -> Iterator[str]:
+    """Yield a note per criterion and metric with values that differ by rounding alone."""
+    metrics = ((metric.label, metric.values) for metric in study.metrics)
+    for name, values in ((study.criterion, study.human), *metrics):
         known = values[np.isfinite(values)]
-        written, apart = np.unique(known).size, np.unique(even(known)).size
-        if written > apart:
+        written, distinct = np.unique(known).size, np.unique(tie_rounding(known)).size
+        if written > distinct:
             yield (
-                f"{name}: {written:,} different values, {apart:,} if rounded to 12 digits. They are"
-                " ranked as they were written; with the option digits 12 they are rounded"
+                f"{name}: {written:,} different values, {distinct:,} if rounded to 12 digits. They"
+                " are ranked as they were written; with the option digits 12 they are rounded"
             )
 
 
-def one_recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> str:
-    """The recipe of these scores; BadInput if there are several."""
+def single_recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> str:
+    """Return the recipe of the scores; raise BadInput if there are several."""
     recipes = sorted(scores["recipe"].unique())
     if len(recipes) > 1:
         raise BadInput(
@@ -278,43 +278,42 @@ def one_recipe(scores: pd.DataFrame, metric: str, judge: str, part: str) -> str:
 
 
 def frame_of(rows: Sequence[Mapping[str, object]], table: Table) -> pd.DataFrame:
-    """Rows as a frame with the table's columns."""
+    """Return a frame of the rows, with the table's columns."""
     return pd.DataFrame(rows, columns=list(table.columns)) if rows else empty(table)
 
 
 def _rater_scores(ratings: pd.DataFrame, criteria: Mapping[str, Criterion]) -> pd.DataFrame:
     check_criteria(ratings, criteria)
-    seen = pd.concat([ratings, mirrored(ratings, criteria)], ignore_index=True)
-    seen = seen[seen["value"].notna() & (seen["author"] != REFERENCE)]
-    by = [*_STUDIED, *_TEXT, "rater"]
-    units = seen.groupby(by, sort=True)
-    found = units["value"].mean().to_frame()
-    # A comparison that is mirrored is computed, too.
-    found["several"] = (units.size() > 1) | units["unit"].first().str.startswith(VERSUS)
-    return found.reset_index()
+    rated = pd.concat([ratings, mirror(ratings, criteria)], ignore_index=True)
+    rated = rated[rated["value"].notna() & (rated["author"] != REFERENCE)]
+    units = rated.groupby([*_STUDIED, *_TEXT, "rater"], sort=True)
+    scores = units["value"].mean().to_frame()
+    # Mirrored comparisons are computed values, too.
+    scores["several"] = (units.size() > 1) | units["unit"].first().str.startswith(VERSUS)
+    return scores.reset_index()
 
 
-def _measured(
+def _metric_scores(
     scores: pd.DataFrame,
     part: str,
     systems: pd.Index,
     documents: pd.Index,
     better: Mapping[str, Better],
-) -> tuple[Measured, ...]:
-    found = []
-    for (metric, judge), mine in scores.groupby(["metric", "judge"], sort=True):
-        rated = mine[mine["author"].isin(systems) & mine["doc_id"].isin(documents)]
-        recipe = one_recipe(rated if len(rated) else mine, str(metric), str(judge), part)
-        values = steady(matrix(rated, systems, documents))
-        found.append(Measured(str(metric), str(judge), better[str(metric)], recipe, values))
-    return tuple(found)
+) -> tuple[MetricScores, ...]:
+    metrics = []
+    for (metric, judge), rows in scores.groupby(["metric", "judge"], sort=True):
+        rated = rows[rows["author"].isin(systems) & rows["doc_id"].isin(documents)]
+        recipe = single_recipe(rated if len(rated) else rows, str(metric), str(judge), part)
+        values = tie_constant(matrix(rated, systems, documents))
+        metrics.append(MetricScores(str(metric), str(judge), better[str(metric)], recipe, values))
+    return tuple(metrics)
 
 
 def matrix(rows: pd.DataFrame, systems: pd.Index, documents: pd.Index) -> Array:
-    """(systems, documents): the rows' values, NaN where there is none."""
-    found = np.full((len(systems), len(documents)), np.nan)
+    """Return the rows' values (systems, documents), NaN where there is none."""
+    values = np.full((len(systems), len(documents)), np.nan)
     system = systems.get_indexer(pd.Index(rows["author"]))
     document = documents.get_indexer(pd.Index(rows["doc_id"]))
-    wanted = (system >= 0) & (document >= 0)
-    found[system[wanted], document[wanted]] = rows["value"].to_numpy(dtype=np.float64)[wanted]
-    return found
+    inside = (system >= 0) & (document >= 0)
+    values[system[inside], document[inside]] = rows["value"].to_numpy(dtype=np.float64)[inside]
+    return values

@@ -1,7 +1,4 @@
-"""What the numbers of a certificate add up to: the one place where a verdict is made.
-
-`certify` gives each row of `evidence` its verdict, and what else is decided of it.
-"""
+"""Decide the verdicts of certificates from the numbers of `evidence`."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -21,7 +18,7 @@ EXPLAINED: Final = "explained by"  # and the confound's name
 CONTRARY: Final = "contrary"
 UNDEFINED: Final = "undefined"
 
-# From the one to trust to the one of which nothing is known; pages and terminals keep this order.
+# From most trusted to unknown; pages and terminals keep this order.
 VERDICTS: Final = (
     USE,
     THESE_SYSTEMS,
@@ -33,8 +30,8 @@ VERDICTS: Final = (
     UNDEFINED,
 )
 TRUSTED: Final = (USE, THESE_SYSTEMS)
-FEWEST_SYSTEMS: Final = 6  # with fewer, nothing is claimed of other systems
-OF_NO_OTHERS: Final = ("one system", "no systems")  # designs that show no other systems
+FEWEST_SYSTEMS: Final = 6  # for a claim about other systems
+OF_NO_OTHERS: Final = ("one system", "no systems")  # designs that say nothing of other systems
 
 MORE_SYSTEMS: Final = "rate more systems"
 MORE_DOCUMENTS: Final = "rate more documents"
@@ -49,52 +46,52 @@ _ADVICE: Final = {
 
 
 def certify(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFrame:
-    """The rows of the table `evidence` with what is decided of each: columns of `certificates`.
+    """Add to the rows of the table `evidence` the columns of `certificates` that are decided.
 
-    Nothing is drawn or tested here: a verdict is a function of its row. needed_* are of
-    `jackknife.needed`, where more systems or documents may change the verdict; else NaN.
+    Each verdict is a function of its row, without random numbers or tests. needed_* are those of
+    `jackknife.needed`, where more systems or documents can change the verdict; else NaN.
     """
     confounds = [None if pd.isna(name) else name for name in evidence["confound"]]
     rows = evidence.assign(confound=pd.Series(confounds, evidence.index, dtype=object))
-    decided = [_decided(row, options) for row in rows.to_dict("records")]
-    made = pd.DataFrame(decided, columns=list(_DECIDED), index=evidence.index)
-    return pd.concat([evidence, made], axis=1)
+    decisions = [_decide(row, options) for row in rows.to_dict("records")]
+    columns = pd.DataFrame(decisions, columns=list(_DECISIONS), index=evidence.index)
+    return pd.concat([evidence, columns], axis=1)
 
 
-_DECIDED: Final = (
+_DECISIONS: Final = (
     *("verdict", "advice", "trusted", "as_good_as_rater", "only_between_systems"),
     *("needed_systems", "needed_documents"),
 )
 
 
-def _decided(row: Mapping[Any, Any], options: CertificationOptions) -> tuple[object, ...]:
-    said = verdict(row, options)
-    systems, documents = _needed(said, row, options)
-    advice, as_good = _advice(said, row, systems, documents), as_good_as_rater(row, options)
-    only = said in (*TRUSTED, PROMISING) and _only_between_systems(row, options)
-    return said, advice, said in TRUSTED, as_good, only, systems, documents
+def _decide(row: Mapping[Any, Any], options: CertificationOptions) -> tuple[object, ...]:
+    verdict = find_verdict(row, options)
+    systems, documents = _needed(verdict, row, options)
+    advice, as_good = _advice(verdict, row, systems, documents), as_good_as_rater(row, options)
+    only = verdict in (*TRUSTED, PROMISING) and _only_between_systems(row, options)
+    return verdict, advice, verdict in TRUSTED, as_good, only, systems, documents
 
 
 def _needed(
-    said: str, row: Mapping[str, Any], options: CertificationOptions
+    verdict: str, row: Mapping[str, Any], options: CertificationOptions
 ) -> tuple[float, float]:
-    """So many systems and documents would settle it, of those that count by themselves."""
-    if said not in (CANNOT_TELL, PROMISING):
+    """Return how many independent systems and documents would settle the verdict."""
+    if verdict not in (CANNOT_TELL, PROMISING):
         return np.nan, np.nan
     useful, value, likely = fisher_z(
         np.array([options.useful, row["value"], row["corrected"]], dtype=np.float64)
     ).tolist()
     confidence = row["confidence"]
-    if said == PROMISING:
+    if verdict == PROMISING:
         if row["confound"] is not None:
-            return np.nan, np.nan  # more texts do not part a metric from its confound
+            return np.nan, np.nan  # more texts do not separate a metric from its confound
         target, confidence = likely - useful, row["joint_confidence"]
     elif row["value"] >= options.useful:
-        target = max(likely, useful)  # to be shown
-    elif shown(row):
-        target = useful - value  # to be shown as too weak
+        target = max(likely, useful)  # to show the relation
+    elif is_shown(row):
+        target = useful - value  # to show that it is too weak
     else:
-        target = useful  # to have 0 or the useful excluded
+        target = useful  # to exclude 0 or the useful value
     of_systems = 0.0 if row["design"] in OF_NO_OTHERS else row["variance_systems"]
     systems, documents = needed(
         (of_systems, row["variance_documents"]),
@@ -103,21 +100,21 @@ def _needed(
         confidence=confidence,
         level=row["level"],
     )
-    if said == PROMISING and row["design"] not in OF_NO_OTHERS:
+    if verdict == PROMISING and row["design"] not in OF_NO_OTHERS:
         systems = np.maximum(systems, FEWEST_SYSTEMS)
     return float(systems), documents
 
 
-def _advice(said: str, row: Mapping[str, Any], systems: float, documents: float) -> str:
-    """What to do, in a few words."""
-    if said not in (CANNOT_TELL, PROMISING):
-        return _ADVICE[kind_of(said)]
-    if said == PROMISING and row["confound"] is not None:
+def _advice(verdict: str, row: Mapping[str, Any], systems: float, documents: float) -> str:
+    """Return what to do, in a few words."""
+    if verdict not in (CANNOT_TELL, PROMISING):
+        return _ADVICE[kind_of(verdict)]
+    if verdict == PROMISING and row["confound"] is not None:
         return f"balance {row['confound']} first"
     if row["design"] in OF_NO_OTHERS:
         return MORE_DOCUMENTS
     more = systems > row["n_families"], documents > row["n_clusters"]
-    if np.isnan(systems):  # no study would settle it: what its interval is wide by
+    if np.isnan(systems):  # no study would settle it: name the larger part of its variance
         of_systems = not row["variance_systems"] < row["variance_documents"]
         more = of_systems, not of_systems
     if row["level"] == "system":
@@ -130,33 +127,33 @@ def _only_between_systems(row: Mapping[str, Any], options: CertificationOptions)
     rest = row["within_systems"]
     if np.isnan(rest) or rest > VANISHES * row["value"]:
         return False
-    return not promising(rest, row["within_systems_p"], row["confidence"], options)
+    return not is_promising(rest, row["within_systems_p"], row["confidence"], options)
 
 
-def verdict(  # noqa: PLR0911 - one return per rung of the ladder
+def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
     row: Mapping[str, Any], options: CertificationOptions
 ) -> str:
-    """The verdict on one metric, criterion and level.
+    """Return the verdict on a metric, criterion and level.
 
-    `row`: a row of the table `evidence`, of which it takes value, high, p, confidence,
-    corrected_low, confound, given_confound, given_confound_p, n, n_tied, n_families and design;
-    NaN, or None for confound, where unknown. Unknown is never counted in a metric's favour.
+    `row`: a row of the table `evidence`. It uses value, high, p, confidence, corrected_low,
+    confound, given_confound, given_confound_p, n, n_tied, n_families and design; NaN, or None for
+    confound, where unknown. Unknown never counts in a metric's favour.
 
-    With the same value, a wider interval never gives a better verdict; with an interval as wide, a
+    With the same value, a wider interval never gives a better verdict; with the same width, a
     larger value never gives a worse one. `use` and `these systems only` are best, then comes
-    `promising`; the others are told apart by what to do, not by how good they are.
+    `promising`; the others differ in what to do, not in how good they are.
     """
     if np.isnan(row["value"]):
         return UNDEFINED
-    if shown(row) and row["value"] < 0:
+    if is_shown(row) and row["value"] < 0:
         return CONTRARY
     if row["high"] < options.useful:
         return TOO_WEAK
-    if not shown(row):
+    if not is_shown(row):
         return CANNOT_TELL
     explained = row["confound"] is not None
     rest = row["given_confound"], row["given_confound_p"]
-    if explained and not promising(*rest, row["confidence"], options):
+    if explained and not is_promising(*rest, row["confidence"], options):
         return f"{EXPLAINED} {row['confound']}"
     if not explained and _sure(row, options):
         if row["design"] in OF_NO_OTHERS:
@@ -166,28 +163,28 @@ def verdict(  # noqa: PLR0911 - one return per rung of the ladder
     return PROMISING if row["value"] >= options.useful else CANNOT_TELL
 
 
-def shown(row: Mapping[str, Any]) -> bool:
-    """Whether the metric is shown to have something in common with people."""
+def is_shown(row: Mapping[str, Any]) -> bool:
+    """Whether the metric is shown to be related to people."""
     return _below(row["p"], row["confidence"])
 
 
 def as_good_as_rater(row: Mapping[str, Any], options: CertificationOptions) -> bool:
     """Whether the metric agrees with raters as well as a rater does, or at most `margin` less.
 
-    The lower end counts, for other systems and documents and all metrics at once; and only of a
-    metric whose verdict is `promising` or better.
+    By the lower end of the interval for other systems and documents and all metrics at once. Only a
+    metric whose verdict is `promising` or better can be.
     """
-    enough = verdict(row, options) in (*TRUSTED, PROMISING)
+    enough = find_verdict(row, options) in (*TRUSTED, PROMISING)
     return enough and bool(row["against_rater_low"] > -options.margin)
 
 
 def _sure(row: Mapping[str, Any], options: CertificationOptions) -> bool:
-    """Whether the lower end reaches what is useful, of a metric that tells most texts apart."""
+    """Whether the lower end is useful, and the metric tells most texts apart."""
     return bool(row["corrected_low"] >= options.useful and row["n"] >= row["n_tied"])
 
 
-def promising(value: float, p: float, confidence: float, options: CertificationOptions) -> bool:
-    """Whether a correlation is shown, and its value useful."""
+def is_promising(value: float, p: float, confidence: float, options: CertificationOptions) -> bool:
+    """Whether a correlation is shown, and its value is useful."""
     return _below(p, confidence) and bool(value >= options.useful)
 
 
@@ -196,6 +193,6 @@ def _below(p: float, confidence: float) -> bool:
     return p < 1.0 - confidence - 1e-9
 
 
-def kind_of(said: str) -> str:
-    """The verdict without the confound's name."""
-    return EXPLAINED if said.startswith(EXPLAINED) else said
+def kind_of(verdict: str) -> str:
+    """Return the verdict without the confound's name."""
+    return EXPLAINED if verdict.startswith(EXPLAINED) else verdict

@@ -22,7 +22,7 @@ from metassay.core.errors import BadInput
 from metassay.format.numbers import short
 from metassay.paper_figures.cells import Cell, Cells
 from metassay.paper_figures.papers import Record
-from metassay.reporting.figures.drawing import FAINT, INK, STYLE, label, lay_out
+from metassay.reporting.figures import FAINT, INK, STYLE, label, lay_out
 
 _WIDTH = 6.3  # inches between the margins of A4
 _OURS, _THEIRS = "#0072B2", "#D55E00"

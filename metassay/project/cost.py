@@ -1,8 +1,8 @@
-"""Everything that the next run of a benchmark or test would ask, stage by stage.
+"""Estimate all that the next run of a benchmark or test would ask language models, by stage.
 
-It is a dry run: its session answers from the ledger alone. A text that is not written yet is taken
-to be like its reference, facets that nobody has found yet to be its sentences, shared out evenly,
-and claims that are not listed yet to be clauses by rule.
+This is a dry run: its session answers from the ledger alone. Stand-ins replace what models have not
+answered yet: the reference for a text, its sentences in equal shares for its facets, and clauses by
+rule for claims.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
 from metassay.judges import JUDGES
 from metassay.judges.lazy_citations import question_of
-from metassay.judges.make import asking, instruments_of, released
+from metassay.judges.make import claim_datasets, instruments_of, llm_members
 from metassay.judges.run import batches, check_instruments
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.segmentations import ingest_sentences
@@ -35,7 +35,7 @@ from metassay.llm.session import Session
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.ask import expanded
+from metassay.scoring.rubrics.ask import expand_facets
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.documents import TEXTS
 from metassay.tables.names import FULL, REFERENCE
@@ -49,21 +49,21 @@ from metassay.units.facets import facet_part
 from metassay.units.record import OK
 from metassay.units.segment import segment, texts_of
 
-_TEXTS = ("premise", "hypothesis", "context")
-_LIKE = 1500  # characters of the source that stand for a text without a reference
+_TEXT_COLUMNS = ("premise", "hypothesis", "context")
+_STAND_IN_LENGTH = 1500  # characters of the source, for a text without a reference
 
-Likely = dict[tuple[str, str], str]  # by document and part
+StandIns = dict[tuple[str, str], str]  # text by document and part
 Texts = tuple[pd.DataFrame, int]  # texts so far, and how many of them are stand-ins
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a benchmark is put through, as far as models may be asked.
+    """The settings and data of a benchmark that decide what models are asked.
 
     `texts` is the folder of the systems' texts; `rubrics` have one criterion for each facet.
     """
 
-    given: Ingested
+    ingested: Ingested
     systems: Mapping[str, Chosen]
     segmentation: Chosen
     decomposition: Chosen
@@ -84,210 +84,221 @@ class Planned(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All of it, and what the numbers do not rest on yet: lines without any text."""
+    """The estimates of all stages, and notes on what they assume, which quote no text."""
 
     planned: list[Planned]
     notes: list[str]
 
 
-def _chosen(params: Params, index: Mapping[str, str], block: str, name: str) -> Chosen:
+def _choose(params: Params, index: Mapping[str, str], block: str, name: str) -> Chosen:
     return choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")
 
 
-def _judges(params: Params, names: Iterable[str]) -> dict[str, Chosen]:
-    return {name: _chosen(params, JUDGES, "judges", name) for name in names}
+def _choose_judges(params: Params, names: Iterable[str]) -> dict[str, Chosen]:
+    return {name: _choose(params, JUDGES, "judges", name) for name in names}
 
 
-def run_of(
+def load_run(
     params: Params, benchmark: str, registry: Mapping[str, Dataset], session: Session
 ) -> Run:
-    """The run of one benchmark, its raw files read; BadInput as ingest and the kinds raise it."""
-    own = params.benchmarks[benchmark]
-    segmentation = _chosen(params, SEGMENTATIONS, "segmentations", own.segmentation)
+    """Read the raw files and settings of a benchmark; BadInput as ingest and the kinds raise it."""
+    folder = params.benchmarks[benchmark]
+    segmentation = _choose(params, SEGMENTATIONS, "segmentations", folder.segmentation)
     facets = segmentation.record.facets(segmentation.options)
+    reader = find(dict(registry), folder.dataset).reader
     return Run(
-        given=ingest(find(dict(registry), own.dataset).reader, Path(own.raw), own.criteria),
-        systems={name: _chosen(params, SYSTEMS, "systems", name) for name in own.writers},
+        ingested=ingest(reader, Path(folder.raw), folder.criteria),
+        systems={name: _choose(params, SYSTEMS, "systems", name) for name in folder.writers},
         segmentation=segmentation,
-        decomposition=_chosen(params, DECOMPOSITIONS, "decompositions", own.decomposition),
-        alignments={n: _chosen(params, ALIGNMENTS, "alignments", n) for n in own.alignments},
+        decomposition=_choose(params, DECOMPOSITIONS, "decompositions", folder.decomposition),
+        alignments={n: _choose(params, ALIGNMENTS, "alignments", n) for n in folder.alignments},
         questions={
             name: parse(Questions, params.questions[name], where=f"{PARAMS} > questions > {name}")
-            for name in own.questions
+            for name in folder.questions
         },
-        judges=_judges(params, own.judges),
+        judges=_choose_judges(params, folder.judges),
         session=session,
         texts=Path("data/tables") / benchmark / "texts",
-        rubrics=[expanded(load_rubric(RUBRICS / f"{name}.yaml"), facets) for name in own.rubrics],
+        rubrics=[expand_facets(load_rubric(RUBRICS / f"{n}.yaml"), facets) for n in folder.rubrics],
     )
 
 
 def plan(run: Run) -> Plan:
     """Estimate every stage of the benchmark that asks a model; BadInput as the stages raise it."""
-    found = Plan([], [])
-    texts, invented = [run.given.texts], []
+    costs = Plan([], [])
+    texts, invented = [run.ingested.texts], []
     for name, system in run.systems.items():
-        written, stand_ins = _written(run, name, system, found)
-        if stand_ins:
+        written, n_stand_ins = _write_texts(run, name, system, costs)
+        if n_stand_ins:
             invented.append(name)
-            found.notes.append(
-                f"{stand_ins} text(s) of {name} are not written yet; their claims, and what"
+            costs.notes.append(
+                f"{n_stand_ins} text(s) of {name} are not written yet; their claims, and what"
                 " judges are asked about them, are estimated with the references in their place"
             )
         texts.append(written)
-    judged = any(map(asking, run.judges.values()))
+    judged = any(map(llm_members, run.judges.values()))
     listed = run.decomposition.record.requests is not None
     if listed or judged or run.segmentation.record.requests is not None:
-        parts = _parts(run, pd.concat(texts, ignore_index=True), invented, found)
+        parts = _segment(run, pd.concat(texts, ignore_index=True), invented, costs)
         if listed:
             record, options = run.decomposition.record, run.decomposition.options
             decoding = run.session.decoding(record.model(options))
-            asked = _of_each_author(
-                lambda theirs: record.requests(theirs, run.given.sources, options, decoding),
+            requests = _requests_by_author(
+                lambda rows: record.requests(rows, run.ingested.sources, options, decoding),
                 parts.groupby("author"),
                 invented,
             )
             leaves = parts[(parts["leaf"] == "yes") & (parts["status"] == "ok")]
-            _add(found, "decompose", run.session, run.decomposition, asked, leaves["text"])
+            lengths = map(estimate.by_rule, leaves["text"])
+            _add(costs, "decompose", run.session, run.decomposition, requests, lengths)
         if judged:
-            _plan_judges(run.judges, _pairs(run, parts, invented, found), run.session, found)
-    return found
+            _plan_judges(run.judges, _build_pairs(run, parts, invented, costs), run.session, costs)
+    return costs
 
 
 def plan_test(params: Params, name: str, registry: Mapping[str, Dataset], session: Session) -> Plan:
     """Estimate what the judges of a judge test ask; BadInput as its stages raise it."""
-    own, found = params.judge_tests[name], Plan([], [])
-    judges = _judges(params, own.judges)
-    if any(map(asking, judges.values())):
-        test = chosen_test(own.test, own.options, where=f"{BENCHMARKS / name / PARAMS}")
-        reader = str(find(dict(registry), own.dataset).reader)
+    folder, costs = params.judge_tests[name], Plan([], [])
+    judges = _choose_judges(params, folder.judges)
+    if any(map(llm_members, judges.values())):
+        test = chosen_test(folder.test, folder.options, where=f"{BENCHMARKS / name / PARAMS}")
+        reader = str(find(dict(registry), folder.dataset).reader)
         items = ingest_items(
-            test, reader, Path(own.raw), dataset=own.dataset, judges=tuple(own.judges)
+            test, reader, Path(folder.raw), dataset=folder.dataset, judges=tuple(folder.judges)
         )
-        _plan_judges(judges, items.pairs, session, found)
-    return found
+        _plan_judges(judges, items.pairs, session, costs)
+    return costs
 
 
 def plan_segment_test(
     params: Params, name: str, registry: Mapping[str, Dataset], session: Session
 ) -> Plan:
     """Estimate what the segmentations of a test ask; BadInput as its stages raise it."""
-    own, found = params.segment_tests[name], Plan([], [])
-    every = {one: _chosen(params, SEGMENTATIONS, "segmentations", one) for one in own.segmentations}
-    those = {one: chosen for one, chosen in every.items() if chosen.record.requests is not None}
-    if those:
-        options = segment_options(own.options, where=f"{BENCHMARKS / name / PARAMS}")
-        reader = str(find(dict(registry), own.dataset).reader)
-        given = ingest_sentences(reader, Path(own.raw), options)
-        texts = texts_of_test(given.texts, given.sentences)
-        lengths = [text.full.text for text in texts if text.full.text is not None]
-        for one, chosen in those.items():
-            use = chosen.record.model(chosen.options)
-            asked = chosen.record.requests(texts, chosen.options, session.decoding(use))
-            _add(found, f"segment-{one}", session, chosen, asked, lengths)
-    return found
+    folder, costs = params.segment_tests[name], Plan([], [])
+    chosen = {n: _choose(params, SEGMENTATIONS, "segmentations", n) for n in folder.segmentations}
+    with_model = {n: kind for n, kind in chosen.items() if kind.record.requests is not None}
+    if with_model:
+        options = segment_options(folder.options, where=f"{BENCHMARKS / name / PARAMS}")
+        reader = str(find(dict(registry), folder.dataset).reader)
+        items = ingest_sentences(reader, Path(folder.raw), options)
+        texts = texts_of_test(items.texts, items.sentences)
+        lengths = [estimate.by_rule(text.full.text) for text in texts if text.full.text is not None]
+        for segmentation, kind in with_model.items():
+            decoding = session.decoding(kind.record.model(kind.options))
+            requests = kind.record.requests(texts, kind.options, decoding)
+            _add(costs, f"segment-{segmentation}", session, kind, requests, lengths)
+    return costs
 
 
 def refusals(
     params: Params, benchmark: str, session: Session, planned: Sequence[Planned]
 ) -> list[str]:
-    """Why stages would stop before they ask: one line per stage and dataset.
+    """Say why stages would stop before they ask: one line per stage and dataset.
 
-    By what systems are shown as params.yaml is now, which is what a run would make them write.
+    Datasets that systems read count by params.yaml as it is now: a run would let them write anew.
     """
-    own = params.evaluations[benchmark]
-    shown = {
+    folder = params.evaluations[benchmark]
+    datasets = {
         f"generate-{name}": all_datasets([choose(SYSTEMS, params.systems[name], where=name)])
-        for name in (own.writers if isinstance(own, Benchmark) else ())
+        for name in (folder.writers if isinstance(folder, Benchmark) else ())
     }
-    every = sorted({dataset for datasets in shown.values() for dataset in datasets})
-    claims = released(own, params.decompositions)
-    for name in () if isinstance(own, SegmentTest) else own.judges:
+    of_systems = sorted(set().union(*datasets.values()))
+    claims = claim_datasets(folder, params.decompositions)
+    for name in () if isinstance(folder, SegmentTest) else folder.judges:
         judge = choose(JUDGES, params.judges[name], where=name)
-        shown[f"judge-{name}"] = [*every, *claims, *all_datasets([judge])]
+        datasets[f"judge-{name}"] = [*of_systems, *claims, *all_datasets([judge])]
     return [
         f"{stage} would stop before it asks: {line}"
         for stage, model, _ in planned
-        for line in session.refusals(model, shown.get(stage, every))
+        for line in session.refusals(model, datasets.get(stage, of_systems))
     ]
 
 
 def _add(
-    found: Plan, stage: str, session: Session, chosen: Chosen, asked: Requests, texts: Iterable[str]
+    costs: Plan,
+    stage: str,
+    session: Session,
+    chosen: Chosen,
+    requests: Requests,
+    lengths: Iterable[float],
 ) -> None:
-    """Add what a kind asks; `texts` are what its answers are about."""
+    """Add what a kind asks; `lengths`: tokens of what each of its answers is about."""
     use = chosen.record.model(chosen.options)
-    costs = session.estimate(use, asked, [estimate.by_rule(text) for text in texts])
-    found.planned.append(Planned(stage, use.model, costs))
+    costs.planned.append(Planned(stage, use.model, session.estimate(use, requests, [*lengths])))
 
 
-def _of_each_author(
+def _requests_by_author(
     requests_of: Callable[[Any], Requests],
     groups: Iterable[tuple[Any, Any]],
     invented: Sequence[str],
 ) -> Requests:
-    """What is asked about each author's texts; of those `invented` in questions of their own."""
-    asked, requests, most = Requests([], []), [], []
-    for author, theirs in groups:
-        asked = requests_of(theirs)
-        most += asked.most
+    """Join the requests about each author's texts; those about `invented` texts equal no others."""
+    last, requests, most = Requests([], []), [], []
+    for author, texts in groups:
+        last = requests_of(texts)
+        most += last.most
         repeat = -1 - invented.index(author) if author in invented else 0
-        requests += [replace(one, repeat=repeat) for one in asked.requests]
-    return asked._replace(requests=requests, most=most)
+        requests += [replace(request, repeat=repeat) for request in last.requests]
+    return last._replace(requests=requests, most=most)
 
 
-def _parts(run: Run, texts: pd.DataFrame, invented: Sequence[str], found: Plan) -> pd.DataFrame:
-    """Rows of PARTS; what is asked for them goes to `found`."""
-    chosen, given = run.segmentation, run.given
+def _segment(run: Run, texts: pd.DataFrame, invented: Sequence[str], costs: Plan) -> pd.DataFrame:
+    """Return rows of PARTS; add to `costs` what is asked for them."""
+    chosen, ingested = run.segmentation, run.ingested
     resources = run.session.provide(chosen)
-    if resources.model is not None:
-        record, decoding = chosen.record, resources.model.decoding
-        every = texts_of(texts, given.sources, given.segments)
-        authors = sorted({text.author for text in every})
-        asked = _of_each_author(
-            lambda theirs: record.requests(theirs, chosen.options, decoding),
-            [(author, [text for text in every if text.author == author]) for author in authors],
-            invented,
+    if resources.model is None:
+        return segment(texts, ingested.sources, ingested.segments, chosen, resources)[0]
+    record, decoding = chosen.record, resources.model.decoding
+    whole_texts = texts_of(texts, ingested.sources, ingested.segments)
+    by_author: dict[str, list[Any]] = {}
+    for text in whole_texts:
+        by_author.setdefault(text.author, []).append(text)
+    requests = _requests_by_author(
+        lambda group: record.requests(group, chosen.options, decoding),
+        sorted(by_author.items()),
+        invented,
+    )
+    lengths = [estimate.by_rule(text.full.text) for text in whole_texts if text.full.text]
+    _add(costs, "segment", run.session, chosen, requests, lengths)
+    parts, n_unknown = _fill_facets(
+        segment(texts, ingested.sources, ingested.segments, chosen, resources)[0]
+    )
+    if n_unknown:
+        costs.notes.append(
+            f"the facets of {n_unknown} text(s) are not known yet; what is asked about them is"
+            " estimated with the sentences of each shared out evenly"
         )
-        about = [text.full.text for text in every if text.full.text]
-        _add(found, "segment", run.session, chosen, asked, about)
-    parts = segment(texts, given.sources, given.segments, chosen, resources)[0]
-    if resources.model is not None:
-        parts, lost = _shared_out(parts)
-        if lost:
-            found.notes.append(
-                f"the facets of {lost} text(s) are not known yet; what is asked about them is"
-                " estimated with the sentences of each shared out evenly"
-            )
     return parts
 
 
-def _pairs(run: Run, parts: pd.DataFrame, invented: Sequence[str], found: Plan) -> pd.DataFrame:
-    """Rows of PAIRS that are put to judges; what they rest on is noted in `found`."""
-    sources, asked = run.given.sources, []
+def _build_pairs(
+    run: Run, parts: pd.DataFrame, invented: Sequence[str], costs: Plan
+) -> pd.DataFrame:
+    """Return the rows of PAIRS that judges answer; note in `costs` what they assume."""
+    sources, pairs = run.ingested.sources, []
     if run.questions:
         resources = run.session.provide(run.decomposition)
         units = run.decomposition.record.take_apart(
             parts, sources, run.decomposition.options, resources
         ).units
-        units, lost = _with_clauses(units, parts, sources, run.session)
-        if lost:
-            found.notes.append(
-                f"the claims of {lost} part(s) are not listed yet; what judges are asked about"
+        units, n_unknown = _fill_claims(units, parts, sources, run.session)
+        if n_unknown:
+            costs.notes.append(
+                f"the claims of {n_unknown} part(s) are not listed yet; what judges are asked about"
                 " them is estimated with clauses by rule in their place"
             )
         kinds = run.alignments.items()
         aligned = {name: align_units(sources, units, name, kind)[0] for name, kind in kinds}
         tables = (sources, parts, units, aligned)
-        asked = [build_pairs(*tables, questions) for questions in run.questions.values()]
+        pairs = [build_pairs(*tables, questions) for questions in run.questions.values()]
     facets = run.segmentation.record.facets(run.segmentation.options)
-    asked += [rubric_pairs(sources, parts, rubric, facets) for rubric in run.rubrics]
-    as_texts = [pairs.astype(dict.fromkeys(_TEXTS, object)) for pairs in asked]
-    return _told_apart(run, pd.concat(as_texts, ignore_index=True), invented)
+    pairs += [rubric_pairs(sources, parts, rubric, facets) for rubric in run.rubrics]
+    as_texts = [frame.astype(dict.fromkeys(_TEXT_COLUMNS, object)) for frame in pairs]
+    return _mark_stand_ins(run, pd.concat(as_texts, ignore_index=True), invented)
 
 
-def _told_apart(run: Run, pairs: pd.DataFrame, invented: Sequence[str]) -> pd.DataFrame:
-    """Blanks behind what stand-ins are asked about: they equal the reference now, but not then."""
+def _mark_stand_ins(run: Run, pairs: pd.DataFrame, invented: Sequence[str]) -> pd.DataFrame:
+    """Add blanks to questions about stand-ins: these equal the reference, real texts will not."""
     of_reference = {
         question.name
         for questions in run.questions.values()
@@ -297,122 +308,122 @@ def _told_apart(run: Run, pairs: pd.DataFrame, invented: Sequence[str]) -> pd.Da
     pairs = pairs[pairs["settled"].isna()].copy()
     claimed = pairs["measure"].isin(of_reference)
     for number, author in enumerate(invented, start=1):
-        theirs = pairs["author"] == author
-        pairs.loc[theirs & claimed, "premise"] += " " * number
-        pairs.loc[theirs & ~claimed, "hypothesis"] += " " * number
-        pairs.loc[theirs, "pair_id"] += f" {number}"
+        of_author = pairs["author"] == author
+        pairs.loc[of_author & claimed, "premise"] += " " * number
+        pairs.loc[of_author & ~claimed, "hypothesis"] += " " * number
+        pairs.loc[of_author, "pair_id"] += f" {number}"
     return pairs
 
 
 def _plan_judges(
-    judges: Mapping[str, Chosen], pairs: pd.DataFrame, session: Session, found: Plan
+    judges: Mapping[str, Chosen], pairs: pd.DataFrame, session: Session, costs: Plan
 ) -> None:
     """Add what each judge asks, and each judge inside it."""
-    known: set[str] = set()
+    counted: set[str] = set()
     for name, judge in judges.items():
-        if not asking(judge):
+        if not llm_members(judge):
             continue
         check_instruments(pairs, name, instruments_of(judge))
-        if any(one.kind == "cascade" for one in everyone(judge)):
-            found.notes.append(
+        if any(member.kind == "cascade" for member in everyone(judge)):
+            costs.notes.append(
                 f"judge-{name} is counted as if the first judge of its cascade were sure of"
                 " nothing; what it decides is asked of nobody else"
             )
-        for one in asking(judge):
-            use = one.record.model(one.options)
-            requests, questions = _questions(one, pairs, session)
+        for member in llm_members(judge):
+            requests, n_questions = _judge_requests(member, pairs, session)
             both = zip(requests.requests, requests.most, strict=True)
-            own = [(request, most) for request, most in both if request.key not in known]
-            others = len(requests.requests) - len(own)
-            if others:
-                found.notes.append(
-                    f"judge-{name}: {others:,} of its questions are another judge's, too, and"
+            new = [(request, most) for request, most in both if request.key not in counted]
+            n_shared = len(requests.requests) - len(new)
+            if n_shared:
+                costs.notes.append(
+                    f"judge-{name}: {n_shared:,} of its questions are another judge's, too, and"
                     " counted there"
                 )
-            known.update(request.key for request, _ in own)
-            first, each = [request for request, _ in own], [most for _, most in own]
-            asked = requests._replace(requests=first, most=each)
-            costs = session.estimate(use, asked, [questions])
-            found.planned.append(Planned(f"judge-{name}", use.model, costs))
+            counted.update(request.key for request, _ in new)
+            first, each = [request for request, _ in new], [most for _, most in new]
+            requests = requests._replace(requests=first, most=each)
+            _add(costs, f"judge-{name}", session, member, requests, [n_questions])
 
 
-def _questions(judge: Chosen, pairs: pd.DataFrame, session: Session) -> tuple[Requests, float]:
-    """Each request to a model once, and how many questions it is about on average."""
+def _judge_requests(judge: Chosen, pairs: pd.DataFrame, session: Session) -> tuple[Requests, float]:
+    """Return each request to a model once, and its mean number of questions."""
     decoding = session.decoding(judge.record.model(judge.options))
-    questions, answered = 0, 0.0
+    n_questions, answer_length = 0, 0.0
     requests: dict[str, tuple[ChatRequest, int]] = {}
     for batch in batches(pairs, judge.record.batch):
-        asked = judge.record.requests(batch, judge.options, decoding)
-        each = zip(asked.requests, asked.most, strict=True)
-        requests.update((request.key, (request, most)) for request, most in each)
-        own = len(set(map(question_of, batch)))
-        questions, answered = questions + own, answered + own * asked.answer_length
+        of_batch = judge.record.requests(batch, judge.options, decoding)
+        both = zip(of_batch.requests, of_batch.most, strict=True)
+        requests.update((request.key, (request, most)) for request, most in both)
+        n = len(set(map(question_of, batch)))
+        n_questions, answer_length = n_questions + n, answer_length + n * of_batch.answer_length
+
     if not requests:
         return Requests([], []), 0.0
     distinct, most = zip(*requests.values(), strict=True)
-    found = Requests([*distinct], [*most], answered / questions, asked.longer)
-    return found, questions / len(distinct)
+    unique = Requests([*distinct], [*most], answer_length / n_questions, of_batch.longer)
+    return unique, n_questions / len(distinct)
 
 
-# ---- likely texts, parts and claims, in the place of those that models have not given yet -------
+# ---- stand-ins for texts, parts and claims that models have not written yet ---------------------
 
 
-def _written(run: Run, name: str, system: Chosen, found: Plan) -> Texts:
-    """What a system has written, with stand-ins for the rest; what it asks goes to `found`."""
-    sources, record = run.given.sources, system.record
+def _write_texts(run: Run, name: str, system: Chosen, costs: Plan) -> Texts:
+    """Return a system's texts, with stand-ins for missing ones; add to `costs` what it asks."""
+    sources, record = run.ingested.sources, system.record
     if record.requests is None and record.costly:  # it takes too long to be run here
         path = run.texts / f"{name}.parquet"
         if path.exists():
             return read(TEXTS, path), 0
         rows = [(doc, name, FULL, None, "error", "not written yet") for doc in sources["doc_id"]]
         frame = pd.DataFrame(rows, columns=list(TEXTS.columns))
-        return _filled(frame, _stand_ins(run.given, by_section=False))
+        return _fill_texts(frame, _stand_ins(run.ingested, by_section=False))
     resources = run.session.provide(system)
     texts = write_texts(sources, name, system, resources).texts
     if resources.model is None:
         return texts, 0
-    asked = record.requests(sources, system.options, resources.model.decoding, resources.raw)
-    likely = _stand_ins(run.given, by_section=bool((texts["part"] != FULL).any()))
-    _add(found, f"generate-{name}", run.session, system, asked, likely.values())
-    return _filled(texts, likely)
+    requests = record.requests(sources, system.options, resources.model.decoding, resources.raw)
+    stand_ins = _stand_ins(run.ingested, by_section=bool((texts["part"] != FULL).any()))
+    lengths = map(estimate.by_rule, stand_ins.values())
+    _add(costs, f"generate-{name}", run.session, system, requests, lengths)
+    return _fill_texts(texts, stand_ins)
 
 
-def _stand_ins(given: Ingested, *, by_section: bool) -> Likely:
-    """What a text may be like, by document and part: the reference, else the source's beginning."""
-    likely: Likely = {}
-    sources, texts = given.sources, given.texts
+def _stand_ins(ingested: Ingested, *, by_section: bool) -> StandIns:
+    """Return the reference for each document and part, or else the start of the source."""
+    stand_ins: StandIns = {}
+    sources, texts = ingested.sources, ingested.texts
     for doc_id, passages in zip(sources["doc_id"], sources["passages"], strict=True):
         if any(passage.strip() for passage in passages):
-            likely[str(doc_id), FULL] = "\n".join(passages)[:_LIKE]
-    known = texts[(texts["author"] == REFERENCE) & (texts["part"] == FULL)]
-    for doc_id, text in zip(known["doc_id"], known["text"], strict=True):
-        if (doc_id, FULL) in likely and isinstance(text, str):
-            likely[doc_id, FULL] = text
+            stand_ins[str(doc_id), FULL] = "\n".join(passages)[:_STAND_IN_LENGTH]
+    references = texts[(texts["author"] == REFERENCE) & (texts["part"] == FULL)]
+    for doc_id, text in zip(references["doc_id"], references["text"], strict=True):
+        if (doc_id, FULL) in stand_ins and isinstance(text, str):
+            stand_ins[doc_id, FULL] = text
     if by_section:
         for doc_id in sources.loc[sources["task"] == "note", "doc_id"]:
-            whole = likely.pop((doc_id, FULL), "")
+            whole = stand_ins.pop((doc_id, FULL), "")
             for part, pieces in divide(whole, compat="none").items():
-                likely[doc_id, part] = "\n\n".join(whole[start:end] for start, end in pieces)
-    return likely
+                stand_ins[doc_id, part] = "\n\n".join(whole[start:end] for start, end in pieces)
+    return stand_ins
 
 
-def _filled(texts: pd.DataFrame, likely: Likely) -> Texts:
-    """The texts, with a stand-in for each that has no answer yet, if one is known."""
-    rows, invented = [], 0
+def _fill_texts(texts: pd.DataFrame, stand_ins: StandIns) -> Texts:
+    """Put a stand-in, where there is one, for each text that has no answer yet."""
+    rows, n_stand_ins = [], 0
     for row in texts.astype(object).to_dict("records"):
-        text = likely.get((row["doc_id"], row["part"]))
+        text = stand_ins.get((row["doc_id"], row["part"]))
         if row["status"] != "error":
             rows.append(row)
         elif text is not None:
             rows.append(row | {"text": text, "status": "ok"})
-            invented += 1
+            n_stand_ins += 1
         elif row["part"] == FULL:  # a section that the reference lacks may be left out
             rows.append(row)
-    return pd.DataFrame(rows, columns=list(TEXTS.columns)), invented
+    return pd.DataFrame(rows, columns=list(TEXTS.columns)), n_stand_ins
 
 
-def _shared_out(parts: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """Rows of PARTS without unknown facets, and of how many texts these were."""
+def _fill_facets(parts: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """Share sentences out among unknown facets; return rows of PARTS and the number of texts."""
     unknown = (parts["part"] != FULL) & (parts["status"] == "error")
     whole: Any = parts[parts["part"] == FULL].set_index(["doc_id", "author"])["text"]
     parts = parts.copy()
@@ -421,23 +432,23 @@ def _shared_out(parts: pd.DataFrame) -> tuple[pd.DataFrame, int]:
         text, n = str(whole[key]), len(rows)
         spans = sentences(text)
         for place, index in enumerate(rows):
-            own = spans[len(spans) * place // n : len(spans) * (place + 1) // n]
-            parts.loc[index, ["text", "status"]] = [facet_part("", text, own).text, OK]
+            share = spans[len(spans) * place // n : len(spans) * (place + 1) // n]
+            parts.loc[index, ["text", "status"]] = [facet_part("", text, share).text, OK]
     return parts, len(groups)
 
 
-def _with_clauses(
+def _fill_claims(
     units: pd.DataFrame, parts: pd.DataFrame, sources: pd.DataFrame, session: Session
 ) -> tuple[pd.DataFrame, int]:
-    """Rows of UNITS with clauses for claims that are unknown, and of how many parts these are."""
+    """Put clauses for unknown claims; return rows of UNITS and the number of parts changed."""
     place = ["doc_id", "author", "part"]
     unknown = (units["kind"] == "claim") & (units["status"] == "error")
-    lost = pd.MultiIndex.from_frame(units.loc[unknown, place])
-    if lost.empty:
+    unlisted = pd.MultiIndex.from_frame(units.loc[unknown, place])
+    if unlisted.empty:
         return units, 0
     by_rule = choose(DECOMPOSITIONS, {"kind": "clauses"}, where="clauses")
-    theirs = parts[pd.MultiIndex.from_frame(parts[place]).isin(lost)]
+    parts = parts[pd.MultiIndex.from_frame(parts[place]).isin(unlisted)]
     resources = session.provide(by_rule)
-    clauses = by_rule.record.take_apart(theirs, sources, by_rule.options, resources).units
+    clauses = by_rule.record.take_apart(parts, sources, by_rule.options, resources).units
     claims = clauses[clauses["kind"] == "claim"]
-    return pd.concat([units[~unknown], claims], ignore_index=True), len(theirs)
+    return pd.concat([units[~unknown], claims], ignore_index=True), len(parts)

@@ -1,7 +1,7 @@
-"""What a project's folder has of ours: files of Metassay's own repository, none of them twice.
+"""The files of Metassay's own repository that a project gets, and the record of them.
 
-A wheel carries them in `files/` beside this module; in a checkout they are read where they lie.
-`.metassay.yaml` is the record of what was written, by hash.
+A wheel has them in `files/` beside this module; a checkout has them in their own folders.
+`.metassay.yaml` records the hashes of what was written.
 """
 
 import hashlib
@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from metassay import __version__
 from metassay.core import strict_yaml
@@ -20,7 +21,7 @@ _HERE = Path(__file__).parent
 IGNORED = ".gitignore"
 WORKFLOW = ".github/workflows/metassay.yml"
 LINES = (IGNORED, ".dvcignore", ".dvc/.gitignore")  # their owner's own lines stay
-_FOLDERS = {  # only what their readers read, whatever a checkout holds beside it
+_FOLDERS = {  # only what their readers read, whatever else a checkout has there
     **{"prompts": "*.yaml", "rubrics": "*.yaml"},
     **{"data/judges": "*.json", "data/segmenters": "*.json", "data/terms": "clinical*"},
 }
@@ -37,99 +38,99 @@ _HEADER = """\
 
 
 def file(name: str) -> bytes:
-    """One of the repository's files, as it is there."""
+    """Read one of the repository's files."""
     return (_root() / name).read_bytes()
 
 
 def files() -> dict[str, bytes]:
-    """What every project has and `metassay update` may replace, by path."""
-    found = {"constraints.txt": file("constraints.txt")}
+    """Return what every project has and `metassay update` may replace, by path."""
+    contents = {"constraints.txt": file("constraints.txt")}
     for folder, pattern in _FOLDERS.items():
-        found |= _in_folder(_root(), folder, pattern)
-    found[DAG] = root_dag().encode("utf-8")  # what we train comes trained
-    found[WORKFLOW] = (_HERE / "workflow.yml").read_bytes()
-    found["reports/published/README.md"] = _PRINTED.encode("utf-8")
-    return found
+        contents |= _read_folder(_root(), folder, pattern)
+    contents[DAG] = root_dag().encode("utf-8")  # what we train comes trained
+    contents[WORKFLOW] = (_HERE / "workflow.yml").read_bytes()
+    contents["reports/published/README.md"] = _PRINTED.encode("utf-8")
+    return contents
 
 
 def dag_of(params: object) -> bytes:
-    """The dvc.yaml of a folder of benchmarks/, by what its params.yaml holds."""
+    """Return the dvc.yaml of a folder of benchmarks/ with this content of params.yaml."""
     return dag(sort_of(params)).encode("utf-8")
 
 
 def is_own_repository(root: Path) -> bool:
-    """Whether this is Metassay's own repository, and no project."""
+    """Whether this is Metassay's own repository rather than a project."""
     return (root / "metassay" / "project").is_dir()
 
 
 def own_dags(root: Path) -> dict[str, str]:
-    """Every dvc.yaml of Metassay's own repository, by path."""
+    """Return every dvc.yaml of Metassay's own repository, by path."""
     from metassay.paper_figures.inputs import paths
     from metassay.paper_figures.papers import PAPERS
 
-    read = {paper: paths(records) for paper, records in PAPERS.items()}
-    drawn = [figures(paper, files) for paper, files in read.items() if files]
-    every = {f"benchmarks/{one.name}/{DAG}": dag(type(one)) for one in load(root).every.values()}
-    return {DAG: root_dag([*TRAINING, *drawn]), **every}
+    inputs = {paper: paths(records) for paper, records in PAPERS.items()}
+    stages = [figures(paper, files) for paper, files in inputs.items() if files]
+    folders = load(root).every.values()
+    dags = {f"benchmarks/{folder.name}/{DAG}": dag(type(folder)) for folder in folders}
+    return {DAG: root_dag([*TRAINING, *stages]), **dags}
 
 
 def example_params() -> str:
-    """The params.yaml of the example's evaluation."""
+    """Return the params.yaml of the example's benchmark."""
     return file("benchmarks/sample/params.yaml").decode("utf-8")
 
 
 def readme() -> str:
-    """What a project's README.md says."""
+    """Return the template of a project's README.md."""
     return (_HERE / "readme.md").read_text(encoding="utf-8")
 
 
 def example_files() -> dict[str, bytes]:
-    """The invented sample, and the example's own metric and judge, by path."""
-    return _in_folder(_root(), "data/sample", "*") | _in_folder(_HERE, "mylab", "*.py")
+    """Return the invented sample, and the example's own metric and judge, by path."""
+    return _read_folder(_root(), "data/sample", "*") | _read_folder(_HERE, "mylab", "*.py")
 
 
 def _root() -> Path:
-    carried = _HERE / "files"
-    return carried if carried.is_dir() else _HERE.parents[1]
+    in_wheel = _HERE / "files"
+    return in_wheel if in_wheel.is_dir() else _HERE.parents[1]
 
 
-def _in_folder(root: Path, folder: str, pattern: str) -> dict[str, bytes]:
-    found = sorted(path for path in (root / folder).glob(pattern) if path.is_file())
-    return {f"{folder}/{path.name}": path.read_bytes() for path in found}
+def _read_folder(root: Path, folder: str, pattern: str) -> dict[str, bytes]:
+    paths = sorted(path for path in (root / folder).glob(pattern) if path.is_file())
+    return {f"{folder}/{path.name}": path.read_bytes() for path in paths}
 
 
 @dataclass(frozen=True)
 class Record:
-    """The version that wrote last, and by path the hash of what it wrote."""
+    """The version that wrote last, and the hash of what it wrote, by path."""
 
     version: str = __version__
     files: Mapping[str, str] = field(default_factory=dict)
 
 
 def hash_of(content: bytes) -> str:
-    """The first 16 digits of the SHA-256; lines may end in CRLF, as git writes them on Windows."""
+    """Return 16 digits of the SHA-256; CRLF counts as LF, since git writes CRLF on Windows."""
     return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()[:16]
 
 
 def read_record(root: Path) -> Record | None:
-    """The record of a project; None where there is none. Raises BadInput if it is damaged."""
+    """Read the record of a project; None if there is none. Raises BadInput if it is damaged."""
     path = root / RECORD
     if not path.exists():
         return None
-    found = strict_yaml.load(path)
-    whole = found if isinstance(found, dict) else {}
-    held = whole.get("files")
-    if not isinstance(held, dict) or not all(isinstance(one, str) for one in held.values()):
+    content: Any = strict_yaml.load(path)
+    hashes = content.get("files") if isinstance(content, dict) else None
+    if not isinstance(hashes, dict) or not all(isinstance(h, str) for h in hashes.values()):
         raise BadInput(
             f"{RECORD}: is damaged; take it from your last commit (git checkout -- {RECORD}), or"
             " remove it: then every file that differs from ours counts as edited"
         )
-    return Record(str(whole.get("metassay")), held)
+    return Record(str(content.get("metassay")), hashes)
 
 
 def record(hashes: Mapping[str, str]) -> bytes:
-    """The record's bytes."""
-    # In quotes: one hash in a thousand has but digits and an e, which some read as a number.
-    lines = [f"  {path}: {json.dumps(one)}\n" for path, one in sorted(hashes.items())]
+    """Return the content of a record's file."""
+    # In quotes: one hash in a thousand has only digits and an e, which some read as a number.
+    lines = [f"  {path}: {json.dumps(digits)}\n" for path, digits in sorted(hashes.items())]
     head = f"{_HEADER}metassay: {json.dumps(__version__)}\nfiles:{'' if lines else ' {}'}\n"
     return (head + "".join(lines)).encode("utf-8")

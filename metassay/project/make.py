@@ -1,4 +1,4 @@
-"""A new project: its files, written whole or not at all, and its git repository."""
+"""Make a new project: its files, written whole or not at all, and its git repository."""
 
 import contextlib
 import re
@@ -21,9 +21,9 @@ from metassay.project import kit
 from metassay.versions.code_yaml import refresh
 
 _COMMIT = "A Metassay project, made by metassay init"
-_NO_GIT = "    no_scm = true\n"  # what DVC needs to know where there is no git
+_NO_GIT = "    no_scm = true\n"  # DVC's setting for a folder without git
 
-# What is said of the example's own kinds, each after the line of another one.
+# The blocks of the example's own kinds, each by the line before it.
 _KINDS = {
     "  numbers: {kind: numbers}\n": (
         '  negations: {kind: "mylab.metrics:NEGATIONS", words: ["no", not, never, without]}\n'
@@ -36,9 +36,9 @@ _ENTRY = re.compile(r"^  sample:\n(?:    .*\n)+", re.MULTILINE)
 
 
 class Content(NamedTuple):
-    """What makes a project its owner's: settings and data.
+    """The settings and data of a project.
 
-    `data` are files by path; those of a dataset that is not public are ignored by git.
+    `data` are files by path; git ignores those of a dataset that is not public.
     """
 
     name: str  # of the benchmark
@@ -51,7 +51,7 @@ class Content(NamedTuple):
 
 
 def example(name: str) -> Content:
-    """A benchmark of this name on the invented sample, with a metric and a judge of its own."""
+    """Return a benchmark on the invented sample, with a metric and a judge of its own."""
     params = kit.file(str(PARAMS)).decode("utf-8")
     for line, more in _KINDS.items():
         assert params.count(line) == 1, line
@@ -71,25 +71,24 @@ def example(name: str) -> Content:
 
 
 def registry(entry: str) -> str:
-    """A registry with one entry, below what ours says at its head of registries."""
+    """Return a registry with one entry, below the comments at the head of ours."""
     head = kit.file(str(REGISTRY)).decode("utf-8").partition("\nfetched:")[0]
     fetched = "fetched: [] # those that have files below: a stage of dvc.yaml each"
     return f"{head}\n{fetched}\ndatasets:\n{entry}"
 
 
 def name_of(folder: Path) -> str:
-    """What a benchmark is called after its project's folder."""
+    """Return the benchmark's name: the project's folder in letters of names."""
     name = in_letters(folder.resolve().name)[:LONGEST]
     return "mine" if name_problem(name, BESIDE_REPORTS) else name
 
 
-def in_letters(told: str) -> str:
-    """What is told, in the letters that names may have."""
-    told = told.replace("ß", "ss")
+def in_letters(text: str) -> str:
+    """Write a text in the letters that names may have; others become `_`."""
+    text = unicodedata.normalize("NFC", text.replace("ß", "ss"))
     for umlaut in "äöüÄÖÜ":
-        plain = unicodedata.normalize("NFKD", umlaut)[0]
-        told = unicodedata.normalize("NFC", told).replace(umlaut, f"{plain}e")
-    ascii_ = unicodedata.normalize("NFKD", told).encode("ascii", "ignore").decode("ascii")
+        text = text.replace(umlaut, unicodedata.normalize("NFKD", umlaut)[0] + "e")
+    ascii_ = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     return re.sub(r"[^A-Za-z0-9_-]+", "_", ascii_).strip("_-")
 
 
@@ -105,97 +104,99 @@ def check_place(folder: Path) -> None:
 
 
 def make(folder: Path, content: Content) -> list[str]:
-    """Write a project into a folder that is new or empty; returns what its owner should know.
+    """Write a project, whole or not at all, into a new or empty folder.
 
-    It is there whole or not at all. Raises BadInput if the folder holds something.
+    Returns remarks for its owner. Raises BadInput if the folder holds something.
     """
     check_place(folder)
-    there = folder.is_dir()  # it may be where somebody stands, so it stays the folder that it is
-    into = folder / ".new" if there else folder
-    with whole_folder(into, "metassay init") as made:
-        said = _write(made, folder, content)
-    if there:
-        for child in sorted(into.iterdir()):
+    exists = folder.is_dir()  # it may be a shell's working folder, so it is not replaced
+    new = folder / ".new" if exists else folder
+    with whole_folder(new, "metassay init") as half_written:
+        remarks = _write(half_written, folder, content)
+    if exists:
+        for child in sorted(new.iterdir()):
             child.replace(folder / child.name)
-        into.rmdir()
-    return said
+        new.rmdir()
+    return remarks
 
 
-def _write(made: Path, folder: Path, content: Content) -> list[str]:
-    owned = kit.files() | {f"{BENCHMARKS.name}/{content.name}/{DAG}": kit.dag_of({})}
-    owned[kit.WORKFLOW] = filled(owned[kit.WORKFLOW].decode("utf-8"), content.name)
+def _write(root: Path, folder: Path, content: Content) -> list[str]:
+    """Write all files to `root`, which becomes `folder` when it is whole."""
+    replaceable = kit.files() | {f"{BENCHMARKS.name}/{content.name}/{DAG}": kit.dag_of({})}
+    workflow = replaceable[kit.WORKFLOW].decode("utf-8")
+    replaceable[kit.WORKFLOW] = fill_workflow(workflow, content.name)
     lines = {name: kit.file(name) for name in kit.LINES}
     lines[kit.IGNORED] += "".join(f"{line}\n" for line in content.ignored).encode("utf-8")
-    said = {"NAME": content.name, "DATA": content.about_data}
-    readme = re.sub("NAME|DATA", lambda word: said[word[0]], kit.readme())
-    mine = {
+    values = {"NAME": content.name, "DATA": content.about_data}
+    readme = re.sub("NAME|DATA", lambda word: values[word[0]], kit.readme())
+    settings = {
         str(PARAMS): content.params.encode("utf-8"),
         f"{BENCHMARKS.name}/{content.name}/{PARAMS.name}": content.benchmark.encode("utf-8"),
         str(REGISTRY): content.registry.encode("utf-8"),
         "README.md": readme.encode("utf-8"),
         ".dvc/config": kit.file(".dvc/config"),
     }
-    _put(made, {**owned, **lines, **mine})
+    _put(root, {**replaceable, **lines, **settings})
     with owner_alone() if content.ignored else contextlib.nullcontext():
-        _put(made, content.data)
-    hashes = {name: kit.hash_of(held) for name, held in owned.items()}
-    (made / kit.RECORD).write_bytes(kit.record(hashes))
-    own(made)
-    refresh(made)
-    return _under_git(made, folder)
+        _put(root, content.data)
+    hashes = {name: kit.hash_of(data) for name, data in replaceable.items()}
+    (root / kit.RECORD).write_bytes(kit.record(hashes))
+    own(root)
+    refresh(root)
+    return _commit(root, folder)
 
 
-def _put(made: Path, files: Mapping[str, bytes]) -> None:
-    for name, held in files.items():
-        path = made / name
+def _put(root: Path, files: Mapping[str, bytes]) -> None:
+    for name, data in files.items():
+        path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(held)
+        path.write_bytes(data)
 
 
-def filled(workflow: str, name: str) -> bytes:
-    """The CI workflow of a project with this benchmark."""
+def fill_workflow(workflow: str, name: str) -> bytes:
+    """Fill in the version and the benchmark of the CI workflow."""
     return workflow.replace("VERSION", __version__).replace("BENCHMARK", name).encode("utf-8")
 
 
-def _under_git(made: Path, folder: Path) -> list[str]:
-    """Make it a git repository with a first commit, as far as that can be."""
-    outside = next(one for one in folder.resolve().parents if one.is_dir())
-    found = _git(outside, "rev-parse", "--show-toplevel")
-    if found is None:
-        _without_git(made)
+def _commit(root: Path, folder: Path) -> list[str]:
+    """Make `root` a git repository with a first commit; return what prevented that, if anything."""
+    outside = next(parent for parent in folder.resolve().parents if parent.is_dir())
+    toplevel = _git(outside, "rev-parse", "--show-toplevel")
+    if toplevel is None:
+        _disable_scm(root)
         return [
             "git is not installed, so nothing is under version control; once it is: `git init`, and"
             " take `no_scm` out of .dvc/config"
         ]
-    if found.returncode == 0:
+    if toplevel.returncode == 0:
         return [
-            f"the folder lies in the git repository {found.stdout.strip()}, to which nothing was"
+            f"the folder lies in the git repository {toplevel.stdout.strip()}, to which nothing was"
             " added yet; commit it there, or run `git init` here for a repository of its own"
         ]
     for words in (("init", "--quiet", "--initial-branch=main"), ("add", "--all")):
-        done = _git(made, *words)
-        if done is None or done.returncode:
-            _without_git(made)
-            return [f"git {words[0]} failed, so nothing is under version control: {_why(done)}"]
-    known = [_git(made, "config", key) for key in ("user.name", "user.email")]
-    if not all(one is not None and one.stdout.strip() for one in known):
+        result = _git(root, *words)
+        if result is None or result.returncode:
+            _disable_scm(root)
+            return [f"git {words[0]} failed, so nothing is under version control: {_error(result)}"]
+    identity = [_git(root, "config", key) for key in ("user.name", "user.email")]
+    if not all(value is not None and value.stdout.strip() for value in identity):
         return [
             "git does not know who you are, so all files are staged and not committed: set git"
             " config user.name and user.email, then `git commit`"
         ]
-    done = _git(made, "commit", "--quiet", "-m", _COMMIT)
-    if done is None or done.returncode:
-        return [f"all files are staged, but git commit failed: {_why(done)}"]
+    result = _git(root, "commit", "--quiet", "-m", _COMMIT)
+    if result is None or result.returncode:
+        return [f"all files are staged, but git commit failed: {_error(result)}"]
     return []
 
 
-def _without_git(made: Path) -> None:
-    config = made / ".dvc" / "config"
+def _disable_scm(root: Path) -> None:
+    config = root / ".dvc" / "config"
     config.write_text(config.read_text(encoding="utf-8") + _NO_GIT, encoding="utf-8")
 
 
 def _git(folder: Path, *words: str) -> "subprocess.CompletedProcess[str] | None":
-    """What git did; None where it isn't installed."""
+    """Run git; None if it isn't installed."""
     with contextlib.suppress(FileNotFoundError, PermissionError):
         return subprocess.run(
             ["git", *words], cwd=folder, capture_output=True, text=True, check=False
@@ -203,6 +204,6 @@ def _git(folder: Path, *words: str) -> "subprocess.CompletedProcess[str] | None"
     return None
 
 
-def _why(done: "subprocess.CompletedProcess[str] | None") -> str:
-    lines = done.stderr.strip().splitlines() if done is not None else []
+def _error(result: "subprocess.CompletedProcess[str] | None") -> str:
+    lines = result.stderr.strip().splitlines() if result is not None else []
     return lines[-1] if lines else "it says no more"

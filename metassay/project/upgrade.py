@@ -1,8 +1,7 @@
-"""A project brought up to date with the Metassay that is installed; its settings stay.
+"""Bring a project up to date with the installed Metassay.
 
-What an upgrade wrote it may replace. What its owner edited it never touches: the new version is
-written beside it, under the same name with `.new` at the end. No data, registry or params are
-changed.
+An upgrade replaces files as it wrote them. A file that its owner edited stays: the new version goes
+beside it, with `.new` at the end of the name. Data, registry and params do not change.
 """
 
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS, load
 from metassay.core.stages import DAG
 from metassay.project import kit
-from metassay.project.make import filled
+from metassay.project.make import fill_workflow
 from metassay.versions.code_yaml import FILE as CODE
 from metassay.versions.code_yaml import refresh
 
@@ -27,92 +26,91 @@ _BESIDE = ".new"
 
 @dataclass
 class Changes:
-    """What an upgrade did, by path: one word each of `changed`; what stayed as its owner has it."""
+    """The paths that an upgrade changed, with a word on each, and those that it left alone."""
 
     changed: dict[str, str] = field(default_factory=dict)
-    beside: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
+    beside: list[str] = field(default_factory=list)  # edited: the new version is beside them
+    removed: list[str] = field(default_factory=list)  # by their owner
 
     def __bool__(self) -> bool:
         return bool(self.changed or self.beside)
 
 
 def upgrade(root: Path) -> Changes:
-    """Bring the project in `root` up to date; a second time there is nothing to do.
+    """Bring the project in `root` up to date; a second call changes nothing.
 
-    Raises BadInput if it is no project, is Metassay's own repository, or its params are not sound.
+    Raises BadInput if it is no project, is Metassay's own repository, or has invalid params.
     """
     if not (root / PARAMS).is_file():
         raise BadInput(f"{PARAMS}: is not here; run this in a project's folder (metassay init)")
     if kit.is_own_repository(root):
         raise BadInput("this is Metassay's own repository, which is up to date with itself")
     before = kit.read_record(root)
-    known = before.files if before else {}
-    done, hashes = Changes(), dict[str, str]()
-    for name, new in _wanted(root).items():
-        _replace(root, name, new, known, done)
-        if name not in done.removed:
+    recorded = before.files if before else {}
+    changes, hashes = Changes(), dict[str, str]()
+    for name, new in _latest_files(root).items():
+        _replace(root, name, new, recorded, changes)
+        if name not in changes.removed:
             hashes[name] = kit.hash_of(new)
     for name in kit.LINES:
-        # Lines that a file must have, at its end; those that are there stay in their order.
+        # Lines that a file must have go to its end; its own stay in their order.
         path = root / name
-        there = path.read_text(encoding="utf-8") if path.exists() else ""
-        held = {line.strip() for line in there.splitlines()}
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        present = {line.strip() for line in text.splitlines()}
         lines = kit.file(name).decode("utf-8").splitlines()
-        lacking = [line for line in lines if line.strip() not in held and not line.startswith("#")]
-        if lacking:
-            start = there if there.endswith("\n") or not there else there + "\n"
-            _put(path, (start + "\n".join(lacking) + "\n").encode("utf-8"))
-            done.changed[name] = f"{len(lacking)} lines added"
+        new_lines = [n for n in lines if n.strip() not in present and not n.startswith("#")]
+        if new_lines:
+            start = text if text.endswith("\n") or not text else text + "\n"
+            _put(path, (start + "\n".join(new_lines) + "\n").encode("utf-8"))
+            changes.changed[name] = f"{len(new_lines)} lines added"
     load(root)
-    content = kit.record({**known, **hashes})
+    content = kit.record({**recorded, **hashes})
     if not (root / kit.RECORD).exists() or (root / kit.RECORD).read_bytes() != content:
         _put(root / kit.RECORD, content)
-        done.changed[str(kit.RECORD)] = "updated"
+        changes.changed[str(kit.RECORD)] = "updated"
     if refresh(root):
-        done.changed[CODE] = "updated"
-    return done
+        changes.changed[CODE] = "updated"
+    return changes
 
 
-def _names(root: Path) -> list[str]:
-    """The folders of benchmarks/; BadInput, before anything is written, for what is no name."""
-    names = sorted(one.parent.name for one in (root / BENCHMARKS).glob(f"*/{PARAMS.name}"))
+def _latest_files(root: Path) -> dict[str, bytes]:
+    """Return the files that an upgrade may replace, by path, in their latest version.
+
+    Raises BadInput, before anything is written, if a folder of benchmarks/ has an invalid name.
+    """
+    names = sorted(path.parent.name for path in (root / BENCHMARKS).glob(f"*/{PARAMS.name}"))
     raise_problems(f"{BENCHMARKS}/{line}" for line in name_problems(names, BESIDE_REPORTS))
-    return names
-
-
-def _wanted(root: Path) -> dict[str, bytes]:
-    """What an upgrade may replace, by path: also the dvc.yaml of each folder of benchmarks/."""
-    wanted = dict(kit.files())
-    names = _names(root)
+    files = kit.files()
     for name in names:
         params = strict_yaml.load(root / BENCHMARKS / name / PARAMS.name)
-        wanted[f"{BENCHMARKS.name}/{name}/{DAG}"] = kit.dag_of(params)
-    wanted[kit.WORKFLOW] = filled(wanted[kit.WORKFLOW].decode("utf-8"), " ".join(names))
-    return wanted
+        files[f"{BENCHMARKS.name}/{name}/{DAG}"] = kit.dag_of(params)
+    files[kit.WORKFLOW] = fill_workflow(files[kit.WORKFLOW].decode("utf-8"), " ".join(names))
+    return files
 
 
-def _replace(root: Path, name: str, new: bytes, known: Mapping[str, str], done: Changes) -> None:
-    path, told = root / name, known.get(name)
+def _replace(
+    root: Path, name: str, new: bytes, recorded: Mapping[str, str], changes: Changes
+) -> None:
+    path, before = root / name, recorded.get(name)
     if not path.exists():
-        if told is not None and not name.endswith(DAG):
-            done.removed.append(name)  # its owner doesn't want it
+        if before is not None and not name.endswith(DAG):
+            changes.removed.append(name)  # its owner doesn't want it
             return
         _put(path, new)
-        done.changed[name] = "added"
+        changes.changed[name] = "added"
         return
-    held, wanted = kit.hash_of(path.read_bytes()), kit.hash_of(new)
-    if held == wanted:
+    present, latest = kit.hash_of(path.read_bytes()), kit.hash_of(new)
+    if present == latest:
         return
-    if held == told:
+    if present == before:
         _put(path, new)
-        done.changed[name] = "updated"
+        changes.changed[name] = "updated"
         return
     beside = path.with_name(path.name + _BESIDE)
-    if told == wanted or (beside.exists() and kit.hash_of(beside.read_bytes()) == wanted):
-        return  # edited, and ours is as it was then, or lies there already
+    if before == latest or (beside.exists() and kit.hash_of(beside.read_bytes()) == latest):
+        return  # edited, and ours has not changed since, or is beside it already
     _put(beside, new)
-    done.beside.append(name)
+    changes.beside.append(name)
 
 
 def _put(path: Path, content: bytes) -> None:
@@ -121,7 +119,7 @@ def _put(path: Path, content: bytes) -> None:
 
 
 def version_line(before: str | None) -> str:
-    """Which version the project is at, and which it was at where that is another."""
+    """Say which version the project has, and which it had if that was another."""
     if before == __version__:
         return f"up to date with Metassay {__version__}"
     was = f"Metassay {before}" if before else "before there was a record"

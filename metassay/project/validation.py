@@ -1,4 +1,4 @@
-"""The raw files of benchmarks, read as ingest reads them, before anything runs."""
+"""Find everything that is wrong with a project: params, registry, rubrics, raw files, tables."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -38,14 +38,13 @@ from metassay.llm.session import cap_of, model_problems
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.metrics.faithfulness.reading import StatementOptions
 from metassay.metrics.faithfulness.record import BY_TEXT
-from metassay.reporting.published import COMPARISONS
-from metassay.reporting.published_judges import JUDGE_COMPARISONS
-from metassay.scoring.aggregation.combinations import combination
+from metassay.reporting.published import COMPARISONS, JUDGE_COMPARISONS
+from metassay.scoring.aggregation.combinations import parse_combination
 from metassay.scoring.aggregation.leaderboard import LeaderboardOptions
 from metassay.scoring.catalogue import BLOCKS as METRIC_BLOCKS
 from metassay.scoring.catalogue import check_given, descriptions, measured_twice
 from metassay.scoring.pairing.questions import Questions, clashes, unanswerable
-from metassay.scoring.rubrics.ask import criteria_table, expanded
+from metassay.scoring.rubrics.ask import criteria_table, expand_facets
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.names import FULL, NO_JUDGE, base_metric, metric_label
 from metassay.tables.parquet import read
@@ -59,69 +58,69 @@ from metassay.versions.code_yaml import BLOCKS, DATASETS
 def raw_problems(
     benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
 ) -> list[str]:
-    """One line for each problem of the raw files that are there, led by who reads them.
+    """Read raw files as ingest does; return one line per problem, led by the benchmarks' names.
 
-    Nothing is said of a benchmark that `not_fetched` names, nor of one whose dataset or reader is
-    unknown: that is a problem of the params or the registry.
+    Skips benchmarks that `not_fetched` names, and those whose dataset or reader is unknown: that is
+    a problem of the params or the registry.
     """
-    found: dict[str, list[str]] = {}
+    problems: dict[str, list[str]] = {}
     for name, benchmark, dataset in _readable(benchmarks, registry):
-        if not _absent(benchmark, dataset):
+        if not _count_absent(benchmark, dataset):
             try:
-                _read(name, benchmark, str(dataset.reader))
+                _ingest(name, benchmark, str(dataset.reader))
             except BadInput as error:
                 for problem in error.problems:
-                    found.setdefault(problem, []).append(name)
-    return [f"{', '.join(names)}: {problem}" for problem, names in found.items()]
+                    problems.setdefault(problem, []).append(name)
+    return [f"{', '.join(names)}: {problem}" for problem, names in problems.items()]
 
 
 def not_fetched(benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]) -> list[str]:
-    """One line for each benchmark whose raw files are not all there, so that nobody checked them.
+    """Return one line for each benchmark that lacks raw files, which were then not checked.
 
-    That is no problem: a run fetches them. A folder that no dataset fetches is left to the params.
+    That is no problem: a run fetches them. Skips folders that no dataset fetches.
     """
     return [
         f"{name}: raw files were not checked, {missing} of {len(dataset.files)} are not in"
         f" {benchmark.raw}; metassay run {benchmark.dataset} --only fetch brings them"
         for name, benchmark, dataset in _readable(benchmarks, registry)
-        if (missing := _absent(benchmark, dataset)) and dataset.files
+        if (missing := _count_absent(benchmark, dataset)) and dataset.files
     ]
 
 
-def unfit(one: Evaluation, reader: str) -> str | None:
-    """What is wrong with a dataset's reader for a folder of this sort; None if it suits."""
-    if isinstance(one, JudgeTest):
-        return reader_problem(one.test, reader) if one.test in TESTS else None
-    if isinstance(one, SegmentTest):
+def _mismatch(folder: Evaluation, reader: str) -> str | None:
+    """Say why a dataset's reader does not suit a folder of this sort; None if it does."""
+    if isinstance(folder, JudgeTest):
+        return reader_problem(folder.test, reader) if folder.test in TESTS else None
+    if isinstance(folder, SegmentTest):
         return reader_problem(SEGMENTATION, reader)
     if reader in ITEM_READERS or reader in SENTENCE_READERS:
-        of = "judges" if reader in ITEM_READERS else "segmentations"
-        return f"reader {reader!r} is for tests of {of}; give this folder a `test`"
+        subject = "judges" if reader in ITEM_READERS else "segmentations"
+        return f"reader {reader!r} is for tests of {subject}; give this folder a `test`"
     return None
 
 
-def _read(name: str, one: Evaluation, reader: str) -> None:
-    if isinstance(one, JudgeTest):
-        test = chosen_test(one.test, one.options, where=f"{BENCHMARKS / name / PARAMS}")
-        ingest_items(test, reader, Path(one.raw), dataset=one.dataset, judges=one.judges)
-    elif isinstance(one, SegmentTest):
-        options = segment_options(one.options, where=f"{BENCHMARKS / name / PARAMS}")
-        ingest_sentences(reader, Path(one.raw), options)
+def _ingest(name: str, folder: Evaluation, reader: str) -> None:
+    raw = Path(folder.raw)
+    if isinstance(folder, JudgeTest):
+        test = chosen_test(folder.test, folder.options, where=_at(name))
+        ingest_items(test, reader, raw, dataset=folder.dataset, judges=folder.judges)
+    elif isinstance(folder, SegmentTest):
+        ingest_sentences(reader, raw, segment_options(folder.options, where=_at(name)))
     else:
-        made = ingest(reader, Path(one.raw), one.criteria)
-        check_given(made.criteria)
-        _read_studies(one, made.sources, made.texts)
+        ingested = ingest(reader, raw, folder.criteria)
+        check_given(ingested.criteria)
+        _ingest_studies(folder, ingested.sources, ingested.texts)
 
 
-def _read_studies(one: Benchmark, sources: pd.DataFrame, texts: pd.DataFrame) -> None:
-    """Ratings that came back from people; systems that are yet to write have all their texts."""
-    writing = pd.MultiIndex.from_product([sources["doc_id"], one.writers, [FULL]])
+def _ingest_studies(benchmark: Benchmark, sources: pd.DataFrame, texts: pd.DataFrame) -> None:
+    """Read ratings that came back from people; texts that systems will write count as written."""
+    future = pd.MultiIndex.from_product([sources["doc_id"], benchmark.writers, [FULL]])
     keys = ["doc_id", "author", "part"]
-    every = pd.concat([texts[keys], writing.to_frame(index=False, name=keys)], ignore_index=True)
+    texts = pd.concat([texts[keys], future.to_frame(index=False, name=keys)], ignore_index=True)
     problems: list[str] = []
-    for study, file in one.studies.items():
+    for study, file in benchmark.studies.items():
         with collect_problems(problems):
-            ingest_study(Path(file), study, one.criteria, sources, every)
+            ingest_study(Path(file), study, benchmark.criteria, sources, texts)
     raise_problems(problems)
 
 
@@ -135,16 +134,15 @@ def _readable(
             yield name, benchmark, dataset
 
 
-def _absent(benchmark: Evaluation, dataset: Dataset) -> int:
-    """How many raw files are not there; 1 where the folder of a dataset without files is not."""
+def _count_absent(benchmark: Evaluation, dataset: Dataset) -> int:
+    """Count absent raw files; 1 for an absent folder of a dataset without files."""
     folder = Path(benchmark.raw)
     if not dataset.files:
         return 0 if folder.is_dir() else 1
     return sum(not (folder / file.name).is_file() for file in dataset.files)
 
 
-# Everything that can be wrong with a project, in one go: params, registry, rubrics, tables.
-
+# ---- params, registry and tables ---------------------------------------------------------------
 
 # Blocks of params.yaml whose entries name a kind, and the index of their kinds.
 KINDS: Mapping[str, Mapping[str, str]] = {
@@ -154,29 +152,29 @@ KINDS: Mapping[str, Mapping[str, str]] = {
 }
 _METRICS = tuple(METRIC_BLOCKS)
 
-Named = Mapping[tuple[str, str], Chosen]  # sound blocks of params.yaml, by block and name
-Answerable = Mapping[str, Collection[str]]  # the instruments that sound judges can answer
+Named = Mapping[tuple[str, str], Chosen]  # valid blocks of params.yaml, by block and name
+Answerable = Mapping[str, Collection[str]]  # the instruments that valid judges can answer
 
 
 def configuration_problems() -> list[str]:
-    """One line for each problem of the params files and the registry, each with its remedy."""
+    """Return one line, with its remedy, for each problem of the params files and the registry."""
     problems: list[str] = []
     with collect_problems(problems):
         params = load()
-    sound = not problems
+    valid = not problems
     with collect_problems(problems):
         registry = load_registry(REGISTRY)
         problems += reader_problems(registry)
-        if sound:
+        if valid:
             problems += [
                 f"{_at(name)} > {problem}"
-                for name, one in params.evaluations.items()
-                for problem in _dataset(name, one, registry)
+                for name, folder in params.evaluations.items()
+                for problem in _check_dataset(name, folder, registry)
             ]
-    return [*(_of_params(params) if sound else ()), *problems]
+    return [*(_check_params(params) if valid else ()), *problems]
 
 
-def _of_params(params: Params) -> list[str]:
+def _check_params(params: Params) -> list[str]:
     problems: list[str] = []
     named: dict[tuple[str, str], Chosen] = {}
     for block, index in KINDS.items():
@@ -186,25 +184,25 @@ def _of_params(params: Params) -> list[str]:
     answerable: dict[str, Collection[str]] = {}
     for (block, name), chosen in named.items():
         if block == "judges":
-            with suppress(BadInput):  # told already
+            with suppress(BadInput):  # reported already
                 answerable[name] = instruments_of(chosen)
     return [
         *problems,
-        *_options(params),
-        *_models(params, named),
-        *_metrics(named),
-        *_combinations(params),
-        *_benchmarks(params, named, answerable),
-        *_tests(params),
-        *_tunings(params, named),
-        *_rubrics(params, named, answerable),
-        *_dags(params),
+        *_check_options(params),
+        *_check_models(params, named),
+        *_check_metrics(named),
+        *_check_combinations(params),
+        *_check_benchmarks(params, named, answerable),
+        *_check_tests(params),
+        *_check_tunings(params, named),
+        *_check_rubrics(params, named, answerable),
+        *_check_dags(params),
     ]
 
 
 def table_problems(tables: Path) -> list[str]:
-    """One line for each problem of the tables that are there: `<tables>/<benchmark>/<table>`."""
-    # Here, for all contracts take the statistics along.
+    """Return one line for each problem of the tables in `<tables>/<benchmark>/<table>`."""
+    # Here, because all contracts import the statistics.
     from metassay.reporting.contract_page import TABLES
 
     problems: list[str] = []
@@ -214,16 +212,16 @@ def table_problems(tables: Path) -> list[str]:
             if table is None:
                 problems.append(f"{path}: no table is called {path.stem!r}; remove it")
                 continue
-            # Two stages may have asked the same, so each file of responses stands for itself.
-            each = path.glob("*.parquet") if table.name == "responses" else [path]
-            for file in sorted(each):
+            # Stages may ask the same requests, so keys are unique in each file of responses alone.
+            files = path.glob("*.parquet") if table.name == "responses" else [path]
+            for file in sorted(files):
                 with collect_problems(problems):
                     read(table, file)
     return problems
 
 
-def _options(params: Params) -> list[str]:
-    """Blocks that are of one kind."""
+def _check_options(params: Params) -> list[str]:
+    """Check blocks that have no `kind`."""
     problems: list[str] = []
     blocks: list[tuple[str, Block, type[Options]]] = [
         *((f"questions > {name}", block, Questions) for name, block in params.questions.items()),
@@ -239,8 +237,8 @@ def _options(params: Params) -> list[str]:
     return problems
 
 
-def _models(params: Params, named: Named) -> list[str]:
-    """Endpoints, models, and the prompts and models that named blocks need."""
+def _check_models(params: Params, named: Named) -> list[str]:
+    """Check endpoints, models, and the prompts and models that named blocks need."""
     try:
         models: Models = parse_models(params.endpoints, params.models)
     except BadInput as error:
@@ -257,15 +255,15 @@ def _models(params: Params, named: Named) -> list[str]:
             )
     for (block, name), chosen in named.items():
         where = f"{PARAMS} > {block} > {name}"
-        found = model_problems(chosen, models, where=where)
-        if block in ("judges", "segmentations") and not found:
-            found = example_problems(chosen, models, where)
-        problems += found
+        of_block = model_problems(chosen, models, where=where)
+        if block in ("judges", "segmentations") and not of_block:
+            of_block = example_problems(chosen, models, where)
+        problems += of_block
     return problems
 
 
-def _metrics(named: Named) -> Iterator[str]:
-    """Costly metrics among the cheap ones; metrics of a user's kind that are called as ours."""
+def _check_metrics(named: Named) -> Iterator[str]:
+    """Check that no costly metric is among the cheap ones, and no user's metric has our name."""
     ours = descriptions()
     for (block, name), chosen in named.items():
         if block == "metrics" and chosen.record.costly:
@@ -273,20 +271,20 @@ def _metrics(named: Named) -> Iterator[str]:
                 f"{PARAMS} > metrics > {name}: kind {chosen.kind!r} is costly; name it under"
                 " costly_metrics, so that it is a stage of its own"
             )
-        for one in chosen.record.descriptions if block in _METRICS and is_path(chosen.kind) else ():
-            if ours.get(one.name, one) is not one:
+        users = block in _METRICS and is_path(chosen.kind)
+        for metric in chosen.record.descriptions if users else ():
+            if ours.get(metric.name, metric) is not metric:
                 yield (
                     f"{PARAMS} > {block} > {name} > kind: {chosen.kind!r} gives a metric"
-                    f" {one.name!r}, which is one of Metassay's own; give it another name"
+                    f" {metric.name!r}, which is one of Metassay's own; give it another name"
                 )
 
 
-def _combinations(params: Params) -> list[str]:
-    """Blocks of combinations that are wrong, or are called as one of Metassay's own metrics."""
+def _check_combinations(params: Params) -> list[str]:
     problems: list[str] = []
     for name in params.combinations:
         with collect_problems(problems):
-            combination(params.combinations, name)
+            parse_combination(params.combinations, name)
         if name in descriptions():
             problems.append(
                 f"{PARAMS} > combinations > {name}: is one of Metassay's own metrics; give it"
@@ -295,73 +293,71 @@ def _combinations(params: Params) -> list[str]:
     return problems
 
 
-def _benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[str]:
-    gives = {}
+def _check_benchmarks(params: Params, named: Named, judges: Answerable) -> Iterator[str]:
+    metrics = {}
     for key, chosen in named.items():
-        names = [one.name for one in chosen.record.descriptions] if key[0] in _METRICS else []
-        each = key[0] == "statement_metrics"
-        gives[key] = _statement_scores(chosen.options, names) if each else names
+        names = [metric.name for metric in chosen.record.descriptions] if key[0] in _METRICS else []
+        if key[0] == "statement_metrics":
+            names = _statement_scores(chosen.options, names)
+        metrics[key] = names
     for name, benchmark in params.benchmarks.items():
         at = _at(name)
         if not benchmark.judges and not any(getattr(benchmark, block) for block in _METRICS):
             yield f"{at} > metrics: nothing measures or judges the texts; name a metric"
-        yield from _published(at, benchmark.published, COMPARISONS)
-        own = {judge: judges[judge] for judge in benchmark.judges if judge in judges}
-        yield from (f"{at} > {problem}" for problem in _asked(params, benchmark, own))
+        yield from _check_published(at, benchmark.published, COMPARISONS)
+        of_benchmark = {judge: judges[judge] for judge in benchmark.judges if judge in judges}
+        problems = _check_questions(params, benchmark, of_benchmark)
+        yield from (f"{at} > {problem}" for problem in problems)
         for criterion, scale in benchmark.criteria.items():
             if scale.low >= scale.high:
                 yield f"{at} > criteria > {criterion}: low must be below high"
-        twice = measured_twice(benchmark.measured_by, gives)
+        twice = measured_twice(benchmark.measured_by, metrics)
         yield from (f"{at}: {problem}" for problem in twice)
-        yield from (f"{at} > {problem}" for problem in _unmeasured(params, benchmark, gives))
-        yield from _measuring(at, benchmark, named)
+        yield from _find_unmeasured(at, params, benchmark, metrics)
+        yield from _check_measuring(at, benchmark, named)
+        claims, released = [benchmark.decomposition], benchmark.released_claims
         for block, lists, names, folders in (
             ("systems", FEW_SHOT, benchmark.writers, benchmark.few_shot),
-            (
-                "decompositions",
-                RELEASED_CLAIMS,
-                [benchmark.decomposition],
-                benchmark.released_claims,
-            ),
+            ("decompositions", RELEASED_CLAIMS, claims, released),
         ):  # raw folders that a stage reads and DVC does not watch
-            there = {one: named[block, one] for one in names if (block, one) in named}
-            reads = {one: own.record.datasets(own.options) for one, own in there.items()}
+            kinds = {key: named[block, key] for key in names if (block, key) in named}
+            reads = {key: kind.record.datasets(kind.options) for key, kind in kinds.items()}
             yield from folder_problems(reads, folders, RAW, where=at, lists=lists)
 
 
-def _unmeasured(
-    params: Params, benchmark: Benchmark, gives: Mapping[tuple[str, str], Sequence[str]]
+def _find_unmeasured(
+    at: str, params: Params, benchmark: Benchmark, metrics: Mapping[tuple[str, str], Sequence[str]]
 ) -> Iterator[str]:
-    """Metrics of blocks that a combination needs, and no block of this benchmark measures."""
-    here = {metric for block in benchmark.measured_by for metric in gives.get(block, [])}
-    anywhere = {metric for metrics in gives.values() for metric in metrics}
+    """Find metrics that a combination needs and no block of this benchmark measures."""
+    here = {metric for block in benchmark.measured_by for metric in metrics.get(block, [])}
+    anywhere = {metric for names in metrics.values() for metric in names}
     for name in benchmark.combinations:
         for metric in params.combinations[name].get("metrics", []):
             if metric in anywhere - here:
                 yield (
-                    f"combinations > {name}: no block of this benchmark measures {metric!r}; name"
-                    " one under metrics or costly_metrics"
+                    f"{at} > combinations > {name}: no block of this benchmark measures {metric!r};"
+                    " name one under metrics or costly_metrics"
                 )
 
 
-def _asked(params: Params, benchmark: Benchmark, judges: Answerable) -> list[str]:
-    """Measures that two of its blocks ask, and questions that a judge of its cannot answer."""
+def _check_questions(params: Params, benchmark: Benchmark, judges: Answerable) -> list[str]:
+    """Check that no two blocks ask the same measure, and that the judges can answer."""
     blocks: dict[str, Questions] = {}
     for name in benchmark.questions:
         try:
             blocks[name] = parse(Questions, params.questions[name], where=name)
         except BadInput:
-            return []  # told already
+            return []  # reported already
     alignments = benchmark.alignments
-    problems = [f"questions: {one}" for one in clashes(blocks, alignments)]
+    problems = [f"questions: {clash}" for clash in clashes(blocks, alignments)]
     for name, options in blocks.items():
-        problems += _not_aligned(f"questions > {name}", options.alignments, alignments)
+        problems += _find_unaligned(f"questions > {name}", options.alignments, alignments)
     return [*problems, *unanswerable(blocks, judges)]
 
 
-def _not_aligned(at: str, wanted: Sequence[str], alignments: Sequence[str]) -> Iterator[str]:
-    """Alignments that a block reads and the benchmark does not make."""
-    for name in () if wanted == "all" else sorted(set(wanted) - set(alignments)):
+def _find_unaligned(at: str, read: Sequence[str], alignments: Sequence[str]) -> Iterator[str]:
+    """Find alignments that a block reads and the benchmark does not make."""
+    for name in () if read == "all" else sorted(set(read) - set(alignments)):
         yield (
             f"{at}: reads alignment {name!r}, which is not among this benchmark's: {alignments};"
             " add it to alignments, or take it out of the block"
@@ -370,56 +366,56 @@ def _not_aligned(at: str, wanted: Sequence[str], alignments: Sequence[str]) -> I
 
 def _trained(options: Options) -> list[Path]:
     """The models of a block that are in folders which stages write."""
-    every = (options, *getattr(options, "checkpoints", {}).values())
-    paths = [Path(str(getattr(one, "model", ""))) for one in every]
+    blocks = (options, *getattr(options, "checkpoints", {}).values())
+    paths = [Path(str(getattr(block, "model", ""))) for block in blocks]
     return [path for path in paths if path.is_relative_to(MODELS)]
 
 
-def _measuring(at: str, benchmark: Benchmark, named: Named) -> Iterator[str]:
-    """What blocks of metrics read that this benchmark lacks, or DVC would not watch for them."""
+def _check_measuring(at: str, benchmark: Benchmark, named: Named) -> Iterator[str]:
+    """Find what blocks of metrics read that this benchmark lacks, or that DVC would not watch."""
     for block, name in (key for key in benchmark.measured_by if key in named):
         options, where = named[block, name].options, f"{at} > {block} > {name}"
         of_statements = block == TUNED["tuned_metrics"]
         tuned = "tuned_metrics" if of_statements else "tuned_costly_metrics"
         folder = getattr(benchmark, tuned).get(name, "nowhere")
-        for model in (one for one in _trained(options) if not one.is_relative_to(folder)):
+        for model in (path for path in _trained(options) if not path.is_relative_to(folder)):
             yield (
                 f"{where}: {model} is trained here; name the block under {tuned}, with that"
                 f" folder, or {MODELS} if there are several"
             )
         if of_statements:
-            yield from _not_aligned(where, options.alignments, benchmark.alignments)
+            yield from _find_unaligned(where, options.alignments, benchmark.alignments)
             if options.by == "text" and not named[block, name].record.by_text:
                 yield f"{where} > by: this kind reads statements one by one; write statement"
 
 
 def _statement_scores(options: StatementOptions, metrics: Iterable[str]) -> list[str]:
-    """What a block of statement_metrics gives, whichever alignments it reads."""
+    """The scores of a block of statement_metrics, whichever alignments it reads."""
     by = BY_TEXT if options.by == "text" else ""
     models = getattr(options, "checkpoints", [NO_JUDGE])
     return [metric_label(name + by, model) for name in metrics for model in models]
 
 
-def _published(at: str, tables: Iterable[str], known: Collection[str]) -> Iterator[str]:
+def _check_published(at: str, tables: Iterable[str], names: Collection[str]) -> Iterator[str]:
     for table in tables:
-        if table not in known:
-            close = meant(table, known)
-            yield f"{at} > published: {table!r} is not known; choose from {', '.join(known)}{close}"
+        if table not in names:
+            close = meant(table, names)
+            yield f"{at} > published: {table!r} is not known; choose from {', '.join(names)}{close}"
 
 
-def _tests(params: Params) -> list[str]:
+def _check_tests(params: Params) -> list[str]:
     problems: list[str] = []
     for name, test in params.judge_tests.items():
         with collect_problems(problems):
             chosen_test(test.test, test.options, where=_at(name))
-        problems += _published(_at(name), test.published, JUDGE_COMPARISONS)
+        problems += _check_published(_at(name), test.published, JUDGE_COMPARISONS)
     for name, segment_test in params.segment_tests.items():
         with collect_problems(problems):
             segment_options(segment_test.options, where=_at(name))
     return problems
 
 
-def _tunings(params: Params, named: Named) -> list[str]:
+def _check_tunings(params: Params, named: Named) -> list[str]:
     problems: list[str] = []
     for name, tuning in params.tunings.items():
         options: dict[str, Any] = {}
@@ -427,14 +423,14 @@ def _tunings(params: Params, named: Named) -> list[str]:
             if key in TUNING_BLOCKS:
                 with collect_problems(problems):
                     options[key] = checked(tuning.tune, key, block, where=_at(name))
-        learnt = {"distill": "distilled of its own scores", "quality": "tuned on its own ratings"}
-        models = {Path(MODELS, one) for one in tuning.models}
+        origins = {"distill": "distilled of its own scores", "quality": "tuned on its own ratings"}
+        models = {Path(MODELS, model) for model in tuning.models}
         for metric in params.benchmarks[tuning.benchmark].measured_by:
-            read = _trained(named[metric].options) if metric in named else []
-            if tuning.tune in learnt and not models.isdisjoint(read):
+            trained = _trained(named[metric].options) if metric in named else []
+            if tuning.tune in origins and not models.isdisjoint(trained):
                 problems.append(
                     f"{_at(name)} > from: metric {metric[1]!r} of {tuning.benchmark!r} reads what"
-                    f" is {learnt[tuning.tune]}; measure it in another benchmark"
+                    f" is {origins[tuning.tune]}; measure it in another benchmark"
                 )
         rule = getattr(options.get("teachers"), "human", None)
         criterion = rule and params.benchmarks[tuning.benchmark].criteria.get(rule.criterion)
@@ -446,30 +442,31 @@ def _tunings(params: Params, named: Named) -> list[str]:
     return problems
 
 
-def _dags(params: Params) -> Iterator[str]:
-    """Stages of which a dvc.yaml says something else than the table of stages."""
+def _check_dags(params: Params) -> Iterator[str]:
+    """Compare each dvc.yaml with the table of stages."""
     for name, folder in params.every.items():
         file, stages = BENCHMARKS / name / DAG, stages_of(folder)
-        with suppress(BadInput):  # not there, or no YAML: told elsewhere
+        with suppress(BadInput):  # absent, or no YAML: reported elsewhere
             if problem := dag_problem(str(file), strict_yaml.load(file), stages, stages):
                 yield problem
 
 
-def _dataset(name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]) -> Iterator[str]:
+def _check_dataset(
+    name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]
+) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
-        known, close = ", ".join(registry), meant(benchmark.dataset, registry)
-        yield f"dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {known}{close}"
+        names, close = ", ".join(registry), meant(benchmark.dataset, registry)
+        yield f"dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {names}{close}"
     elif dataset.reader is None:
         yield f"dataset: {benchmark.dataset!r} has no reader; choose another"
-    elif problem := unfit(benchmark, dataset.reader):
+    elif problem := _mismatch(benchmark, dataset.reader):
         yield f"dataset: {problem}"
     elif problems := misplaced(benchmark.dataset, dataset, Path(benchmark.raw)):
         yield from (f"raw: {problem}" for problem in problems)
-    elif not dataset.files and not any(
-        # Where tables were pulled, nobody needs it; a run that does is told by DVC.
-        one.is_dir()
-        for one in (Path(benchmark.raw), Path("data/tables", name))
+    elif not (
+        # Where tables were pulled, nobody needs the folder; DVC says so to a run that does.
+        dataset.files or Path(benchmark.raw).is_dir() or Path("data/tables", name).is_dir()
     ):
         yield f"raw: the folder {benchmark.raw} does not exist"
 
@@ -481,8 +478,8 @@ def _at(benchmark: str) -> str:
 # ---- rubrics ----------------------------------------------------------------------------------
 
 
-def _rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
-    """What is wrong with rubrics, beside who names them, and with metrics to compare."""
+def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
+    """Check rubrics, and the names of metrics to compare."""
     problems: list[str] = []
     rubrics: dict[str, Rubric] = {}
     files = sorted(RUBRICS.glob("*.yaml"))
@@ -494,41 +491,40 @@ def _rubrics(params: Params, named: Named, judges: Answerable) -> list[str]:
         for (block, name), chosen in named.items()
         if block == "segmentations"
     }
-    made = set(descriptions())
-    for name, own in params.benchmarks.items():
-        found = [
+    all_metrics = set(descriptions())
+    for name, benchmark in params.benchmarks.items():
+        of_benchmark = [
             f"rubrics: there is no {RUBRICS}/{rubric}.yaml; known: {[file.stem for file in files]}"
-            for rubric in own.rubrics
+            for rubric in benchmark.rubrics
             if RUBRICS / f"{rubric}.yaml" not in files
         ]
-        theirs = [rubrics[rubric] for rubric in own.rubrics if rubric in rubrics]
         metrics = dict.fromkeys(descriptions(), "one of Metassay's own")
-        metrics |= dict.fromkeys(given_metrics(Path(own.raw)), "of the data's scores.csv")
-        for rubric in theirs:
-            found += _unanswered(own, rubric, judges)
-        for rubric in theirs if own.segmentation in facets else ():
-            found += _clashing(rubric, facets[own.segmentation], metrics)
-        problems += [f"{_at(name)} > {problem}" for problem in found]
-        made.update(metrics)
+        metrics |= dict.fromkeys(given_metrics(Path(benchmark.raw)), "of the data's scores.csv")
+        for rubric in (rubrics[rubric] for rubric in benchmark.rubrics if rubric in rubrics):
+            of_benchmark += _find_unanswered(benchmark, rubric, judges)
+            if benchmark.segmentation in facets:
+                of_benchmark += _find_clashes(rubric, facets[benchmark.segmentation], metrics)
+        problems += [f"{_at(name)} > {problem}" for problem in of_benchmark]
+        all_metrics.update(metrics)
     for rubric in rubrics.values():  # also of those that no benchmark names
-        for names in {tuple(each) for each in facets.values()}:  # few, and slow to go through
+        for names in {tuple(names) for names in facets.values()}:  # few, and slow to go through
             with suppress(BadInput):  # a rubric of facets, and a segmentation without any
-                made.update(criteria_table(expanded(rubric, names))["metric"])
+                all_metrics.update(criteria_table(expand_facets(rubric, names))["metric"])
     compared = params.meta_evaluation.get("compared")
     return problems + [
         f"{PARAMS} > meta_evaluation > compared: no metric is called {metric!r};"
         " docs/metrics.md and rubrics/ have their names"
         for metric in (compared if isinstance(compared, list) else [])
-        if base_metric(str(metric).partition(" (")[0]) not in made
+        if base_metric(str(metric).partition(" (")[0]) not in all_metrics
     ]
 
 
-def _unanswered(benchmark: Benchmark, rubric: Rubric, judges: Answerable) -> Iterator[str]:
-    asking: dict[str, list[str]] = {}
+def _find_unanswered(benchmark: Benchmark, rubric: Rubric, judges: Answerable) -> Iterator[str]:
+    instruments: dict[str, list[str]] = {}
     for criterion in rubric.criteria:
-        asking.setdefault(criterion.kind, []).append(criterion.name)
+        instruments.setdefault(criterion.kind, []).append(criterion.name)
     for judge in (name for name in benchmark.judges if name in judges):
-        for instrument, criteria in asking.items():
+        for instrument, criteria in instruments.items():
             if instrument not in judges[judge]:
                 yield (
                     f"judges > {judge}: cannot answer instrument {instrument!r}, which"
@@ -537,14 +533,14 @@ def _unanswered(benchmark: Benchmark, rubric: Rubric, judges: Answerable) -> Ite
                 )
 
 
-def _clashing(rubric: Rubric, facets: Sequence[str], metrics: dict[str, str]) -> Iterator[str]:
-    """What is wrong with the metrics that a rubric makes; they are added to `metrics`."""
+def _find_clashes(rubric: Rubric, facets: Sequence[str], metrics: dict[str, str]) -> Iterator[str]:
+    """Find metrics of a rubric whose names others have; add the rubric's to `metrics`."""
     try:
-        made = criteria_table(expanded(rubric, facets))["metric"]
+        names = criteria_table(expand_facets(rubric, facets))["metric"]
     except BadInput as error:
         yield from (f"rubrics: {problem}" for problem in error.problems)
         return
-    for metric in made:
-        other = metrics.setdefault(metric, f"of rubric {rubric.name}")
-        if other != f"of rubric {rubric.name}":
-            yield f"rubrics: {rubric.name} makes {metric}, which is {other}; rename one"
+    for metric in names:
+        owner = metrics.setdefault(metric, f"of rubric {rubric.name}")
+        if owner != f"of rubric {rubric.name}":
+            yield f"rubrics: {rubric.name} makes {metric}, which is {owner}; rename one"

@@ -252,7 +252,7 @@ class Line(NamedTuple):
     people: Sequence[Rating] = ()  # ratings of this line
 
 
-class Asked(NamedTuple):
+class BlockHead(NamedTuple):
     """Who was asked what."""
 
     question: str
@@ -266,7 +266,7 @@ class Block(NamedTuple):
     id: str  # "claim_recall": unique within the text
     title: str  # a question
     noun: str  # "claim" | "statement" | "criterion" | "text"
-    heads: Sequence[Asked]  # who was asked what, a column each
+    heads: Sequence[BlockHead]  # who was asked what, a column each
     lines: Sequence[Line]
     note: str = ""  # said instead of lines where none was asked
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from metassay.meta_evaluation.evaluate import MADE
+from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.corruptions import CORRUPTIONS
@@ -52,7 +52,7 @@ TABLES: dict[str, Table] = {
             LEADERBOARD,
             RATINGS,
         ),
-        *(table for table in MADE.values() if table is not EVIDENCE),
+        *(table for table in RESULT_TABLES.values() if table is not EVIDENCE),
         *(GOLD, GIVEN_VERDICTS, VERDICTS, SENTENCES, SEGMENTED, SEGMENT_SCORES, CONFUSIONS),
         *(EVIDENCE, CERTIFICATES, CHANGES, CHANGED_DOCUMENTS, HISTORY, HISTORY_MEANS),
         *(ANCHORS, DRIFT, CORRUPTIONS),

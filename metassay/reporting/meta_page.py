@@ -6,14 +6,23 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.format import glossary
 from metassay.format.frames import records
-from metassay.format.numbers import short, short_interval
+from metassay.format.numbers import short
 from metassay.meta_evaluation.options import BELOW_OTHERS, CertificationOptions
-from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS
-from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
-from metassay.reporting.contract import Link, Problem
-from metassay.reporting.evidence import finish, terms, verdict_words
-from metassay.reporting.figures import pictures
+from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS, VERDICTS
+from metassay.reporting import figures as pictures
+from metassay.reporting.certificates import (
+    answers_by_criterion,
+    best_of,
+    decisions,
+    grid,
+    limits,
+    state_of,
+)
+from metassay.reporting.contract import Link, Problem, Term, VerdictWord
+from metassay.reporting.evidence import finish
+from metassay.reporting.names import short_estimate
 from metassay.reporting.page import Drawing, put_figures
 from metassay.reporting.shell import PageFolder
 
@@ -40,36 +49,38 @@ FIGURES = {
 def answer_of(
     tables: Mapping[str, pd.DataFrame], options: CertificationOptions, confidence: float
 ) -> dict[str, Any]:
-    """The fields of a head that say which metric to trust: by certificates and designs."""
+    """Return the fields of a head that say which metric to trust: by certificates and designs."""
     certificates = tables["certificates"]
-    answer = answers_by_criterion(best_of(certificates), confidence)
+    answer = [*answers_by_criterion(best_of(certificates), confidence)]
     if certificates.empty:
         answer = ["No text has both ratings and scores, so no metric is tested against people."]
     small = limits(certificates, tables["designs"], confidence)
-    numbers = {"alpha": short(1.0 - confidence), "useful": short(options.useful)}
+    terms = glossary.terms(
+        alpha=short(1.0 - confidence), useful=short(options.useful), fewest=str(FEWEST_SYSTEMS)
+    )
+    groups = ("Scores", "People", "Decisions")
     return {
         "answer": answer,
         "problems": [
-            *(Problem("warning", line) for line in standing_out(tables["agreement"])),
+            *(Problem("warning", line) for line in rater_outliers(tables["agreement"])),
             *(Problem("limit", line) for line in small),
         ],
         "decisions": decisions(certificates),
         "grid": grid(certificates, confidence),
-        "verdicts": verdict_words(fewest=str(FEWEST_SYSTEMS), **numbers),
-        "terms": terms("Scores", "People", "Decisions"),
+        "verdicts": [VerdictWord(kind, state_of(kind), terms[kind].whole) for kind in VERDICTS],
+        "terms": [Term(name, t.whole) for name, t in terms.items() if t.group in groups],
     }
 
 
-def standing_out(agreement: pd.DataFrame) -> list[str]:
-    """Who agrees less with the others than these do with each other, in plain words."""
-    found = records(agreement[agreement["coefficient"] == BELOW_OTHERS])
-    named = [row for row in found if row["low"] is not None and row["low"] > 0]
+def rater_outliers(agreement: pd.DataFrame) -> list[str]:
+    """Say who agrees less with the others than these do with each other, in plain words."""
+    rows = records(agreement[(agreement["coefficient"] == BELOW_OTHERS) & (agreement["low"] > 0)])
     return [
         f"{row['rater_a']} agrees less than the others by {row['criterion']} (study"
         f" {row['study']}): the mean Spearman correlation with another rater is"
-        f" {short(row['value'])} {short_interval(row['low'], row['high'])} below that of the others"
+        f" {short_estimate(row)} below that of the others"
         " with each other. Look at this rater’s ratings before you use the mean of all."
-        for row in sorted(named, key=lambda r: (r["criterion"], r["study"], -r["value"]))
+        for row in sorted(rows, key=lambda r: (r["criterion"], r["study"], -r["value"]))
     ]
 
 
@@ -90,21 +101,19 @@ def write_meta_page(
     `command`. `confidence`: of the intervals. `notes`: warnings, then what was assumed and left
     out. Equal input gives equal bytes.
     """
-    page = PageFolder(folder)
-    raters = [Problem("warning", line) for line in standing_out(tables["agreement"])]
+    raters = [Problem("warning", line) for line in rater_outliers(tables["agreement"])]
     fields: dict[str, Any] = {"problems": raters}
     about = "What people rated, and how far they agree."
     if "certificates" in tables:
         fields = answer_of(tables, options, confidence)
         about = "Metrics tested against people: which to trust, for which decision, and how sure."
-    figures = put_figures(FIGURES, tables, folder, options)
     problems = [*(Problem("warning", line) for line in notes), *fields.pop("problems")]
     finish(
-        page,
+        PageFolder(folder),
         "meta-eval",
         tables,
         command,
-        figures=figures,
+        figures=put_figures(FIGURES, tables, folder, options),
         name=title,
         about=about,
         problems=problems,

@@ -9,11 +9,11 @@ import pandas as pd
 
 from metassay.format.frames import rows, to_csv, to_markdown
 from metassay.llm.endpoints import ModelOptions
+from metassay.reporting import figures as pictures
 from metassay.reporting.contract import Dataset, FigureInfo, Problem
 from metassay.reporting.evidence import LISTS
-from metassay.reporting.figures import drawing
 from metassay.reporting.names import NONE, ShownAs
-from metassay.reporting.responses import asked_table, missing_lines, notes_table
+from metassay.reporting.responses import missing_lines, models_table
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
 
@@ -49,16 +49,14 @@ class Report:
     def head(
         self, tables: Mapping[str, pd.DataFrame], counts: Sequence[str], **more: Any
     ) -> dict[str, Any]:
-        """Fields of Head: those here, and `more`, whose problems and banners stand beside these.
+        """Return fields of Head: those here, and `more`, whose problems and banners come after.
 
         `tables` may have `notes`, called as they are shown.
         """
         notes = tables.get("notes", empty(NOTES))
-        asked = missing_lines(asked_table(self.responses, self.models))
-        problems = [Problem("missing", line) for line in asked]
-        problems += [
-            Problem("warning", f"{one}: {note}") for one, note in rows(notes, "stage", "note")
-        ]
+        missing = missing_lines(models_table(self.responses, self.models))
+        problems = [Problem("missing", line) for line in missing]
+        problems += [Problem("warning", ": ".join(note)) for note in rows(notes, "stage", "note")]
         return {
             **more,
             "name": self.benchmark,
@@ -69,24 +67,25 @@ class Report:
 
     @property
     def command(self) -> str:
-        """What makes it again."""
+        """The command that makes it again."""
         return f"metassay run {self.benchmark}"
 
-    def said(self) -> dict[str, pd.DataFrame]:
-        """The tables of what language models were asked, and of the notes, if they have a row."""
-        models, notes = asked_table(self.responses, self.models), notes_table(self.notes)
+    def run_tables(self) -> dict[str, pd.DataFrame]:
+        """Return what language models answered and the notes of stages, if they have a row."""
+        models = models_table(self.responses, self.models)
+        notes = pd.concat([empty(NOTES), *self.notes.values()], ignore_index=True)
         return filled(language_models=models, notes=notes)
 
 
 def filled(**tables: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Those that have a row."""
+    """Return those that have a row."""
     return {name: frame for name, frame in tables.items() if not frame.empty}
 
 
 class Drawing(NamedTuple):
     """A figure, the table that it draws, its title to read out, and the options that it takes."""
 
-    draw: drawing.Draw
+    draw: pictures.Draw
     table: str
     title: str
     options: tuple[str, ...] = ()
@@ -96,8 +95,8 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write each table as NAME.csv with all digits, and as NAME.md."""
     for name, frame in tables.items():
         in_file = frame.drop(columns=LISTS, errors="ignore")
-        write_text(folder / f"{name}.csv", to_csv(in_file))
-        write_text(folder / f"{name}.md", to_markdown(in_file))
+        (folder / f"{name}.csv").write_bytes(to_csv(in_file).encode())
+        (folder / f"{name}.md").write_bytes(to_markdown(in_file).encode())
 
 
 def put_figures(
@@ -106,22 +105,17 @@ def put_figures(
     folder: Path,
     options: object = None,
 ) -> dict[str, list[FigureInfo]]:
-    """Write figures/NAME.svg and .png of the tables there are; returns them by their tables."""
-    made: dict[str, list[FigureInfo]] = {}
-    for name, one in figures.items():
-        if one.table not in tables:
+    """Write figures/NAME.svg and .png of the tables there are; return them by their tables."""
+    by_table: dict[str, list[FigureInfo]] = {}
+    for name, figure in figures.items():
+        if figure.table not in tables:
             continue
-        given = {option: getattr(options, option) for option in one.options}
-        drawn = drawing.draw(one.draw, tables[one.table], **given)
-        if drawn is None:
+        chosen = {option: getattr(options, option) for option in figure.options}
+        picture = pictures.draw(figure.draw, tables[figure.table], **chosen)
+        if picture is None:
             continue
         (folder / "figures").mkdir(exist_ok=True)
-        write_text(folder / "figures" / f"{name}.svg", drawn.svg)
-        (folder / "figures" / f"{name}.png").write_bytes(drawn.png)
-        made.setdefault(one.table, []).append(FigureInfo(name, one.title))
-    return made
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file of UTF-8 whose lines end in a newline everywhere."""
-    path.write_text(text, encoding="utf-8", newline="\n")
+        (folder / "figures" / f"{name}.svg").write_bytes(picture.svg.encode())
+        (folder / "figures" / f"{name}.png").write_bytes(picture.png)
+        by_table.setdefault(figure.table, []).append(FigureInfo(name, figure.title))
+    return by_table

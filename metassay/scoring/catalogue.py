@@ -1,7 +1,4 @@
-"""Every metric that Metassay knows, and docs/metrics.md, the page that says so.
-
-`python -m metassay.scoring.catalogue docs/metrics.md` writes the page.
-"""
+"""Descriptions of all metrics, and their page: `python -m metassay.scoring.catalogue PATH`."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,27 +24,26 @@ BLOCKS = {"metrics": METRICS, "costly_metrics": METRICS, "statement_metrics": FA
 
 @cache
 def descriptions() -> dict[str, Description]:
-    """By name: of judged measures, of every kind of metric, and of released scores."""
-    kinds = [
-        one
-        for index in (METRICS, FAITHFULNESS)
-        for kind in index
-        for one in record_of(index, kind).descriptions
-    ]
+    """Describe judged measures, every kind of metric, and released scores, by name."""
+    records = [record_of(index, kind) for index in (METRICS, FAITHFULNESS) for kind in index]
+    kinds = [description for record in records for description in record.descriptions]
     judged = [*measures.DESCRIPTIONS.values(), *statement_counts.DESCRIPTIONS]
-    return {one.name: one for one in [*judged, *kinds, *released.DESCRIPTIONS.values()]}
+    return {d.name: d for d in [*judged, *kinds, *released.DESCRIPTIONS.values()]}
 
 
-def with_readings(
-    known: Mapping[str, Description], metrics: Iterable[str]
+def add_readings(
+    described: Mapping[str, Description], metrics: Iterable[str]
 ) -> dict[str, Description]:
-    """What is known, and of each metric `NAME@ALIGNMENT` what is known of NAME."""
-    more = {name: known.get(base_metric(name)) for name in set(metrics) - set(known)}
-    return {**known, **{name: replace(one, name=name) for name, one in more.items() if one}}
+    """Add a description of each metric `NAME@ALIGNMENT` whose NAME is described."""
+    names = {name: base_metric(name) for name in set(metrics) - set(described)}
+    readings = {
+        n: replace(described[base], name=n) for n, base in names.items() if base in described
+    }
+    return {**described, **readings}
 
 
 def user_descriptions(params: Params, benchmark: str) -> dict[str, Description]:
-    """Of the benchmark's metrics whose kind is a dotted path, by the metric's name.
+    """Describe the benchmark's metrics whose kind is a dotted path, by name.
 
     Their code and kind are in code.yaml, as `metrics_of`, `costly_metrics_of` and
     `statement_metrics_of` of the benchmark.
@@ -59,19 +55,19 @@ def user_descriptions(params: Params, benchmark: str) -> dict[str, Description]:
         for block, name in params.benchmarks[benchmark].measured_by
         if is_path(str(getattr(params, block)[name].get("kind")))
     ]
-    return {one.name: one for record in records for one in record.descriptions}
+    return {d.name: d for record in records for d in record.descriptions}
 
 
 def check_given(criteria: pd.DataFrame) -> None:
-    """Raise BadInput for each metric that came with data and is called as one of Metassay's own.
+    """Raise BadInput for each metric that came with data and has a name of Metassay's.
 
-    `criteria`: the table, which has a row of kind `given` for each.
+    Table `criteria` has a row of kind `given` for each.
     """
-    known, given = descriptions(), criteria.loc[criteria["kind"] == GIVEN, "metric"]
+    described, names = descriptions(), criteria.loc[criteria["kind"] == GIVEN, "metric"]
     raise_problems(
         f"scores.csv: metric {name!r} is one of Metassay's own; rename it, such as own_{name}"
-        for name in given
-        if name in known and known[name].family != RELEASED
+        for name in names
+        if name in described and described[name].family != RELEASED
     )
 
 
@@ -79,17 +75,17 @@ Block = tuple[str, str]  # metrics or costly_metrics, and a name of params.yaml 
 
 
 def measured_twice(blocks: Sequence[Block], gives: Mapping[Block, Sequence[str]]) -> Iterator[str]:
-    """One line for each set of a benchmark's blocks that give the same metric.
+    """Return a line for each set of a benchmark's blocks that give the same metric.
 
-    `gives` has the metrics of each sound block.
+    `gives` has the metrics of each valid block.
     """
     givers: dict[str, list[str]] = {}
     for block in blocks:
         for metric in gives.get(block, []):
             givers.setdefault(metric, []).append(" > ".join(block))
     first: dict[tuple[str, ...], str] = {}
-    for metric, several in givers.items():
-        first.setdefault(tuple(several), metric)
+    for metric, names in givers.items():
+        first.setdefault(tuple(names), metric)
     for both, metric in first.items():
         if len(both) > 1:
             yield f"{metric} is measured by {' and '.join(both)}; name one of them"

@@ -1,15 +1,15 @@
 """Agreement between raters: kappa, Krippendorff's alpha, ICC, shares; the human ceiling.
 
 Ratings are numbers (raters, items), NaN where a rater did not rate. 1 is perfect agreement. A
-coefficient that chance correction leaves without a meaning is NaN: when every rating is the same
-value, agreement by chance is already perfect, and there is no variation from which reliability
-could be told. (Some programs say 1.)
+coefficient is NaN where chance correction is undefined: when all ratings are the same value,
+agreement by chance is perfect, and without variation there is no reliability. (Some programs
+return 1.)
 
-Each coefficient is a function of ratings and of many sets of whole weights (resamples, items), all
-sets at a time: an item of weight w counts as w equal items, one of weight 0 as none. It takes the
-items of `rated_items`: those with two ratings or more, for ICC with all. `agreement` gives its
-value with every item once, `agreement_interval` puts a bootstrap interval around it.
-`against_rater` says how well one rater predicts the others, and how far a metric is from it.
+Each coefficient is a function of ratings and of sets of integer weights (resamples, items): an item
+of weight w counts as w equal items, an item of weight 0 is left out. It takes the items of
+`rated_items`: those with two ratings or more, for ICC with all. `agreement` weights every item 1,
+`agreement_interval` computes a bootstrap interval. `against_rater` compares how well a metric and a
+rater predict the other raters.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,35 +46,35 @@ from metassay.statistics.jackknife import (
     over_strata,
 )
 from metassay.statistics.layout import Layout, Part, numbered, plain
-from metassay.statistics.resampling import HELD, expanded_percentiles, expanded_tail, tallies
+from metassay.statistics.resampling import CHUNK, expanded_percentiles, expanded_tail, tallies
 
 Scale = Literal["nominal", "ordinal", "interval"]
 Distance = Literal["none", "linear", "quadratic"]
 Icc = Literal["icc1", "icc2", "icc3", "icc1k", "icc2k", "icc3k"]
 Coefficient = Callable[[Array, Array], Array]  # ratings, weights -> (resamples,)
 Units = Index
-FEW_UNITS = 6  # resamples of fewer are too few different ones for ends so far out
+FEW_UNITS = 6  # fewer have too few distinct resamples for ends in the far tails
 
 
 class Agreement(NamedTuple):
-    """One coefficient and what it rests on."""
+    """A coefficient and its number of items."""
 
     value: float  # 1 is perfect; NaN if undefined
-    n: int  # items that it takes
-    n_missing: int  # items that somebody rated and too few did
+    n: int  # items with enough ratings
+    n_missing: int  # items with ratings, but too few
 
 
 class Interval(NamedTuple):
-    """A bootstrap interval and the number of resamples that it rests on."""
+    """A bootstrap interval and its numbers of resamples."""
 
     low: float
     high: float
-    n_defined: int  # resamples in which the coefficient was defined
-    n_undefined: int  # resamples in which it was not
+    n_defined: int  # resamples in which the coefficient is defined
+    n_undefined: int  # resamples in which it is not
 
 
 def agreement(ratings: ArrayLike, of: Coefficient, *, fewest: int = 2) -> Agreement:
-    """A coefficient of this module with every item once, of the items with `fewest` ratings.
+    """Compute a coefficient of this module from the items with at least `fewest` ratings.
 
     Raises ValueError unless ratings are two-dimensional.
     """
@@ -85,15 +85,15 @@ def agreement(ratings: ArrayLike, of: Coefficient, *, fewest: int = 2) -> Agreem
 
 
 class RatedItems(NamedTuple):
-    """The items with ratings enough."""
+    """The items with enough ratings."""
 
     ratings: Array  # (raters, n)
     n_missing: int  # other items that have any rating
-    which: Mask  # (items,) true for these n
+    which: Mask  # (items,) true for the n items
 
 
 def rated_items(ratings: ArrayLike, fewest: int = 2) -> RatedItems:
-    """The items of (raters, items) with `fewest` ratings or more.
+    """Select the items of (raters, items) with at least `fewest` ratings.
 
     Raises ValueError unless ratings are two-dimensional.
     """
@@ -111,10 +111,10 @@ def _rated(ratings: ArrayLike) -> Array:
 
 
 def share_within(pair: Array, weights: Array, tolerance: float = 0.0) -> Array:
-    """Share (0 to 1) of the items whose two ratings differ by at most the tolerance.
+    """Return the share (0 to 1) of items whose two ratings differ by at most the tolerance.
 
-    Of counts it is F1: each rater gives one count per item, so that precision, recall and F1
-    (micro-averaged) are one number. Source: Ben Abacha et al. 2023, An investigation of evaluation
+    For counts this is F1: each rater gives one count per item, so that precision, recall and F1
+    (micro-averaged) are equal. Source: Ben Abacha et al. 2023, An investigation of evaluation
     metrics for automated medical note generation, tables 7 and 8, which print F1 without a formula:
     this reading fits their values beside kappa and Pearson.
     """
@@ -123,19 +123,19 @@ def share_within(pair: Array, weights: Array, tolerance: float = 0.0) -> Array:
 
 
 def cohen_kappa(pair: Array, weights: Array, distance: Distance = "none") -> Array:
-    """Cohen's kappa: 1 - observed / chance disagreement of two raters.
+    """Return Cohen's kappa: 1 - observed / chance disagreement of two raters.
 
-    `none` counts any difference as 1; `linear` and `quadratic` by the distance of the two ratings
-    and its square. Each rater has chances of their own, taken from the items that both rated. NaN
-    where both gave every item one and the same value. Source: Cohen 1960, A coefficient of
+    `none` counts any difference as 1; `linear` and `quadratic` the distance of the two ratings and
+    its square. Chance rests on each rater's distribution over the items that both rated. NaN where
+    both gave all items the same value. Source: Cohen 1960, A coefficient of
     agreement for nominal scales; Cohen 1968, Weighted kappa.
     """
     values, codes = np.unique(pair, return_inverse=True)
     first, second = codes.reshape(pair.shape)
-    apart = np.abs(values[:, None] - values)
-    cost = {"none": np.sign(apart), "linear": apart, "quadratic": apart**2}[distance]
-    given = [weights @ (row[:, None] == values).astype(np.float64) for row in pair]
-    chance = np.sum(weighted_sums(cost, given[0]) * given[1], axis=1)
+    distances = np.abs(values[:, None] - values)
+    cost = {"none": np.sign(distances), "linear": distances, "quadratic": distances**2}[distance]
+    counts = [weights @ (row[:, None] == values).astype(np.float64) for row in pair]
+    chance = np.sum(weighted_sums(cost, counts[0]) * counts[1], axis=1)
     observed = weighted_sums(cost[first, second][None], weights)[:, 0] * np.sum(weights, axis=1)
     return 1.0 - quotient(observed, chance, chance > 0)
 
@@ -144,70 +144,70 @@ COUNT_COEFFICIENTS = ("kappa", "equal", "within_1", "within_2", "pearson")
 
 
 def count_agreement(pair: Array, unit: Units, weights: Array) -> Array:
-    """How far two raters' counts (2, items) agree: (5, resamples), COUNT_COEFFICIENTS in order.
+    """Compare two raters' counts (2, items): (5, resamples), in the order of COUNT_COEFFICIENTS.
 
-    Weights (resamples, units) say how often each unit's items are drawn. 1 is perfect agreement;
-    kappa, which counts any difference as 1, and pearson are NaN where they are undefined, all are
-    where nothing is drawn. 3 0 1 2 5 4 0 2 and 3 1 1 4 5 2 0 3: .407407, .5, .75, 1, .779700.
+    Weights (resamples, units) are how often each unit's items are drawn. 1 is perfect agreement.
+    Kappa counts any difference as 1; kappa and pearson are NaN where undefined, all are where
+    nothing is drawn. 3 0 1 2 5 4 0 2 and 3 1 1 4 5 2 0 3: .407407, .5, .75, 1, .779700.
     Source: Ben Abacha et al. 2023, tables 7 and 8.
     """
-    drawn = weights[:, unit]
-    near = [share_within(pair, drawn, tolerance) for tolerance in (0.0, 1.0, 2.0)]
+    times = weights[:, unit]
+    near = [share_within(pair, times, tolerance) for tolerance in (0.0, 1.0, 2.0)]
     pearson = weighted_pearson(pair[0], pair[1], unit, weights)
-    return np.stack([cohen_kappa(pair, drawn), *near, pearson])
+    return np.stack([cohen_kappa(pair, times), *near, pearson])
 
 
 def fleiss_kappa(ratings: Array, weights: Array) -> Array:
-    """Fleiss' kappa: agreement of any two raters of an item, beyond chance.
+    """Return Fleiss' kappa: agreement beyond chance of any two raters of an item.
 
-    Items may have different numbers of ratings, and count alike (Gwet 2014, Handbook of inter-rater
-    reliability, 2.5). NaN if all ratings are one value. Source: Fleiss 1971, Measuring nominal
-    scale agreement among many raters.
+    Items can have different numbers of ratings, and count the same (Gwet 2014, Handbook of
+    inter-rater reliability, 2.5). NaN if all ratings are one value. Source: Fleiss 1971, Measuring
+    nominal scale agreement among many raters.
     """
     counts = _counts(ratings)
     raters = np.sum(counts, axis=0)
-    alike = (np.sum(counts**2, axis=0) - raters) / (raters * (raters - 1))
-    sums = weighted_sums(np.vstack((alike, counts / raters)), weights)
+    agreement = (np.sum(counts**2, axis=0) - raters) / (raters * (raters - 1))
+    sums = weighted_sums(np.vstack((agreement, counts / raters)), weights)
     means = sums / np.sum(weights, axis=1, keepdims=True)
     chance = np.sum(means[:, 1:] ** 2, axis=1)
     return quotient(means[:, 0] - chance, 1.0 - chance, _varied(ratings, weights))
 
 
 def krippendorff_alpha(ratings: Array, weights: Array, scale: Scale) -> Array:
-    """Krippendorff's alpha: 1 - observed / expected disagreement.
+    """Return Krippendorff's alpha: 1 - observed / expected disagreement.
 
-    1 - (n - 1) * sum of (within / (raters - 1)) / among, where `within` adds up the squared
-    differences of an item's pairs of ratings and `among` those of all pairs of all n ratings. On
-    the ordinal scale alpha's difference of two values is that of their mean ranks. NaN if all
+    1 - (n - 1) * sum of (within / (raters - 1)) / among, where `within` is the sum of squared
+    differences of an item's pairs of ratings and `among` that of all pairs of all n ratings. On the
+    ordinal scale the difference of two values is that of their mean ranks. NaN if all
     ratings are one value. Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability.
     """
-    known = np.isfinite(ratings)
-    raters = np.sum(known, axis=0)
+    rated = np.isfinite(ratings)
+    raters = np.sum(rated, axis=0)
     n = weights @ raters
     if scale == "interval":
         # Squared differences of all pairs are n times the squares about the mean.
-        values = np.where(known, ratings - np.mean(ratings[known]), 0.0)
+        values = np.where(rated, ratings - np.mean(ratings[rated]), 0.0)
         items = np.sum(values, axis=0) / raters
-        strayed = np.sum(np.where(known, values - items, 0.0) ** 2, axis=0)
+        deviations = np.sum(np.where(rated, values - items, 0.0) ** 2, axis=0)
         mean = weighted_sums((raters * items)[None], weights) / n[:, None]
-        among = n * np.sum(weights * (strayed + raters * (items - mean) ** 2), axis=1)
-        within = weighted_sums((raters * strayed / (raters - 1))[None], weights)[:, 0]
+        among = n * np.sum(weights * (deviations + raters * (items - mean) ** 2), axis=1)
+        within = weighted_sums((raters * deviations / (raters - 1))[None], weights)[:, 0]
     elif scale == "nominal":
         counts = _counts(ratings)
-        unlike = (raters**2.0 - np.sum(counts**2, axis=0)) / 2.0
-        given = weights @ counts.T
-        among = (np.sum(given, axis=1) ** 2 - np.sum(given**2, axis=1)) / 2.0
-        within = weighted_sums((unlike / (raters - 1))[None], weights)[:, 0]
+        disagreements = (raters**2.0 - np.sum(counts**2, axis=0)) / 2.0
+        totals = weights @ counts.T
+        among = (np.sum(totals, axis=1) ** 2 - np.sum(totals**2, axis=1)) / 2.0
+        within = weighted_sums((disagreements / (raters - 1))[None], weights)[:, 0]
     else:
         within, among = _ordinal(ratings, weights)
     return 1.0 - quotient((n - 1.0) * within, among, _varied(ratings, weights))
 
 
 def icc(ratings: Array, weights: Array, kind: Icc) -> Array:
-    """Intraclass correlation: the share of the ratings' variance that is the items'.
+    """Return the intraclass correlation: the share of the ratings' variance between items.
 
     icc1: raters differ by item; icc2: the same raters, a sample of all (absolute agreement); icc3:
-    these raters only (consistency). A `k` gives the reliability of the raters' mean. It takes the
+    these raters only (consistency). A `k` gives the reliability of the raters' mean. Takes the
     items that every rater rated. NaN with fewer than two items or raters, or without variance.
     Source: Shrout and Fleiss 1979, Intraclass correlations: uses in assessing rater reliability.
     """
@@ -220,13 +220,13 @@ def icc(ratings: Array, weights: Array, kind: Icc) -> Array:
     overall = np.mean(raters, axis=1, keepdims=True)
     between = k * np.sum(weights * (items - overall) ** 2, axis=1) / (n - 1)
     of_raters = n * np.sum((raters - overall) ** 2, axis=1) / (k - 1)
-    strayed = np.sum((table - items) ** 2, axis=0)
-    within = weighted_sums(strayed[None], weights)[:, 0] / (n * (k - 1))
+    deviations = np.sum((table - items) ** 2, axis=0)
+    within = weighted_sums(deviations[None], weights)[:, 0] / (n * (k - 1))
     residual = np.zeros(len(weights))
-    for own, mean in zip(table - items, (raters - overall).T, strict=True):
-        residual += np.sum(weights * (own - mean[:, None]) ** 2, axis=1)
+    for deviation, mean in zip(table - items, (raters - overall).T, strict=True):
+        residual += np.sum(weights * (deviation - mean[:, None]) ** 2, axis=1)
     residual /= (n - 1) * (k - 1)
-    above, below = {
+    numerator, denominator = {
         "icc1": (between - within, between + (k - 1) * within),
         "icc2": (between - residual, between + (k - 1) * residual + k * (of_raters - residual) / n),
         "icc3": (between - residual, between + (k - 1) * residual),
@@ -234,46 +234,46 @@ def icc(ratings: Array, weights: Array, kind: Icc) -> Array:
         "icc2k": (between - residual, between + (of_raters - residual) / n),
         "icc3k": (between - residual, between),
     }[kind]
-    # Without variance, what is left of it is rounding.
-    return quotient(above, below, below > (NOISE * np.max(np.abs(ratings))) ** 2)
+    # A denominator this small is rounding error.
+    return quotient(numerator, denominator, denominator > (NOISE * np.max(np.abs(ratings))) ** 2)
 
 
 def _ordinal(ratings: Array, weights: Array) -> tuple[Array, Array]:
-    # Twice the mean rank less its mean: whole numbers, so the sums are exact. The ranks are those
-    # among the ratings drawn, so that each resample has its own.
-    given = weights @ _counts(ratings).T
-    upto = np.cumsum(given, axis=1)
-    n = upto[:, -1]
-    ranks = 2.0 * upto - given - n[:, None]
-    known = np.isfinite(ratings)
-    codes = np.searchsorted(np.unique(ratings[known]), np.where(known, ratings, 0.0))
+    # Twice the mean rank less its mean: whole numbers, so the sums are exact. Ranks are among the
+    # ratings of a resample.
+    counts = weights @ _counts(ratings).T
+    cumulated = np.cumsum(counts, axis=1)
+    n = cumulated[:, -1]
+    ranks = 2.0 * cumulated - counts - n[:, None]
+    rated = np.isfinite(ratings)
+    codes = np.searchsorted(np.unique(ratings[rated]), np.where(rated, ratings, 0.0))
     total, squares = np.zeros((2, *weights.shape))
-    for code, there in zip(codes, known, strict=True):
-        rank = ranks[:, np.where(there, code, 0)] * there
+    for code, has_rating in zip(codes, rated, strict=True):
+        rank = ranks[:, np.where(has_rating, code, 0)] * has_rating
         total += rank
         squares += rank**2
-    raters = np.sum(known, axis=0)
+    raters = np.sum(rated, axis=0)
     within = (raters * squares - total**2) / (raters - 1)
-    return np.sum(weights * within, axis=1), n * np.sum(given * ranks**2, axis=1)
+    return np.sum(weights * within, axis=1), n * np.sum(counts * ranks**2, axis=1)
 
 
 def _counts(ratings: Array) -> Array:
-    """(values, items): how many raters gave the item the value, values ascending."""
+    """Return (values, items) how many raters gave the item the value, values ascending."""
     values = np.unique(ratings[np.isfinite(ratings)])
     return np.array([np.sum(ratings == value, axis=0) for value in values], dtype=np.float64)
 
 
 def _varied(ratings: Array, weights: Array) -> Mask:
-    known, drawn = np.isfinite(ratings), weights > 0
-    lowest = np.min(np.where(known, ratings, np.inf), axis=0)
-    highest = np.max(np.where(known, ratings, -np.inf), axis=0)
+    rated, drawn = np.isfinite(ratings), weights > 0
+    lowest = np.min(np.where(rated, ratings, np.inf), axis=0)
+    highest = np.max(np.where(rated, ratings, -np.inf), axis=0)
     most, least = np.where(drawn, highest, -np.inf), np.where(drawn, lowest, np.inf)
     return np.asarray(np.max(most, axis=1) > np.min(least, axis=1))
 
 
 def mean_of_others(ratings: Array, rater: int) -> Array:
-    """The mean of all raters but one, along the first axis; NaN where no other rated."""
-    # Means of the same ratings in another order are one mean, not a rounding error apart.
+    """Return the mean of all raters but `rater`, along the first axis; NaN where no other rated."""
+    # Rounded, so that means of the same ratings in another order are equal.
     return np.asarray(np.round(mean_without_gaps(np.delete(ratings, rater, axis=0)), 12))
 
 
@@ -286,25 +286,25 @@ def agreement_interval(
     confidence: float,
     rng: np.random.Generator,
 ) -> Interval:
-    """Interval of a coefficient of ratings (raters, items), from n draws of units of items.
+    """Return a bootstrap interval of a coefficient of ratings (raters, items), from n resamples.
 
-    Items of one `unit` (items,), as those of one document, are drawn together; the fewer units they
-    are worth, the further out are the ends (`document_means.worth`, `expanded_percentiles`). `of`
-    is called with equal items put together, their weights added. The raters stay. Both ends are NaN
-    with one unit, and if fewer than half of the draws have a coefficient. Raises ValueError unless
-    ratings are two-dimensional.
+    Items with the same `unit` (items,), as those of a document, are drawn together; the fewer
+    effective units, the further out are the ends (`document_means.worth`, `expanded_percentiles`).
+    `of` is called with equal items merged and their weights added. Raters are fixed. Both ends are
+    NaN with one unit, and if fewer than half of the resamples have a coefficient. Raises ValueError
+    unless ratings are two-dimensional.
     """
     table, unit = _rated(ratings), numbered(unit)
     items, units = table.shape[1], int(np.max(unit, initial=-1)) + 1
     if units < 2:
         return Interval(np.nan, np.nan, 0, n)
-    # No two NaN are equal, but two infinities are.
+    # NaN never equals NaN, but infinities are equal.
     kinds, kind = np.unique(np.nan_to_num(table, nan=np.inf), axis=1, return_inverse=True)
     kinds = np.where(np.isfinite(kinds), kinds, np.nan)
     order = np.argsort(kind.reshape(items), kind="stable")
     starts = np.searchsorted(kind.reshape(items)[order], np.arange(kinds.shape[1]))
     values = np.empty(n)
-    for rows in blocks(n, items, numbers=HELD):
+    for rows in blocks(n, items, numbers=CHUNK):
         drawn = tallies(rng.integers(units, size=(values[rows].size, units)), units)
         values[rows] = of(kinds, np.add.reduceat(drawn[:, unit[order]], starts, axis=1))
     defined = int(np.count_nonzero(~np.isnan(values)))
@@ -314,7 +314,7 @@ def agreement_interval(
 
 
 class Below(NamedTuple):
-    """How far a rater's agreement with the others lies below theirs; positive: it is less."""
+    """The others' agreement less a rater's agreement with them; positive: the rater agrees less."""
 
     value: float  # NaN if undefined
     low: float
@@ -325,7 +325,7 @@ class Below(NamedTuple):
 
 
 class _Pair(NamedTuple):
-    """Two raters' ratings of the items that both rated, and the units of these."""
+    """Two raters' ratings of the items that both rated, and the items' units."""
 
     raters: tuple[int, int]
     ratings: Array
@@ -335,70 +335,69 @@ class _Pair(NamedTuple):
 def below_others(
     ratings: ArrayLike, unit: Index, *, n: int, confidence: float, rng: np.random.Generator
 ) -> list[Below]:
-    """One per rater: the others' agreement among themselves less the rater's with them.
+    """For each rater, subtract the rater's agreement with the others from theirs with each other.
 
-    Agreement is the mean of Spearman's correlations of two raters, of the items that both rated:
-    who is lenient throughout agrees as well as anybody. Intervals are of n resamples of units:
-    items of one `unit` (items,), as the texts and claims of one document, are drawn together; ends
-    lie as far out as `expanded_tail` has them. The raters' low ends hold all at once with the
-    `confidence`, by Bonferroni, so that somebody may be named whose low end is above 0 although
-    nobody was suspected beforehand (how often equal raters are named: docs/calibration.md). A
-    resample in which the value is undefined counts as no gap. NaN with fewer than three raters,
-    where no two of the others share two items or more, and where fewer than half of the resamples
-    are defined; no interval where units are worth less than FEW_UNITS. Raises ValueError unless
-    ratings are two-dimensional.
+    Agreement is the mean Spearman correlation of pairs of raters, over the items that both rated:
+    a lenient rater can agree well. Intervals rest on n resamples of units: items with the same
+    `unit` (items,), as the texts and claims of a document, are drawn together; the ends are those
+    of `expanded_tail`. All low ends hold jointly with the `confidence`, by Bonferroni, so that a
+    rater with a low end above 0 can be named without prior suspicion (how often equal raters are
+    named: docs/calibration.md). A resample in which the value is undefined counts as no gap. NaN
+    with fewer than three raters, where no two others share two items, and where fewer than half of
+    the resamples are defined; no interval with fewer than FEW_UNITS effective units. Raises
+    ValueError unless ratings are two-dimensional.
     """
     table, unit = _rated(ratings), numbered(unit)
-    known, raters = np.isfinite(table), len(table)
+    rated, raters = np.isfinite(table), len(table)
     pairs = [
         _Pair((a, b), table[[a, b]][:, both], unit[both])
         for a, b in combinations(range(raters), 2)
-        for both in [known[a] & known[b]]
+        for both in [rated[a] & rated[b]]
     ]
     size = int(unit.max(initial=-1)) + 1
     gaps = np.full((1 + n, raters), np.nan)
     if raters > 2 and size:
         gaps[0] = _gaps(pairs, raters, np.ones((1, size)))
-        for rows in blocks(n, size, numbers=HELD):
+        for rows in blocks(n, size, numbers=CHUNK):
             drawn = rng.integers(size, size=(len(gaps[1:][rows]), size))
             gaps[1:][rows] = _gaps(pairs, raters, tallies(drawn, size))
-    (number,) = worth(np.asarray(known.any(axis=0, keepdims=True)).T, unit)
-    tail = expanded_tail((1.0 - confidence) / max(1, raters), float(number))
-    found = []
+    (n_units,) = worth(np.asarray(rated.any(axis=0, keepdims=True)).T, unit)
+    tail = expanded_tail((1.0 - confidence) / max(1, raters), float(n_units))
+    gaps_of_raters = []
     for rater, (value, *values) in enumerate(gaps.T):
         n_defined, low, high = int(np.isfinite(values).sum()), np.nan, np.nan
-        if np.isfinite(value) and 2 * n_defined >= n and number >= FEW_UNITS:
-            # Where nearly all ratings are one grade, those few texts that differ are often not
-            # drawn. Were these resamples left out, one text would be enough to name somebody.
+        if np.isfinite(value) and 2 * n_defined >= n and n_units >= FEW_UNITS:
+            # Where nearly all ratings are equal, the few texts that differ are often not drawn.
+            # Without those resamples, a single text would be enough to name a rater.
             low, high = map(float, np.quantile(np.nan_to_num(values), (tail, 1.0 - tail)))
-        others = np.delete(known, rater, axis=0).any(axis=0)
-        shared, lost = known[rater] & others, known[rater] ^ others
-        counts = int(np.sum(shared)), int(np.sum(lost)), n_defined
-        found.append(Below(float(value), low, high, *counts))
-    return found
+        others = np.delete(rated, rater, axis=0).any(axis=0)
+        shared, missing = rated[rater] & others, rated[rater] ^ others
+        counts = int(np.sum(shared)), int(np.sum(missing)), n_defined
+        gaps_of_raters.append(Below(float(value), low, high, *counts))
+    return gaps_of_raters
 
 
 def _gaps(pairs: Sequence[_Pair], raters: int, weights: Array) -> Array:
-    """(resamples, raters): the others' agreement less the rater's."""
+    """Return (resamples, raters) the others' agreement less the rater's."""
     of_pairs = np.stack(
-        [weighted_spearman(one.ratings[0], one.ratings[1], one.unit, weights) for one in pairs]
+        [weighted_spearman(pair.ratings[0], pair.ratings[1], pair.unit, weights) for pair in pairs]
     )
     gaps = np.empty((len(weights), raters))
     for rater in range(raters):
-        mine = np.array([rater in one.raters for one in pairs])
-        gaps[:, rater] = mean_without_gaps(of_pairs[~mine]) - mean_without_gaps(of_pairs[mine])
+        has = np.array([rater in pair.raters for pair in pairs])
+        gaps[:, rater] = mean_without_gaps(of_pairs[~has]) - mean_without_gaps(of_pairs[has])
     return gaps
 
 
 class AgainstRater(NamedTuple):
-    """How a metric and a rater predict the other raters, with leave-outs for intervals."""
+    """How well a metric and a rater predict the other raters, with leave-outs for intervals."""
 
     metric: LeftOut  # the metric predicting the mean of all raters but one
-    rater: LeftOut  # the rater left out doing the same, on the same texts and documents
+    rater: LeftOut  # the remaining rater predicting it, on the same texts and documents
     difference: LeftOut  # metric less rater
     n: Any  # int; raters for whom both are defined
     n_undefined: Any  # raters for whom one is not
-    n_compared: Any  # texts, documents or systems that both rest on: the fewest of any rater
+    n_compared: Any  # texts, documents or systems of both: the minimum over raters
 
 
 def against_rater(
@@ -409,14 +408,14 @@ def against_rater(
     *,
     layout: Layout | None = None,
 ) -> AgainstRater:
-    """Hold metrics (..., systems, documents) against the raters' own agreement.
+    """Compare metrics (..., systems, documents) with the raters' agreement among themselves.
 
-    Ratings are (raters, systems, documents). For each rater, rater and metric are held against the
-    mean of the other raters, in the cells that this rater, another one and the metric scored; at
-    document level, only in the documents in which this rater and the others tell these texts apart.
-    There a metric that does not tell them apart counts 0: it does not get the mean of the documents
-    that suit it. Then the mean over the raters. Negate a metric of which less is better. Raises
-    ValueError unless shapes fit.
+    Ratings are (raters, systems, documents). For each rater, rater and metric are correlated with
+    the mean of the other raters, in the cells that this rater, another rater and the metric scored;
+    at document level, only in documents where the rater's correlation is defined. There an
+    undefined correlation of the metric counts 0, so that a metric is not averaged over the
+    documents that suit it. Results are means over the raters. Negate a metric of which less is
+    better. Raises ValueError unless shapes fit.
     """
     table, scores = np.asarray(ratings, np.float64), np.asarray(metric, np.float64)
     if table.ndim != 3 or scores.shape[-2:] != table.shape[1:]:
@@ -431,68 +430,67 @@ def against_rater(
     def with_rater(rater: int) -> tuple[LeftOut, LeftOut, Array]:
         others = mean_of_others(table, rater)
 
-        def of_these(a: Array, c: Array, present: Mask) -> tuple[Any, ...]:
+        def leave_out_both(a: Array, c: Array, present: Mask) -> tuple[Any, ...]:
             a, c = np.where(present, a, np.nan), np.where(present, c, np.nan)
-            b = np.where(present, table[rater], np.nan)[None]  # alike for all these metrics
+            b = np.where(present, table[rater], np.nan)[None]  # the same for all metrics
             if level == "document":
-                lefts = [_by_document(one, b, c[:1], coefficient, groups) for one in (a, None)]
+                lefts = [_by_document(side, b, c[:1], coefficient, groups) for side in (a, None)]
                 n = int(np.count_nonzero(~np.isnan(of(b.mT, c[:1].mT))))
             else:
-                lefts = [left_out(one, c[:1], level, coefficient, groups) for one in (a, b)]
+                lefts = [left_out(side, c[:1], level, coefficient, groups) for side in (a, b)]
                 n = int(np.count_nonzero(present if level == "global" else present.any(axis=1)))
-            own = lefts[1].take(np.zeros(len(a), dtype=np.intp))
-            return *lefts[0], *own, np.full(len(a), n)
+            of_rater = lefts[1].take(np.zeros(len(a), dtype=np.intp))
+            return *lefts[0], *of_rater, np.full(len(a), n)
 
         rated = np.where(np.isfinite(table[rater]), others, np.nan)
-        sides = in_turn(of_these, scores.reshape(-1, *scores.shape[-2:]), rated)
+        sides = in_turn(leave_out_both, scores.reshape(-1, *scores.shape[-2:]), rated)
         return LeftOut(*sides[:5]), LeftOut(*sides[5:10]), sides[10]
 
     metrics, raters, compared = zip(*map(with_rater, range(len(table))), strict=True)
     both = np.array([~np.isnan(a.value + b.value) for a, b in zip(metrics, raters, strict=True)])
-    mean_metric, mean_rater = (_mean(found, both) for found in (metrics, raters))
-    difference = mean_metric._replace(
-        value=mean_metric.value - mean_rater.value,
-        systems=mean_metric.systems - mean_rater.systems,
-        documents=mean_metric.documents - mean_rater.documents,
-    )
+    mean_metric, mean_rater = (_mean(results, both) for results in (metrics, raters))
+    sides = zip(mean_metric[:3], mean_rater[:3], strict=True)
+    difference = LeftOut._make([*(a - b for a, b in sides), *mean_metric[3:]])
     n = both.sum(axis=0)
     fewest = np.where(both, np.array(compared), np.iinfo(np.intp).max).min(axis=0)
-    found = mean_metric, mean_rater, difference
+    results = mean_metric, mean_rater, difference
     counts = n, n_raters - n, np.where(n > 0, fewest, 0)
     if scores.ndim == 2:
-        return AgainstRater(*(one.take(0) for one in found), *(one[0] for one in counts))
-    return AgainstRater(*found, *counts)
+        return AgainstRater(
+            *(result.take(0) for result in results), *(result[0] for result in counts)
+        )
+    return AgainstRater(*results, *counts)
 
 
 def _by_document(
     metric: Array | None, rater: Array, others: Array, coefficient: Correlation, layout: Layout
 ) -> LeftOut:
-    # Of the metrics (a document in which one has no coefficient: 0) or else of the rater, over the
-    # documents in which the rater has one.
-    def left_of(part: Part) -> tuple[LeftOut, Any]:
-        rated, known = part.of(rater), part.of(others)
+    # Of the metrics (0 in a document where theirs is undefined) or else of the rater, over the
+    # documents where the rater's coefficient is defined.
+    def of_part(part: Part) -> tuple[LeftOut, Any]:
+        rated, target = part.of(rater), part.of(others)
         scores = None if metric is None else part.of(metric)
 
         def values(of: Across) -> Array:
-            of_rater = of(rated, known)
+            of_rater = of(rated, target)
             if scores is None:
                 return of_rater
-            return np.where(np.isnan(of_rater), np.nan, np.nan_to_num(of(scores, known)))
+            return np.where(np.isnan(of_rater), np.nan, np.nan_to_num(of(scores, target)))
 
-        n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](rated.mT, known.mT))))
-        left = left_out_documents(values, coefficient, np.isfinite(known[0]), part.layout)
+        n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](rated.mT, target.mT))))
+        left = left_out_documents(values, coefficient, np.isfinite(target[0]), part.layout)
         return left, np.full(len(left.systems), n)
 
-    return over_strata(left_of, np.isfinite(others[0]), layout, "document")
+    return over_strata(of_part, np.isfinite(others[0]), layout, "document")
 
 
-def _mean(found: Sequence[LeftOut], counts: Mask) -> LeftOut:
-    # Over the raters that count (raters, metrics); a leave-out only if it is defined for all.
+def _mean(lefts: Sequence[LeftOut], counts: Mask) -> LeftOut:
+    # Over the raters that count (raters, metrics); a leave-out must be defined for all.
     def mean(name: str) -> Array:
-        each = np.array([getattr(one, name) for one in found])
-        used = counts.reshape(*counts.shape, *[1] * (each.ndim - 2))
-        n = used.sum(axis=0)
-        return quotient(np.where(used, each, 0.0).sum(axis=0), n, n > 0)
+        values = np.array([getattr(left, name) for left in lefts])
+        counted = counts.reshape(*counts.shape, *[1] * (values.ndim - 2))
+        n = counted.sum(axis=0)
+        return quotient(np.where(counted, values, 0.0).sum(axis=0), n, n > 0)
 
     sides = mean("value"), mean("systems"), mean("documents")
-    return LeftOut(*sides, *found[0][3:])
+    return LeftOut(*sides, *lefts[0][3:])

@@ -1,17 +1,17 @@
-"""Did numbers change, or is it luck? Before and after by document, and today among earlier draws.
+"""Did values change, or is it chance? Before and after by document, and today among earlier draws.
 
-`sign_flip_test`: if nothing changed, either of a document's two values might as well have come
-first: turning the sign of its difference gives another data set that was as likely. That is exact
-however skewed the values are and however often the difference is 0. A document's sign turns in all
-rows at once, so what rows share is kept, and the largest statistic of all rows gives each its p
-adjusted for the others. Sources: Fisher 1935, The Design of Experiments, section 21; Westfall and
-Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smyth 2010,
-Permutation p-values should never be zero (the data count as one drawing).
+`sign_flip_test`: if nothing changed, a document's two values are exchangeable, so that flipping the
+sign of its difference gives an equally likely data set. This is exact for skewed values and with
+any number of zero differences. A document's sign flips in all rows at once, which keeps their
+dependence, and the largest statistic of all rows gives each its p adjusted for all. Sources: Fisher
+1935, The Design of Experiments, section 21; Westfall and Young 1993, Resampling-based multiple
+testing (step-down max-T); Phipson and Smyth 2010, Permutation p-values should never be zero (the
+data count as one draw).
 
-`standing`: does today's draw stand out among earlier draws of the same things? The test is exact
-and conditional: under the null a cluster's draws are exchangeable, so that any of them might have
-been today's, each cluster by itself, however often things flip. What is drawn together (answers
-that came in one reply) belongs into one cluster. Fisher 1935, on randomisation; Pesarin and Salmaso
+`standing`: does today's draw stand out among earlier draws of the same items? The test is exact and
+conditional: under the null each cluster's draws are exchangeable, so that any of them could be
+today's. Items that are drawn together (answers in one reply) belong in the same cluster. Fisher
+1935, on randomisation; Pesarin and Salmaso
 2010, Permutation Tests, on strata.
 """
 
@@ -27,17 +27,17 @@ from metassay.statistics.layout import Index
 
 Signs = NDArray[np.int8]
 
-ROUNDING = 1e-12  # a sum that is a smaller share of what it is of
+ROUNDING = 1e-12  # sums smaller than this, relative to their absolute terms, are 0
 SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
-HELD = 4_000_000  # numbers at a time
+CHUNK = 4_000_000  # numbers in memory at a time
 
 
 class Flipped(NamedTuple):
-    """Per row, two-sided; NaN for a row in which nothing differs."""
+    """Two-sided p of each row; NaN for a row without differences."""
 
-    p: Array  # of the row alone
+    p: Array  # not adjusted
     adjusted: Array  # for all rows (step-down)
-    smallest: Array  # no p of the row can be smaller, for so few documents differ in it
+    smallest: Array  # smallest possible p of the row, given its number of differences
     reach: Array  # about what `adjusted` would be if all differences of the row had the same sign
     exact: bool  # whether all signs were tried
 
@@ -45,23 +45,23 @@ class Flipped(NamedTuple):
 def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> Flipped:
     """Test each row of `differences` (rows, documents); NaN where a row has no difference.
 
-    Documents that belong together are to be given as one: the sum of their differences.
+    Documents that belong together must be passed as one: the sum of their differences.
 
     The statistic is the sum, in units of its standard deviation over the signs. All signs are tried
-    where there are no more than `n`, else `n` in all, the data's own among them. `reach` takes how
-    rows go together as it is, which other signs of a row would change a little: it may only say why
-    nothing is shown.
+    if there are at most `n`, else `n`, the original among them. `reach` keeps the dependence of the
+    rows, which other signs of a row would change a little: use it only to explain why a test shows
+    nothing.
     """
-    there = np.nan_to_num(differences)
-    p = np.full(len(there), np.nan)
+    filled = np.nan_to_num(differences)
+    p = np.full(len(filled), np.nan)
     adjusted, smallest, reach = p.copy(), p.copy(), p.copy()
-    size = np.sqrt((there**2).sum(axis=1))
-    moved = np.flatnonzero(size > 0)
-    documents = np.flatnonzero((there != 0).any(axis=0))
+    size = np.sqrt((filled**2).sum(axis=1))
+    nonzero = np.flatnonzero(size > 0)
+    documents = np.flatnonzero((filled != 0).any(axis=0))
     exact = documents.size == 0 or documents.size - 1 <= np.log2(n)
-    if not moved.size:
+    if not nonzero.size:
         return Flipped(p, adjusted, smallest, reach, exact)
-    units = (there[moved] / size[moved, None])[:, documents]
+    units = (filled[nonzero] / size[nonzero, None])[:, documents]
     if exact:
         signs = _every_sign(documents.size)
     else:
@@ -69,74 +69,72 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
         signs[0] = 1
     observed = np.abs(units.sum(axis=1)) - SAME
     order = np.argsort(observed, kind="stable")  # the smallest first
-    one_way = np.abs(units).sum(axis=1) - SAME
-    # The last row, in that order, whose statistic would still be no larger than such a one.
-    last = np.searchsorted(observed[order], one_way, side="right") - 1
-    alone, most, best = np.zeros((3, moved.size))
-    for some in blocks(len(signs), moved.size, numbers=HELD):
-        drawn = np.abs(units[order] @ signs[some].T.astype(np.float64))
-        alone[order] += (drawn >= observed[order, None]).sum(axis=1)
-        largest = np.maximum.accumulate(drawn, axis=0)
-        most[order] += (largest >= observed[order, None]).sum(axis=1)
-        best += (largest[last] >= one_way[:, None]).sum(axis=1)
-    p[moved] = alone / len(signs)
-    # From the largest statistic on, no p may be smaller than one before it.
-    stepped = np.maximum.accumulate((most[order] / len(signs))[::-1])[::-1]
-    adjusted[moved[order]] = stepped
-    smallest[moved] = np.maximum(0.5 ** ((units != 0).sum(axis=1) - 1.0), 1 / len(signs))
-    above = np.append(stepped, 0.0)[last + 1]
-    reach[moved] = np.maximum(np.maximum(best / len(signs), above), smallest[moved])
+    same_sign = np.abs(units).sum(axis=1) - SAME
+    # The last row in that order whose statistic is not larger.
+    last = np.searchsorted(observed[order], same_sign, side="right") - 1
+    counts, max_counts, reach_counts = np.zeros((3, nonzero.size))
+    for chunk in blocks(len(signs), nonzero.size, numbers=CHUNK):
+        statistics = np.abs(units[order] @ signs[chunk].T.astype(np.float64))
+        counts[order] += (statistics >= observed[order, None]).sum(axis=1)
+        largest = np.maximum.accumulate(statistics, axis=0)
+        max_counts[order] += (largest >= observed[order, None]).sum(axis=1)
+        reach_counts += (largest[last] >= same_sign[:, None]).sum(axis=1)
+    p[nonzero] = counts / len(signs)
+    # From the largest statistic down, p never decreases.
+    stepped = np.maximum.accumulate((max_counts[order] / len(signs))[::-1])[::-1]
+    adjusted[nonzero[order]] = stepped
+    smallest[nonzero] = np.maximum(0.5 ** ((units != 0).sum(axis=1) - 1.0), 1 / len(signs))
+    next_p = np.append(stepped, 0.0)[last + 1]
+    reach[nonzero] = np.maximum(np.maximum(reach_counts / len(signs), next_p), smallest[nonzero])
     return Flipped(p, adjusted, smallest, reach, exact)
 
 
 def summed(differences: Array, cluster: Index) -> Array:
-    """(rows, clusters) sums of (rows, documents); NaN counts as 0, and so does what is left of
-    differences that cancel but for rounding."""
+    """Sum (rows, documents) by cluster: (rows, clusters); NaN and rounding errors count as 0."""
     sums = by_cluster(differences.T, cluster).T
-    left = np.abs(sums) <= ROUNDING * by_cluster(np.abs(differences).T, cluster).T
-    return np.where(left, 0.0, sums)
+    negligible = np.abs(sums) <= ROUNDING * by_cluster(np.abs(differences).T, cluster).T
+    return np.where(negligible, 0.0, sums)
 
 
 def fewest(level: float) -> int:
-    """So many differences other than 0 must there be for any two-sided p to be at the level."""
+    """Return the number of nonzero differences needed for any two-sided p to reach the level."""
     return int(np.ceil(1 - np.log2(level)))
 
 
 def mean_interval(differences: Array, cluster: Index, *, confidence: float) -> tuple[Array, Array]:
-    """Ends of Student's interval for each row's mean over (rows, documents), of itself alone.
+    """Return the ends of Student's interval for each row's mean over (rows, documents).
 
-    The standard error is that of clusters of documents, `cluster` (documents,) being each one's
-    number from 0, and the degrees of freedom are what these are worth (`worth`), less one: the
-    usual interval where each document stands alone. NaN where differences are not 0 in fewer than
-    `fewest` clusters: of what happens to some documents only, a few say too little for an interval
-    to hold what it promises (docs/calibration.md). NaN, too, where all are equal: they do not say
-    how far others could lie.
+    The standard error is clustered by `cluster` (documents,), numbers from 0; the degrees of
+    freedom are the effective number of clusters (`worth`) less one: the usual interval if each
+    document is a cluster. NaN where fewer than `fewest` clusters have nonzero differences: with
+    fewer, intervals undercover (docs/calibration.md). NaN, too, where all differences are equal,
+    since they do not show any variance.
     """
-    there = np.isfinite(differences)
-    enough = clusters_with(np.nan_to_num(differences) != 0, cluster) >= fewest(1 - confidence)
-    some = differences[enough]
-    least, most = (end(some, axis=1) for end in (np.nanmin, np.nanmax)) if some.size else (0, 0)
-    # Numbers that are one and the same but for rounding.
-    enough[enough] = most - least > SAME * np.maximum(np.abs(least), np.abs(most))
+    present = np.isfinite(differences)
+    usable = clusters_with(np.nan_to_num(differences) != 0, cluster) >= fewest(1 - confidence)
+    rows = differences[usable]
+    least, most = (end(rows, axis=1) for end in (np.nanmin, np.nanmax)) if rows.size else (0, 0)
+    # Equal up to rounding.
+    usable[usable] = most - least > SAME * np.maximum(np.abs(least), np.abs(most))
     low, high = np.full((2, len(differences)), np.nan)
-    if enough.any():
-        some, there = differences[enough], there[enough]
-        mean, n = np.nanmean(some, axis=1), clusters_with(there, cluster)
-        off = by_cluster((some - mean[:, None]).T, cluster)
-        error = np.sqrt(n / (n - 1) * np.sum(off**2, axis=0)) / np.sum(there, axis=1)
-        reach = special.stdtrit(worth(there.T, cluster) - 1, (1 + confidence) / 2) * error
-        low[enough], high[enough] = mean - reach, mean + reach
+    if usable.any():
+        rows, present = differences[usable], present[usable]
+        mean, n = np.nanmean(rows, axis=1), clusters_with(present, cluster)
+        residuals = by_cluster((rows - mean[:, None]).T, cluster)
+        error = np.sqrt(n / (n - 1) * np.sum(residuals**2, axis=0)) / np.sum(present, axis=1)
+        reach = special.stdtrit(worth(present.T, cluster) - 1, (1 + confidence) / 2) * error
+        low[usable], high[usable] = mean - reach, mean + reach
     return low, high
 
 
-def clusters_with(there: Mask, cluster: Index) -> NDArray[np.int64]:
-    """In how many clusters any of (rows, documents) is true: (rows,)."""
-    found: NDArray[np.int64] = (by_cluster(there.T.astype(np.float64), cluster) > 0).sum(axis=0)
-    return found
+def clusters_with(mask: Mask, cluster: Index) -> NDArray[np.int64]:
+    """Count the clusters in which any of (rows, documents) is true: (rows,)."""
+    counts: NDArray[np.int64] = (by_cluster(mask.T.astype(np.float64), cluster) > 0).sum(axis=0)
+    return counts
 
 
 def _every_sign(documents: int) -> Signs:
-    """All signs, the data's own first; turning every one of them changes no absolute value."""
+    """Return all signs up to a flip of all, which leaves absolute values; the original first."""
     others = np.arange(2 ** (documents - 1))[:, None] >> np.arange(documents - 1) & 1
     return np.hstack([np.ones((len(others), 1)), 1.0 - 2.0 * others]).astype(np.int8)
 
@@ -145,11 +143,10 @@ Integers = NDArray[np.int64]
 
 
 class Standing(NamedTuple):
-    """Today's total among the totals that the draws might have made.
+    """Today's total compared with all totals that the draws could give.
 
-    `expected` is the mean total of the earlier draws. `more` and `fewer` are the chances of a total
-    that is at least or at most today's. Totals from `low` to `high` have both chances above the
-    level that was asked for.
+    `expected` is the mean total of the earlier draws. `more` and `fewer` are the probabilities of a
+    total of at least or at most today's. Totals from `low` to `high` have both above the level.
     """
 
     total: int
@@ -161,11 +158,10 @@ class Standing(NamedTuple):
 
 
 def standing(draws: Integers, level: float) -> Standing:
-    """Where the last draw stands.
+    """Compare the last draw with all draws.
 
-    `draws` (clusters, draws) has a whole number for each cluster and draw, today's in the last
-    column; no value may be missing. `level` is that of one side. Raises ValueError where there is
-    no cluster or but one draw.
+    `draws` (clusters, draws) are whole numbers without missing values, today's in the last column.
+    `level` is one-sided. Raises ValueError without clusters or with a single draw.
     """
     if draws.ndim != 2 or draws.shape[0] < 1 or draws.shape[1] < 2:
         raise ValueError(f"draws of shape {draws.shape}: at least one cluster and two draws")
@@ -178,17 +174,17 @@ def standing(draws: Integers, level: float) -> Standing:
     more = np.minimum(np.cumsum(chances[::-1])[::-1], 1.0)
     fewer = np.minimum(np.cumsum(chances), 1.0)
     total = int(draws[:, -1].sum())
-    at = total - int(totals[0])
+    place = total - int(totals[0])
     return Standing(
         total,
         float(draws[:, :-1].sum(axis=0).mean()),
         int(totals[fewer > level][0]),
         int(totals[more > level][-1]),
-        float(more[at]),
-        float(fewer[at]),
+        float(more[place]),
+        float(fewer[place]),
     )
 
 
 def least_chance(clusters: int, draws: int) -> float:
-    """The smallest chance that so many clusters of so many draws (today's among them) can show."""
+    """Return the smallest probability that these clusters and draws (with today's) can give."""
     return float(draws) ** -clusters

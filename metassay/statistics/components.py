@@ -1,8 +1,8 @@
-"""Where an agreement lies: between systems, between documents, or within (text by text).
+"""Correlations between systems, between documents, and within both (of single texts).
 
-Arrays are system x document, NaN missing. A score is taken for a system's level plus a document's
-level plus a rest that belongs to the one text: a metric that only knows who wrote a text agrees
-with people between systems and nowhere else.
+Arrays are system x document, NaN missing. A score is modelled as a system's level plus a document's
+level plus the text's residual: a metric that only recognises the system agrees with people between
+systems and nowhere else.
 """
 
 import math
@@ -26,26 +26,26 @@ from metassay.statistics.exact_sums import NOISE, Array, Mask, mean_of_defined, 
 from metassay.statistics.layout import FEWEST, Layout, Part
 
 Component = Literal["between_systems", "between_documents", "within"]
-Relation = Level | Component  # all that can be correlated between two such arrays
+Relation = Level | Component  # everything that can be correlated
 
 BETWEEN: tuple[Relation, ...] = ("system", "between_systems", "between_documents")  # of means
 COMPONENTS: tuple[Component, ...] = ("between_systems", "between_documents", "within")
-# What a level is made of: texts of one document differ by system and by text, not by document.
+# The components of a level: texts of a document differ by system and text, not by document.
 PARTS_OF_LEVEL: dict[Level, tuple[Component, ...]] = {
     "global": COMPONENTS,
     "document": ("between_systems", "within"),
     "system": ("between_systems",),
 }
 SWEEPS = 200  # rounds of centring rows and columns, where cells are missing
-SETTLED = 1e-10  # centring stops when nothing moves by more, relative to the largest score
+SETTLED = 1e-10  # centring stops at smaller changes, relative to the largest score
 
 
 class VarianceComponents(NamedTuple):
     """Estimated variances of y = mean + system + document + rest; NaN where not estimable.
 
-    An estimate may be negative: then the true one is small. Source: Searle, Casella and McCulloch
-    1992, Variance Components, chapter 5 (Henderson's method 1; on a complete table the analysis of
-    variance).
+    An estimate can be negative: then the true variance is small. Source: Searle, Casella and
+    McCulloch 1992, Variance Components, chapter 5 (Henderson's method 1; on a complete table the
+    analysis of variance).
     """
 
     systems: float
@@ -60,29 +60,29 @@ def correlate_at(
     coefficient: Coefficient,
     layout: Layout | None = None,
 ) -> Correlation:
-    """`correlate` at a level, or of one component; with strata the mean of the strata's.
+    """Compute `correlate` at a level or of a component; with strata, the mean over strata.
 
     - between_systems: of the systems' means, as at system level.
     - between_documents: of the documents' means.
-    - within: of what is left of each text's score less its system's and its document's level, all
-      texts pooled; Spearman ranks what is left.
+    - within: of the texts' residuals (scores less their system's and document's level), pooled;
+      Spearman ranks the residuals.
 
-    Strata count by what they rest on: texts (global, within), documents that have a coefficient
-    (document), systems less 1 or documents less 1 (between their means; a stratum of fewer than
-    `FEWEST` does not count there beside larger ones). n is the sum over the strata that count.
+    Strata are weighted by their numbers of texts (global, within), of documents with a coefficient
+    (document), or of systems or documents less 1 (between means; there a stratum of fewer than
+    `FEWEST` has weight 0 if others are larger). n is the sum over the strata with weight.
     """
 
-    def of_these(a: Array, b: Array, present: Mask) -> Correlation:
+    def correlate_group(a: Array, b: Array, present: Mask) -> Correlation:
         if layout is None or layout.n_strata == 1:
             return _correlate_at(a, b, present, relation, coefficient)
-        each = [
+        strata = [
             _correlate_at(part.of(a), part.of(b), part.of(present), relation, coefficient)
             for part in layout.parts(present)
         ]
         missing = np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2))
-        shape = len(each), len(a)
+        shape = len(strata), len(a)
         values, n, undefined = (
-            np.array([one[place] for one in each]).reshape(shape) for place in range(3)
+            np.array([stratum[place] for stratum in strata]).reshape(shape) for place in range(3)
         )
         weights = strata_weights(relation, n, values)
         total = weights.sum(axis=0)
@@ -90,16 +90,16 @@ def correlate_at(
         n = np.where(weights > 0, n, 0).sum(axis=0, dtype=np.intp)
         return Correlation(value, n, undefined.sum(axis=0, dtype=np.intp), missing)
 
-    return in_turn(of_these, metric, human)
+    return in_turn(correlate_group, metric, human)
 
 
 def strata_weights(relation: Relation, n: ArrayLike, values: ArrayLike = 0.0) -> Array:
-    """What strata count that rest on `n` texts, documents or systems; 0 where `values` are NaN."""
+    """Return weights of strata with `n` texts, documents or systems; 0 where `values` are NaN."""
     weights = np.where(np.isnan(values), 0, np.asarray(n, dtype=np.float64))
     if relation not in BETWEEN:
         return weights
-    enough = weights >= FEWEST
-    counts = np.where(enough.any(axis=0), enough, weights > 1)
+    large = weights >= FEWEST
+    counts = np.where(large.any(axis=0), large, weights > 1)
     return np.where(counts, weights - 1.0, 0.0)
 
 
@@ -110,23 +110,23 @@ def mean_over_strata(
     layout: Layout,
     level: Level,
 ) -> Array:
-    """The strata's mean of the values of this shape that `of` gives for each; NaN counts nothing.
+    """Return the weighted mean over strata of the values of shape `size` that `of` returns.
 
-    `present` (systems, documents): the cells that have what is needed. NaN of nothing.
+    `present` (systems, documents): the cells with all scores. NaN is left out; NaN if all are.
     """
     total, weight = np.zeros(size), np.zeros(size)
     parts = layout.parts(present)
     weights = strata_weights(level, [rests_on(part.of(present), level) for part in parts])
-    for part, of_stratum in zip(parts, weights, strict=True):
+    for part, stratum_weight in zip(parts, weights, strict=True):
         values = of(part)
-        known = ~np.isnan(values)
-        total += np.where(known, values, 0.0) * of_stratum
-        weight += known * of_stratum
+        defined = ~np.isnan(values)
+        total += np.where(defined, values, 0.0) * stratum_weight
+        weight += defined * stratum_weight
     return quotient(total, weight, weight > 0)
 
 
 def rests_on(present: Mask, relation: Relation) -> Any:
-    """How many texts, documents or systems there are to correlate, whatever their scores."""
+    """Count the texts, documents or systems to correlate."""
     if relation in ("system", "between_systems"):
         return np.count_nonzero(present.any(axis=-1), axis=-1)
     if relation == "between_documents":
@@ -143,15 +143,15 @@ def _correlate_at(
         return correlate(a, b, relation, coefficient)
     if relation == "within":
         x, y = (double_centred(np.where(present, side, np.nan)) for side in (a, b))
-        found = correlate(x, y, "global", coefficient)
-        return found._replace(n_missing=np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2)))
+        correlation = correlate(x, y, "global", coefficient)
+        return correlation._replace(n_missing=np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2)))
     if relation == "between_documents":
         a, b = a.mT, b.mT
     return correlate(a, b, "system", coefficient)
 
 
 def value_at(metric: Array, human: Array, relation: Relation, coefficient: Coefficient) -> Any:
-    """The value of `correlate_at` alone, without what it costs to count and to test."""
+    """Compute only the value of `correlate_at`, without its counts and checks: faster."""
     of = EVERY_COEFFICIENT[coefficient]
     if relation == "document":
         return mean_of_defined(of(metric.mT, human.mT))
@@ -162,48 +162,47 @@ def value_at(metric: Array, human: Array, relation: Relation, coefficient: Coeff
 
 
 def double_centred(scores: Array) -> Array:
-    """What is left of each score less its row's and its column's level; NaN stays.
+    """Subtract each score's row and column level; NaN stays.
 
     Matrices (..., systems, documents) have the same cells. Where cells are missing, levels are
-    fitted by least squares (rows and columns centred in turn).
-    Where no document has two texts, a document's level is its text's own, and only the systems'
-    levels are taken out. What differs from 0 by rounding alone is 0.
+    fitted by least squares (rows and columns centred in turn). Where no document has two texts,
+    only the systems' levels are subtracted. Rounding errors become 0.
     """
-    each = scores.reshape(math.prod(scores.shape[:-2]), *scores.shape[-2:])
-    present = np.isfinite(each[0])
-    left = np.where(present, each, 0.0)
-    size = np.max(np.abs(left), axis=(1, 2), keepdims=True, initial=0.0)
+    matrices = scores.reshape(math.prod(scores.shape[:-2]), *scores.shape[-2:])
+    present = np.isfinite(matrices[0])
+    rests = np.where(present, matrices, 0.0)
+    size = np.max(np.abs(rests), axis=(1, 2), keepdims=True, initial=0.0)
     nested = bool(np.all(present.sum(axis=0) <= 1))
     sweeps = 1 if present.all() or nested else SWEEPS
-    moving = np.arange(len(left))
+    active = np.arange(len(rests))
     for _ in range(sweeps):
-        some = left if moving.size == len(left) else left[moving]
-        moved = _centre(some, present, 2)
+        current = rests if active.size == len(rests) else rests[active]
+        shift = _centre(current, present, 2)
         if not nested:
-            moved = np.maximum(moved, _centre(some, present, 1))
-        left[moving] = some
-        moving = moving[moved > SETTLED * size[moving, 0, 0]]
-        if not moving.size:
+            shift = np.maximum(shift, _centre(current, present, 1))
+        rests[active] = current
+        active = active[shift > SETTLED * size[active, 0, 0]]
+        if not active.size:
             break
-    left[np.abs(left) <= max(10 * NOISE, 0.0 if sweeps == 1 else 10 * SETTLED) * size] = 0.0
-    # Rests of equal scores differ by rounding only; ranks must not see that.
-    flat = tied(left.reshape(len(left), -1), tolerance=TIE * size[:, 0])
-    return np.where(present, flat.reshape(left.shape), np.nan).reshape(scores.shape)
+    rests[np.abs(rests) <= max(10 * NOISE, 0.0 if sweeps == 1 else 10 * SETTLED) * size] = 0.0
+    # Residuals of equal scores differ by rounding only, which ranks must ignore.
+    flat = tied(rests.reshape(len(rests), -1), tolerance=TIE * size[:, 0])
+    return np.where(present, flat.reshape(rests.shape), np.nan).reshape(scores.shape)
 
 
-def _centre(left: Array, present: Mask, axis: int) -> Array:
-    # Takes each row's (column's) mean out, in place; the largest mean taken, of each matrix.
+def _centre(values: Array, present: Mask, axis: int) -> Array:
+    # Subtracts each row's (column's) mean in place; returns each matrix's largest mean.
     count = np.maximum(np.sum(present, axis=axis - 1, keepdims=True), 1)
-    mean = np.sum(left, axis=axis, keepdims=True) / count
-    left -= np.where(present, mean, 0.0)
+    mean = np.sum(values, axis=axis, keepdims=True) / count
+    values -= np.where(present, mean, 0.0)
     return np.asarray(np.max(np.abs(mean), axis=(1, 2), initial=0.0))
 
 
 def variance_components(scores: ArrayLike) -> VarianceComponents:
-    """How much of the scores' variance is the systems', the documents' and the texts' own.
+    """Estimate the variance of the scores between systems, between documents and within.
 
-    Missing cells are allowed. NaN throughout with fewer than two systems, two documents, or no
-    degree of freedom left for the rest.
+    Missing cells are allowed. All NaN with fewer than two systems or documents, or without a degree
+    of freedom for the rest.
     """
     y = np.asarray(scores, dtype=np.float64)
     present = np.isfinite(y)
@@ -213,12 +212,12 @@ def variance_components(scores: ArrayLike) -> VarianceComponents:
     n, s, d = int(present.sum()), rows.size, columns.size
     if s < 2 or d < 2 or n - s - d + 1 < 1:
         return VarianceComponents(np.nan, np.nan, np.nan)
-    known = np.where(present, y - np.mean(y[present]), 0.0)
-    # A constant's mean may be a rounding error off; shares of that would be shares of nothing.
-    known[np.abs(known) <= NOISE * float(np.max(np.abs(y[present])))] = 0.0
-    of_rows = float(np.sum(known.sum(axis=1) ** 2 / rows))
-    of_columns = float(np.sum(known.sum(axis=0) ** 2 / columns))
-    total = float(np.sum(known**2))
+    centred = np.where(present, y - np.mean(y[present]), 0.0)
+    # The mean of a constant can have a rounding error, which is no variance.
+    centred[np.abs(centred) <= NOISE * float(np.max(np.abs(y[present])))] = 0.0
+    of_rows = float(np.sum(centred.sum(axis=1) ** 2 / rows))
+    of_columns = float(np.sum(centred.sum(axis=0) ** 2 / columns))
+    total = float(np.sum(centred**2))
     k_rows, k_columns = float(np.sum(rows**2)) / n, float(np.sum(columns**2)) / n
     # Expected sums of squares, in the order systems, documents, within.
     expected = np.array(
@@ -232,19 +231,19 @@ def variance_components(scores: ArrayLike) -> VarianceComponents:
 
 
 def _solve(equations: Array) -> list[float]:
-    """The unknowns of as many equations, (n, n + 1); NaN where they do not tell.
+    """Solve linear equations (n, n + 1); NaN where singular.
 
-    By elimination, as LAPACK rounds in an order that depends on the processor and its threads.
+    By elimination, since LAPACK rounds in an order that depends on processor and threads.
     """
-    left = equations.copy()
-    n = len(left)
+    rows = equations.copy()
+    n = len(rows)
     for column in range(n):
-        pivot = column + int(np.argmax(np.abs(left[column:, column])))
-        left[[column, pivot]] = left[[pivot, column]]
-        if np.abs(left[column, column]) <= NOISE * np.max(np.abs(equations[:, :n])):
+        pivot = column + int(np.argmax(np.abs(rows[column:, column])))
+        rows[[column, pivot]] = rows[[pivot, column]]
+        if np.abs(rows[column, column]) <= NOISE * np.max(np.abs(equations[:, :n])):
             return [np.nan] * n
-        left[column] /= left[column, column]
+        rows[column] /= rows[column, column]
         for row in range(n):
             if row != column:
-                left[row] -= left[row, column] * left[column]
-    return [float(value) for value in left[:, n]]
+                rows[row] -= rows[row, column] * rows[column]
+    return [float(value) for value in rows[:, n]]

@@ -1,14 +1,14 @@
-"""Correlation of a metric with people: four coefficients, three levels, ties and gaps counted.
+"""Correlation of a metric with people: four coefficients, three levels, with ties and missing data.
 
-Arrays are system x document: `metric[k, d]` and `human[k, d]` are the two scores of what system k
-wrote for document d. NaN (and infinity, of which no mean can be taken) is missing. A coefficient
-is NaN where it is undefined, never 0: fewer than two pairs, or a side that is constant. Many
-metrics are one array with axes before these two, and results have the same axes.
+Arrays are system x document: `metric[k, d]` and `human[k, d]` are the scores of system k's text for
+document d. NaN and infinity are missing. A coefficient is NaN where undefined, never 0: with fewer
+than two pairs, or a constant side. Several metrics are an array with axes before these two, and
+results have the same axes.
 
-Each coefficient is there for many rows of items (`EVERY_COEFFICIENT`), and for one row of items x,
-y (m,), finite, under many sets of whole weights, all sets at a time (`WEIGHTED`): an item of weight
-w counts as w equal items, one of weight 0 as none. Items that are always drawn together share a
-weight: `unit` (m,) says which column of `weights` (resamples, units) is whose. Both are one formula
+`EVERY_COEFFICIENT` computes each coefficient for many rows of items. `WEIGHTED` computes it for a
+row of finite items x, y (m,) under many sets of integer weights: an item of weight w counts as w
+equal items, an item of weight 0 is left out. Items that are always drawn together share a weight:
+`unit` (m,) is each item's column in `weights` (resamples, units). Both use the same formulas
 (`product_moment`, `ratio`, `tau_c`); weighted results are (resamples,).
 """
 
@@ -42,24 +42,24 @@ Variant = Literal["b", "c"]
 Counts = NDArray[np.int64]
 
 LEVELS: tuple[Level, ...] = ("global", "document", "system")
-TIE = 1e-12  # system means closer than this, relative to the largest score, are the same mean
-LONG_ROW = 256  # items from which sorting beats comparing every pair
+TIE = 1e-12  # system means closer than this, relative to the largest score, are equal
+LONG_ROW = 256  # items above which sorting is faster than comparing all pairs
 
 
 class Correlation(NamedTuple):
-    """One coefficient and what it rests on; of many metrics arrays."""
+    """A coefficient and its counts; arrays for several metrics."""
 
     value: Any  # float; true sign, -1 to 1; NaN if undefined
     n: Any  # int; global: items; document: documents with a coefficient; system: systems
     n_undefined: Any  # int; documents without a coefficient (document level), else 0
-    n_missing: Any  # int; cells with one of the two scores but not both
+    n_missing: Any  # int; cells with only one of the two scores
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> Array:
-    """Pearson's r along the last axis, of the pairs in which both are present.
+    """Return Pearson's r along the last axis, over the pairs in which both are present.
 
-    Shapes (..., n) give (...). NaN with fewer than two pairs or a constant side (one that differs
-    from its mean by no more than rounding).
+    Shapes (..., n) give (...). NaN with fewer than two pairs or a side that is constant up to
+    rounding.
     """
     a, b, present = _paired(x, y)
     weights = present.astype(np.float64)
@@ -67,7 +67,7 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> Array:
-    """Spearman's rho along the last axis: Pearson's r of the ranks, ties sharing their mean rank.
+    """Return Spearman's rho along the last axis: Pearson's r of the ranks, mean ranks for ties.
 
     Shapes and missing values as for `pearson`; ranks are taken among the complete pairs.
     """
@@ -76,7 +76,7 @@ def spearman(x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> Array:
-    """Kendall's tau-b along the last axis: a pair tied on one side leaves that side's denominator.
+    """Return Kendall's tau-b along the last axis: each side's denominator leaves out its ties.
 
     Shapes and missing values as for `pearson`. Source: Kendall 1945, The treatment of ties in
     ranking problems.
@@ -85,16 +85,16 @@ def kendall(x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def kendall_c(x: ArrayLike, y: ArrayLike) -> Array:
-    """Stuart's tau-c along the last axis: for scales with unequal numbers of distinct values.
+    """Return Stuart's tau-c along the last axis, for unequal numbers of distinct values.
 
     2 (concordant - discordant) / (n**2 (m - 1) / m), m the smaller number of distinct values: it
-    may stay below 1 where order agrees perfectly. Shapes and missing values as for `pearson`.
-    Source: Stuart 1953, The estimation and comparison of strengths of association.
+    can stay below 1 although the order agrees perfectly. Shapes and missing values as for
+    `pearson`. Source: Stuart 1953, The estimation and comparison of strengths of association.
     """
     return _tau_by_rows(x, y, "c")
 
 
-# The coefficients that the tables and reports carry, then all that can be asked for.
+# The coefficients in tables and reports, then all that can be requested.
 COEFFICIENTS: dict[Coefficient, Callable[[ArrayLike, ArrayLike], Array]] = {
     "pearson": pearson,
     "spearman": spearman,
@@ -111,17 +111,17 @@ def correlate(
 ) -> Correlation:
     """Correlate system x document arrays, (..., systems, documents), at a level.
 
-    - global: every item that has both scores, pooled.
+    - global: all items with both scores, pooled.
     - document: across systems within a document, then the mean over the documents in which the
       coefficient is defined; the others are counted.
-    - system: across systems of each system's mean over the documents where it has both scores.
+    - system: across systems, of each system's mean over the documents where it has both scores.
 
-    There is no p here: texts share documents and systems, and systems are few. See `independence`.
-    Raises ValueError unless both arrays have one shape of systems and documents.
+    Computes no p, since texts share documents and systems, and systems are few: see `independence`.
+    Raises ValueError unless both arrays have the same (systems, documents) shape.
     """
     of = EVERY_COEFFICIENT[coefficient]
 
-    def of_these(a: Array, b: Array, present: Mask) -> Correlation:
+    def correlate_group(a: Array, b: Array, present: Mask) -> Correlation:
         nothing = np.zeros(len(a), dtype=np.intp)
         missing = np.sum(np.isfinite(a) != np.isfinite(b), axis=(1, 2))
         if level == "document":
@@ -137,11 +137,11 @@ def correlate(
             x, y = (np.ascontiguousarray(side[:, present]) for side in (a, b))
         return Correlation(of(x, y), nothing + x.shape[1], nothing, missing)
 
-    return in_turn(of_these, metric, human)
+    return in_turn(correlate_group, metric, human)
 
 
 def matrices(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array, Mask]:
-    """Both as float arrays of one (..., systems, documents) shape, and where both are present."""
+    """Broadcast to float (..., systems, documents) arrays; also return where both are present."""
     a, b = (np.asarray(side, dtype=np.float64) for side in (metric, human))
     if min(a.ndim, b.ndim) < 2 or a.shape[-2:] != b.shape[-2:]:
         raise ValueError(
@@ -157,10 +157,10 @@ Result = TypeVar("Result", bound=tuple[Any, ...])
 def in_turn(
     of: Callable[[Array, Array, Mask], Result], metric: ArrayLike, human: ArrayLike
 ) -> Result:
-    """Call `of` with all metrics at once that have the same cells, and put the results together.
+    """Call `of` once per group of metrics with the same cells, and merge the results.
 
     `of(a, b, present)` gets a, b (metrics, systems, documents) and the cells (systems, documents)
-    in which both are; the fields of what it returns are arrays (metrics, ...), or None.
+    in which both are present. It returns a tuple of arrays (metrics, ...) or None.
     """
     a, b, present = matrices(metric, human)
     axes, cells = a.shape[:-2], a.shape[-2:]
@@ -169,54 +169,53 @@ def in_turn(
     groups: dict[bytes, list[int]] = {}
     for place, mask in enumerate(present):
         groups.setdefault(mask.tobytes(), []).append(place)
-    found = [of(a[some], b[some], present[some[0]]) for some in groups.values()]
+    results = [of(a[places], b[places], present[places[0]]) for places in groups.values()]
     back = np.argsort(np.concatenate([np.zeros(0, dtype=np.intp), *groups.values()]))
-    if not found:  # the shapes of nothing
-        nothing = np.full((1, *cells), np.nan)
-        found = [of(nothing, nothing, np.zeros(cells, dtype=bool))]
+    if not results:  # for the shapes of the fields
+        empty = np.full((1, *cells), np.nan)
+        results = [of(empty, empty, np.zeros(cells, dtype=bool))]
 
-    def joined(each: tuple[Any, ...]) -> Any:
-        if each[0] is None:
+    def join(fields: tuple[Any, ...]) -> Any:
+        if fields[0] is None:
             return None
-        whole = np.concatenate(each)[back]
-        return whole.reshape((*axes, *whole.shape[1:])) if axes or whole.ndim > 1 else whole.item()
+        merged = np.concatenate(fields)[back]
+        shape = *axes, *merged.shape[1:]
+        return merged.reshape(shape) if shape else merged.item()
 
-    make: Any = getattr(found[0], "_make", tuple)
-    result: Result = make(map(joined, zip(*found, strict=True)))
+    make: Any = getattr(results[0], "_make", tuple)
+    result: Result = make(map(join, zip(*results, strict=True)))
     return result
 
 
 def system_means(metric: Array, human: Array, weights: Array) -> tuple[Array, Array]:
-    """Each system's mean of both scores over the documents where it has both.
+    """Return each system's mean of both scores over the documents where it has both.
 
-    Scores are (..., systems, documents); weights (r, documents) says how often each document
-    counts. The results are (..., r, systems), NaN where a system has no document left; means that
-    differ only by rounding are made equal.
+    Scores are (..., systems, documents); weights (r, documents) are how often each document
+    counts. The results are (..., r, systems), NaN where a system has no documents; means that
+    differ only by rounding are set equal.
     """
     present = np.isfinite(metric) & np.isfinite(human)
 
-    def summed(scores: Array) -> Array:
-        sums = weighted_sums(
-            scores.reshape(math.prod(scores.shape[:-1]), scores.shape[-1]), weights
-        )
-        sums = sums.reshape(len(weights), *scores.shape[:-1])
+    def sum_documents(scores: Array) -> Array:
+        rows = scores.reshape(math.prod(scores.shape[:-1]), scores.shape[-1])
+        sums = weighted_sums(rows, weights).reshape(len(weights), *scores.shape[:-1])
         return np.ascontiguousarray(np.moveaxis(sums, 0, -2))
 
-    counts = summed(present.astype(np.float64))
+    counts = sum_documents(present.astype(np.float64))
     means = []
     for scores in (metric, human):
-        known = np.where(present, scores, 0.0)
-        mean = quotient(summed(known), counts, counts > 0)
-        largest = np.max(np.abs(known), axis=(-2, -1), keepdims=True, initial=0.0)
+        filled = np.where(present, scores, 0.0)
+        mean = quotient(sum_documents(filled), counts, counts > 0)
+        largest = np.max(np.abs(filled), axis=(-2, -1), keepdims=True, initial=0.0)
         means.append(tied(mean, tolerance=TIE * largest))
     return means[0], means[1]
 
 
 def tied(values: Array, *, tolerance: ArrayLike) -> Array:
-    """The same values, but those along the last axis that lie within `tolerance` made equal.
+    """Set values along the last axis that lie within `tolerance` of each other equal.
 
-    The mean of .1 and .3 is a rounding error away from the mean of .2 and .2; ranks must not see
-    that, nor the order of summation. NaN stays NaN.
+    The mean of .1 and .3 differs from that of .2 and .2 by a rounding error, which ranks must
+    ignore, as they must the order of summation. NaN stays NaN.
     """
     order = np.argsort(values, axis=-1)
     ascending = np.take_along_axis(values, order, axis=-1)
@@ -229,7 +228,7 @@ def tied(values: Array, *, tolerance: ArrayLike) -> Array:
 
 
 def sorted_kendall(x: Array, y: Array, variant: Literal["b", "c"] = "b") -> float:
-    """tau of one row by scipy: n log n, for rows too long for all pairs."""
+    """Return tau of a row by scipy in n log n time, for rows too long for all pairs."""
     if x.size < 2 or np.all(x == x[0]) or np.all(y == y[0]):
         return np.nan
     from scipy.stats import kendalltau  # slow to import, as in exact_sums.ranked
@@ -245,7 +244,7 @@ def _paired(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, Mask]:
 
 def _ranks(x: Array, present: Mask) -> Array:
     # Twice the rank less its mean: whole numbers, so sums are exact and a constant is exactly 0.
-    # The absent sort behind everything and so move no rank of the present.
+    # Missing items sort last and so do not change the other ranks.
     ranks = ranked(np.where(present, x, np.inf), axis=-1)
     mean = np.sum(present, axis=-1, keepdims=True) + 1.0
     return np.where(present, 2.0 * ranks - mean, 0.0)
@@ -267,7 +266,7 @@ def _tau_by_rows(x: ArrayLike, y: ArrayLike, variant: Variant) -> Array:
 
 
 def _signs(x: Array, y: Array, present: Mask) -> Array:
-    # (2, rows, n, n): on both sides, how each item stands to each other one; 0 of the absent.
+    # (2, rows, n, n): on both sides, the sign of each item less each other; 0 if missing.
     both = present[:, :, None] & present[:, None, :]
     return np.stack([np.sign(side[:, :, None] - side[:, None, :]) * both for side in (x, y)])
 
@@ -288,67 +287,67 @@ def _distinct(x: Array, present: Mask) -> Array:
     return np.asarray(np.sum(new, axis=1, dtype=np.float64) + np.any(present, axis=1))
 
 
-PAIRED_ITEMS = 2048  # items beyond which sorting each resample beats looking at every pair once
+PAIRED_ITEMS = 2048  # items above which sorting each resample beats comparing all pairs once
 CANCELS = 1e-2  # spread, relative to that of all items, below which sums over units lose digits
 
 
 def weighted_pearson(x: Array, y: Array, unit: Index, weights: Array) -> Array:
-    """Pearson's r of each resample.
+    """Return Pearson's r of each resample.
 
-    From sums over units, whose number does not grow with the items. Where little spread is left
-    in a resample, such sums cancel: those resamples are computed again from their items.
+    Computed from sums over units, so that time does not grow with the items. In resamples with
+    little spread such sums cancel: these are computed again from their items.
     """
     if x.size < 2:
         return np.full(len(weights), np.nan)
-    once = np.ones(x.size)
-    a, b = deviations(x, once), deviations(y, once)
-    terms = (once, a, b, a * a, b * b, a * b)
+    ones = np.ones(x.size)
+    a, b = deviations(x, ones), deviations(y, ones)
+    terms = (ones, a, b, a * a, b * b, a * b)
     moments = np.array([np.bincount(unit, term, weights.shape[1]) for term in terms])
     sums = weighted_sums(moments, weights).T
     values, cancelled = pearson_of_sums(sums, np.sum(a * a), np.sum(b * b))
     again = np.flatnonzero(cancelled)
     for rows in blocks(again.size, x.size):
-        drawn = weights[again[rows]][:, unit]
-        moved = deviations(x, drawn), deviations(y, drawn)
-        values[again[rows]] = product_moment(*moved, drawn)
+        times = weights[again[rows]][:, unit]
+        centred = deviations(x, times), deviations(y, times)
+        values[again[rows]] = product_moment(*centred, times)
     return values
 
 
 def pearson_of_sums(
     sums: Iterable[Array], spread_x: ArrayLike, spread_y: ArrayLike
 ) -> tuple[Array, Mask]:
-    """Pearson's r from sums of 1, x, y, xx, yy and xy, and where they cancel.
+    """Return Pearson's r from sums of 1, x, y, xx, yy and xy, and where these cancel.
 
     `spread_x`, `spread_y`: the sums of xx and yy of all items, x and y less their means.
     """
     n, x, y, xx, yy, xy = sums
     n = np.maximum(n, 1.0)
     size_x, size_y = xx - x * x / n, yy - y * y / n
-    sound = (size_x > np.multiply(CANCELS, spread_x)) & (size_y > np.multiply(CANCELS, spread_y))
-    sizes = np.sqrt(np.where(sound, size_x, 0.0)), np.sqrt(np.where(sound, size_y, 0.0))
-    return ratio(xy - x * y / n, *sizes), ~sound
+    stable = (size_x > np.multiply(CANCELS, spread_x)) & (size_y > np.multiply(CANCELS, spread_y))
+    sizes = np.sqrt(np.where(stable, size_x, 0.0)), np.sqrt(np.where(stable, size_y, 0.0))
+    return ratio(xy - x * y / n, *sizes), ~stable
 
 
 def weighted_spearman(x: Array, y: Array, unit: Index, weights: Array) -> Array:
-    """Spearman's rho of each resample: ranks among the items drawn, repeats tied."""
+    """Return Spearman's rho of each resample, with ranks among its items; repeats are ties."""
     values = np.full(len(weights), np.nan)
     groups_x, groups_y = _groups(x), _groups(y)
     for rows in blocks(len(weights) if x.size else 0, x.size):
-        drawn = weights[rows][:, unit]
+        times = weights[rows][:, unit]
         values[rows] = product_moment(
-            _weighted_ranks(drawn, groups_x), _weighted_ranks(drawn, groups_y), drawn
+            _weighted_ranks(times, groups_x), _weighted_ranks(times, groups_y), times
         )
     return values
 
 
 def _weighted_tau(x: Array, y: Array, unit: Index, weights: Array, variant: Variant) -> Array:
-    # An item and its repeat are a pair tied on both sides.
+    # Repeats of an item are tied on both sides.
     if x.size < 2:
         return np.full(len(weights), np.nan)
     if x.size > PAIRED_ITEMS:
         values = []
-        for drawn in weights:
-            items = np.repeat(np.arange(x.size), drawn[unit].astype(np.intp))
+        for times in weights:
+            items = np.repeat(np.arange(x.size), times[unit].astype(np.intp))
             values.append(sorted_kendall(x[items], y[items], variant))
         return np.array(values)
     agreement, untied_x, untied_y = _forms(x, y, unit, weights)
@@ -357,14 +356,14 @@ def _weighted_tau(x: Array, y: Array, unit: Index, weights: Array, variant: Vari
     distinct, n = np.empty((2, len(weights)))
     groups = _groups(x), _groups(y)
     for rows in blocks(len(weights), x.size):
-        drawn = weights[rows][:, unit]
-        n[rows] = np.sum(drawn, axis=1)
-        counts = [np.add.reduceat(drawn[:, g.order], g.first, axis=1) for g in groups]
+        times = weights[rows][:, unit]
+        n[rows] = np.sum(times, axis=1)
+        counts = [np.add.reduceat(times[:, g.order], g.first, axis=1) for g in groups]
         distinct[rows] = np.minimum(*(np.count_nonzero(c, axis=1) for c in counts))
     return tau_c(agreement, n, distinct)
 
 
-# Of one row of items x, y (m,) under weights (resamples, units); `unit` (m,) is each item's.
+# Of a row of items x, y (m,) under weights (resamples, units); `unit` (m,) is each item's column.
 WEIGHTED: dict[Coefficient, Callable[[Array, Array, Index, Array], Array]] = {
     "pearson": weighted_pearson,
     "spearman": weighted_spearman,
@@ -374,17 +373,17 @@ WEIGHTED: dict[Coefficient, Callable[[Array, Array, Index, Array], Array]] = {
 
 
 def _forms(x: Array, y: Array, unit: Index, weights: Array) -> Array:
-    # Concordant less discordant pairs are a quadratic form in the weights, whose matrix sums the
-    # signs of all pairs between two units. It is made once for all resamples. (3, resamples).
+    # Concordant less discordant pairs are a quadratic form in the weights. Its matrix sums the
+    # signs of all pairs between two units, once for all resamples. (3, resamples).
     order = np.argsort(unit, kind="stable")
     x, y = x[order], y[order]
     units, starts = np.unique(unit[order], return_index=True)
-    drawn = weights[:, units].T
+    times = weights[:, units].T
     sums = np.zeros((3, len(weights)))
     for rows in blocks(units.size, x.size * x.size // max(1, units.size)):
         forms = _pair_sums(x, y, starts, rows)
-        # Whole numbers far below 2**53: BLAS is exact, whatever its order of summation.
-        sums += np.sum((forms @ drawn) * drawn[rows], axis=1)
+        # Whole numbers far below 2**53: BLAS is exact in any order of summation.
+        sums += np.sum((forms @ times) * times[rows], axis=1)
     return sums
 
 
@@ -406,9 +405,9 @@ def _groups(x: Array) -> _Groups:
 
 def _weighted_ranks(weights: Array, groups: _Groups) -> Array:
     # Twice the rank less its mean: the weight of what is smaller less that of what is larger.
-    upto = np.cumsum(weights[:, groups.order], axis=1)[:, groups.last]
-    ranks = upto - upto[:, -1:]
-    ranks[:, 1:] += upto[:, :-1]
+    cumulated = np.cumsum(weights[:, groups.order], axis=1)[:, groups.last]
+    ranks = cumulated - cumulated[:, -1:]
+    ranks[:, 1:] += cumulated[:, :-1]
     return ranks[:, groups.group]
 
 
@@ -426,10 +425,9 @@ def _pair_sums(x: Array, y: Array, starts: Index, rows: slice) -> Array:
 
 
 def concordance(x: Array, y: Array) -> Counts:
-    """Per item of x, y (n,), finite, over all other items: (3, n).
+    """Count for each item of finite x, y (n,), over all other items: (3, n).
 
-    Pairs ordered alike less pairs ordered unlike (ties count for neither), others with another x,
-    and others with another y.
+    Concordant less discordant pairs (without ties), items with another x, and items with another y.
     """
     n = x.size
     (rank_x, less_x, equal_x), (rank_y, less_y, equal_y) = _less_and_equal(x), _less_and_equal(y)
@@ -438,94 +436,95 @@ def concordance(x: Array, y: Array) -> Counts:
     below = np.empty(n, dtype=np.int64)  # others that are less on both sides
     order = np.lexsort((-rank_y, rank_x))
     below[order] = _smaller_before(rank_y[order])
-    either = 4 * (below - less_x - less_y) + 2 * (by_x + by_y)
-    return np.stack([either + n - equal_x - equal_y + equal, n - equal_x, n - equal_y])
+    balance = 4 * (below - less_x - less_y) + 2 * (by_x + by_y)
+    return np.stack([balance + n - equal_x - equal_y + equal, n - equal_x, n - equal_y])
 
 
 def taus_without(
     x: ArrayLike, y: ArrayLike, group: Index, groups: int, *, times: float = 1.0
 ) -> dict[Coefficient, Array]:
-    """tau-b and tau-c along the last axis without each group of items: (..., groups) each.
+    """Return tau-b and tau-c along the last axis without each group of items: (..., groups) each.
 
-    From what the pairs of a group's items count, so that all of them take the time of one tau.
+    Subtracts the pairs of a group's items, so that all groups take the time of a single tau.
     `group` (n,) is each item's, 0 to groups - 1. Shapes and missing values as for `pearson`. Counts
-    are of ordered pairs, `times` a number on which only the last bit of tau-b hangs.
+    are of ordered pairs; the factor `times` affects only the last bit of tau-b.
     """
     a, b, present = _paired(x, y)
     shape = math.prod(a.shape[:-1]), a.shape[-1]
-    p, q, there = a.reshape(shape), b.reshape(shape), present.reshape(shape)
-    left, distinct = np.empty((3, len(p), groups)), np.empty((len(p), groups))
+    p, q, both = a.reshape(shape), b.reshape(shape), present.reshape(shape)
+    remaining, distinct = np.empty((3, len(p), groups)), np.empty((len(p), groups))
     count = _counts_without if shape[1] <= LONG_ROW else _long_counts_without
-    for rows in blocks(len(p), shape[1] * shape[1]):  # of a long row one at a time
-        left[:, rows] = count(p[rows], q[rows], there[rows], group, groups)
-        each = (_distinct_without(side[rows], there[rows], group, groups) for side in (p, q))
-        distinct[rows] = np.minimum(*each)
-    agreed, untied_x, untied_y = times * left
-    n = sums_by(group, there.astype(np.float64), groups)
+    for rows in blocks(len(p), shape[1] * shape[1]):  # a long row alone
+        remaining[:, rows] = count(p[rows], q[rows], both[rows], group, groups)
+        counts = (_distinct_without(side[rows], both[rows], group, groups) for side in (p, q))
+        distinct[rows] = np.minimum(*counts)
+    agreement, untied_x, untied_y = times * remaining
+    n = sums_by(group, both.astype(np.float64), groups)
     n = n.sum(axis=1, keepdims=True) - n
     taus: dict[Coefficient, Array] = {
-        "kendall": ratio(agreed, np.sqrt(untied_x), np.sqrt(untied_y)),
-        "kendall_c": tau_c(left[0], n, distinct),
+        "kendall": ratio(agreement, np.sqrt(untied_x), np.sqrt(untied_y)),
+        "kendall_c": tau_c(remaining[0], n, distinct),
     }
-    return {name: one.reshape(*a.shape[:-1], groups) for name, one in taus.items()}
+    return {name: tau.reshape(*a.shape[:-1], groups) for name, tau in taus.items()}
 
 
 def _counts_without(x: Array, y: Array, present: Mask, group: Index, groups: int) -> Array:
-    # (3, rows, groups): of all ordered pairs without each group, what `concordance` counts.
+    # (3, rows, groups): the counts of `concordance` over all ordered pairs without each group.
     sign_x, sign_y = _signs(x, y, present)
     same = (group[:, None] == group).astype(np.float64)
-    found = []
+    remaining = []
     for signs in (sign_x * sign_y, np.abs(sign_x), np.abs(sign_y)):
-        each, within = signs.sum(axis=2), np.einsum("rij,ij->ri", signs, same)
-        found.append(each.sum(axis=1, keepdims=True) - sums_by(group, 2 * each - within, groups))
-    return np.stack(found)
+        per_item, within = signs.sum(axis=2), np.einsum("rij,ij->ri", signs, same)
+        total = per_item.sum(axis=1, keepdims=True)
+        remaining.append(total - sums_by(group, 2 * per_item - within, groups))
+    return np.stack(remaining)
 
 
 def _long_counts_without(x: Array, y: Array, present: Mask, group: Index, groups: int) -> Array:
-    # The same of one row (1, n).
+    # The same for one long row (1, n).
     x, y, group = x[present], y[present], group[present[0]]
-    each = concordance(x, y).astype(np.float64)
-    left = each.sum(axis=1, keepdims=True) - 2 * sums_by(group, each, groups)
+    per_item = concordance(x, y).astype(np.float64)
+    remaining = per_item.sum(axis=1, keepdims=True) - 2 * sums_by(group, per_item, groups)
     for number in np.flatnonzero(np.bincount(group, minlength=groups) > 1):
-        inside = group == number
-        left[:, number] += concordance(x[inside], y[inside]).sum(axis=1)
-    return np.asarray(left[:, None])
+        members = group == number
+        remaining[:, number] += concordance(x[members], y[members]).sum(axis=1)
+    return np.asarray(remaining[:, None])
 
 
 def _distinct_without(x: Array, present: Mask, group: Index, groups: int) -> Array:
-    # (rows, groups): how many distinct values there are without each group.
+    # (rows, groups): the number of distinct values without each group.
     key, of_items = np.where(present, x, np.inf), np.broadcast_to(group, x.shape)
     order = np.lexsort((of_items, key))
     key, of_items = (np.take_along_axis(side, order, axis=1) for side in (key, of_items))
     new = np.ones((len(x), x.shape[1] + 1), dtype=bool)
     new[:, 1:-1] = key[:, 1:] != key[:, :-1]
-    first, last = (new[:, some] & np.isfinite(key) for some in (np.s_[:-1], np.s_[1:]))
-    alone = of_items[first] == of_items[last]  # the value is of one group's items only
-    place = (np.nonzero(first)[0] * groups + of_items[first])[alone]
+    first, last = (new[:, edge] & np.isfinite(key) for edge in (np.s_[:-1], np.s_[1:]))
+    single_group = of_items[first] == of_items[last]  # a single group has the value
+    place = (np.nonzero(first)[0] * groups + of_items[first])[single_group]
     lost = np.bincount(place, minlength=len(x) * groups).reshape(len(x), groups)
     return np.asarray(first.sum(axis=1, keepdims=True) - lost, dtype=np.float64)
 
 
 def _less_and_equal(key: NDArray[Any]) -> tuple[Index, Index, Index]:
-    # Each item's place among the distinct keys; how many items have a smaller key, and the same.
+    # Each item's place among the distinct keys; numbers of items with a smaller and an equal key.
     _, place, count = np.unique(key, return_inverse=True, return_counts=True)
     return place, (np.cumsum(count) - count)[place], count[place]
 
 
 def _smaller_before(rank: Index) -> Counts:
-    # How many items before each are smaller: merge sort, all blocks of one width at a time.
+    # The number of smaller items before each: merge sort, all blocks of one width at a time.
     n, largest = rank.size, int(rank.max(initial=0)) + 1
     order: Index = np.arange(n)  # each block ascending
-    found = np.zeros(n, dtype=np.int64)
+    smaller = np.zeros(n, dtype=np.int64)
     width = 1
     while width < n:
         block, left = order // (2 * width), (order // width) % 2 == 0
-        # The right half's item stands before the left half's of equal rank: only smaller count.
+        # Of equal ranks the right half's come first, so that only smaller ones count.
         sort = np.argsort((block * largest + rank[order]) * 2 + left, kind="stable")
         order, left, block = order[sort], left[sort], block[sort]
-        seen = np.cumsum(left)
+        n_left = np.cumsum(left)
         starts = np.append(True, block[1:] != block[:-1])
-        before = np.maximum.accumulate(np.where(starts, seen - left, 0))
-        found[order[~left]] += (seen - before)[~left]
+        before = np.maximum.accumulate(np.where(starts, n_left - left, 0))
+        smaller[order[~left]] += (n_left - before)[~left]
         width *= 2
-    return found
+    return smaller

@@ -1,4 +1,4 @@
-"""Means over documents, and what they would be with other documents."""
+"""Means over documents, with intervals for new documents."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
@@ -17,9 +17,9 @@ NO_CLUSTERS: Final[Mapping[str, str]] = {}
 
 
 class Resampling(NamedTuple):
-    """How many resamples, the confidence of intervals, the seed: as params.yaml has them.
+    """Number of resamples, confidence of intervals, and seed, from params.yaml.
 
-    `clusters`: documents -> what they are of (table document_clusters); one without stands alone.
+    `clusters`: documents -> cluster (table document_clusters); others are clusters of their own.
     """
 
     resamples: int
@@ -28,14 +28,14 @@ class Resampling(NamedTuple):
     clusters: Mapping[str, str] = NO_CLUSTERS
 
     def number(self, documents: Sequence[str]) -> Index:
-        """The number of each document's cluster, from 0."""
+        """Return the number of each document's cluster, from 0."""
         return numbered_by(documents, self.clusters)
 
 
 class Means(NamedTuple):
-    """One mean per column, and both ends of its interval.
+    """The mean of each column, and both ends of its interval.
 
-    NaN where no document, or for an interval fewer than two, has a value.
+    NaN without documents with a value; intervals also with fewer than two.
     """
 
     mean: Reals
@@ -46,68 +46,69 @@ class Means(NamedTuple):
 def means(
     values: Reals, documents: Sequence[str], how: Resampling, numbers: Reals | None = None
 ) -> Means:
-    """Means of (documents, columns) over `documents`; NaN is left out.
+    """Return the means of (documents, columns) over `documents`; NaN is left out.
 
-    With `numbers` a value is the sum of so many things, and the mean is over these. Percentile
-    bootstrap over clusters of documents, further out the fewer they are worth (`worth`,
-    `expanded_percentiles`). All columns get the same resamples, so that their differences are those
-    of the columns; a resample without a value is left out.
+    With `numbers`, each value is the sum of that many items, and the mean is over items. Percentile
+    bootstrap over clusters of documents, with ends further out for fewer effective clusters
+    (`worth`, `expanded_percentiles`). All columns share the resamples, so that chance does not add
+    to their differences; a resample without a value is left out.
     """
     cluster = how.number(documents)
     n_documents, n_columns = values.shape
     if not n_documents:
-        nothing = np.full(n_columns, np.nan)
-        return Means(nothing, nothing, nothing)
+        undefined = np.full(n_columns, np.nan)
+        return Means(undefined, undefined, undefined)
     draws = mean_draws(values, how, cluster, numbers)
     low, high = np.full((2, n_columns), np.nan)
-    for at, number in enumerate(worth(~np.isnan(values), cluster).tolist()):
-        (low[at],), (high[at],) = expanded_percentiles(draws[1:, [at]], number, how.confidence)
+    for column, n in enumerate(worth(~np.isnan(values), cluster).tolist()):
+        resamples = draws[1:, [column]]
+        (low[column],), (high[column],) = expanded_percentiles(resamples, n, how.confidence)
     return Means(draws[0], low, high)
 
 
 def mean_draws(
     values: Reals, how: Resampling, cluster: Index, numbers: Reals | None = None
 ) -> Reals:
-    """The means of `means` (1 + resamples, columns): of the documents, then of each resample.
+    """Return the means (1 + resamples, columns): of the documents, then of each resample.
 
-    `cluster` (documents,): as `Resampling.number`. Needs a document; NaN where a resample has no
+    `cluster` (documents,): see `Resampling.number`. Needs a document; NaN where a resample has no
     value.
     """
-    there = np.where(np.isnan(values), 0.0, 1.0 if numbers is None else numbers)
-    totals, weights = by_cluster(values, cluster), by_cluster(there, cluster)
+    present = np.where(np.isnan(values), 0.0, 1.0 if numbers is None else numbers)
+    totals, weights = by_cluster(values, cluster), by_cluster(present, cluster)
     n = len(totals)
-    drawn = np.random.default_rng(how.seed).integers(0, n, (how.resamples, n))
-    counts = tallies(drawn, n)
-    once = _means(np.ones((1, n)), totals, weights)
-    return np.vstack([once, _means(counts, totals, weights)])
+    draws = np.random.default_rng(how.seed).integers(0, n, (how.resamples, n))
+    counts = tallies(draws, n)
+    observed = _means(np.ones((1, n)), totals, weights)
+    return np.vstack([observed, _means(counts, totals, weights)])
 
 
 def by_cluster(values: Reals, cluster: Index) -> Reals:
-    """(clusters, columns) sums of (documents, columns); NaN counts as 0."""
-    known = np.where(np.isnan(values), 0.0, values)
+    """Sum (documents, columns) by cluster: (clusters, columns); NaN counts as 0."""
+    filled = np.where(np.isnan(values), 0.0, values)
     size = int(cluster.max(initial=-1)) + 1
     if size == len(values):
-        return known[np.argsort(cluster)]
+        return filled[np.argsort(cluster)]
     sums = np.zeros((size, values.shape[1]))
-    np.add.at(sums, cluster, known)
+    np.add.at(sums, cluster, filled)
     return sums
 
 
-def worth(there: NDArray[np.bool_], cluster: Index) -> Reals:
-    """How many independent documents those that are there (documents, columns) are worth at least.
+def worth(present: NDArray[np.bool_], cluster: Index) -> Reals:
+    """Return the effective number of clusters with documents present (documents, columns).
 
-    The number of clusters, where they are of one size; less, the more a few of them hold most of
-    the documents. 3, 1 and 1 documents of three clusters: 5 * 5 / (9 + 1 + 1) = 2.27. Source: Kish
-    1965, Survey Sampling, section 8.2, for clusters that are alike throughout.
+    The number of clusters if all have the same size; less, the more unequal they are. 3, 1 and 1
+    documents of three clusters: 5 * 5 / (9 + 1 + 1) = 2.27. Source: Kish 1965, Survey Sampling,
+    section 8.2, for clusters of identical documents.
     """
-    sizes = by_cluster(there.astype(np.float64), cluster)
+    sizes = by_cluster(present.astype(np.float64), cluster)
     squares = np.sum(sizes**2, axis=0)
-    found: Reals = np.sum(sizes, axis=0) ** 2 / np.maximum(squares, 1.0)
-    return found
+    effective: Reals = np.sum(sizes, axis=0) ** 2 / np.maximum(squares, 1.0)
+    return effective
 
 
 def _means(counts: Reals, values: Reals, weights: Reals) -> Reals:
-    """einsum and not @: BLAS adds up in an order that depends on the processor."""
+    # einsum, not @: BLAS sums in an order that depends on the processor.
     totals = np.einsum("rd,dk->rk", counts, values)
     numbers = np.einsum("rd,dk->rk", counts, weights)
     return quotient(totals, numbers, numbers > 0)

@@ -1,13 +1,13 @@
 """Ensembles: means of standardised metrics, every subset of them, against people.
 
-metrics is (metrics, items) with all metrics oriented alike (negate one of which less is better),
-human (items,). Only items that have every score take part. A subset's score is the mean of its
-members' standardised values; the standardisation is that of all items, also in a resample, where
-the instrument stays what it is. Source: Adams et al. 2023, A meta-evaluation of faithfulness
-metrics for long-form hospital-course summarization, section on metric ensembles.
+metrics is (metrics, items), higher is better for all (negate others), human (items,). Only items
+with all scores count. A subset's score is the mean of its members' standardised values; scores are
+standardised over all items once, not again in each resample. Source: Adams et al. 2023, A
+meta-evaluation of faithfulness metrics for long-form hospital-course summarization, section on
+metric ensembles.
 
-The best ensemble is chosen by nested cross-validation, so that no winner is crowned on its own
-data.
+The best ensemble is chosen by nested cross-validation, so that it is not tested on the data that
+chose it.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ from metassay.statistics.resampling import percentiles, tallies
 
 Folds = NDArray[np.intp]
 
-HELD = 1 << 23  # weights held at a time: 64 MB, however many resamples are asked for
+CHUNK = 1 << 23  # weights held at a time: 64 MB, however many resamples are asked for
 
 
 class Ensembles(NamedTuple):
@@ -49,20 +49,20 @@ class Ensembles(NamedTuple):
 
 
 class InEnsembles(NamedTuple):
-    """One metric alone, and the mean correlation of the subsets that contain it."""
+    """A metric's correlation alone, and the mean correlation of the subsets that contain it."""
 
     single: float
     value: float  # the mean over the subsets; NaN if one is undefined
     low_paper: float  # interval of the paper: the subsets' correlations resampled
-    high_paper: float  # (says nothing of other items: all of them rest on the same)
-    low: float  # honest interval: items resampled
+    high_paper: float  # (ignores sampling of items: all subsets use the same)
+    low: float  # interval over resampled items
     high: float
 
 
 def standardise(metrics: ArrayLike) -> Array:
-    """Each row of (metrics, items) less its mean, over its standard deviation; NaN stays NaN.
+    """Scale each row of (metrics, items) to mean 0 and standard deviation 1; NaN stays NaN.
 
-    A constant row becomes NaN: it has no place on this scale.
+    A constant row becomes NaN.
     """
     x = np.asarray(metrics, dtype=np.float64)
     weights = np.isfinite(x).astype(np.float64)
@@ -74,7 +74,7 @@ def standardise(metrics: ArrayLike) -> Array:
 
 
 def subsets(size: int) -> Mask:
-    """All non-empty subsets of `size` metrics, singles first: (2**size - 1, size).
+    """Return all non-empty subsets of `size` metrics, singles first: (2**size - 1, size).
 
     Raises ValueError for none or more than 12.
     """
@@ -97,7 +97,7 @@ def ensembles(
 ) -> Ensembles:
     """Correlate every subset of the metrics with people, with intervals from n resamples.
 
-    Pearson comes from moments, in a time that hardly grows with the subsets. A subset whose
+    Pearson is computed from moments, in time that hardly grows with the subsets. A subset whose
     resamples are mostly undefined has no interval. Raises ValueError unless metrics are (1 to 12,
     items) and human (items,).
     """
@@ -108,8 +108,8 @@ def ensembles(
     of_subsets = _subset_values(z, people, members, coefficient)
     value = of_subsets(np.ones((1, items)))[0]
     draws = np.full((n, len(members)), np.nan)
-    for some in blocks(n if items else 0, items, numbers=HELD):
-        rows = draws[some]
+    for chunk in blocks(n if items else 0, items, numbers=CHUNK):
+        rows = draws[chunk]
         rows[:] = of_subsets(tallies(rng.integers(items, size=(len(rows), items)), items))
     low, high = percentiles(draws, confidence)
     return Ensembles(members, value, low, high, items, missing, draws)
@@ -122,8 +122,8 @@ def _subset_values(
     if coefficient == "pearson":
         return lambda weights: np.concatenate(
             [
-                moment_correlations(z, people, members, weights[some])
-                for some in blocks(len(weights), len(members))
+                moment_correlations(z, people, members, weights[chunk])
+                for chunk in blocks(len(weights), len(members))
             ]
         )
     of, unit = WEIGHTED[coefficient], np.arange(people.size)
@@ -138,45 +138,46 @@ def _subset_values(
 
 
 def in_ensembles(
-    found: Ensembles, *, n: int, confidence: float, rng: np.random.Generator
+    ensembles: Ensembles, *, n: int, confidence: float, rng: np.random.Generator
 ) -> list[InEnsembles]:
-    """For each metric, alone and as the mean over all subsets that contain it.
+    """Return each metric's correlation alone and the mean over all subsets that contain it.
 
-    The paper's interval draws those subsets' correlations n times; the honest one is over the
-    resampled items that `found` holds.
+    The paper's interval resamples those subsets' correlations n times; the other is over the
+    resampled items of `ensembles`.
     """
-    result = []
-    for metric in range(found.members.shape[1]):
-        there = found.members[:, metric]
-        values = found.value[there]
-        drawn = values[rng.integers(values.size, size=(n, values.size))]
-        paper = percentiles(np.mean(drawn, axis=1)[:, None], confidence)
-        honest = percentiles(np.mean(found.resampled[:, there], axis=1)[:, None], confidence)
-        ends = (float(end[0]) for end in (*paper, *honest))
-        result.append(InEnsembles(float(found.value[metric]), float(np.mean(values)), *ends))
-    return result
+    rows = []
+    for metric in range(ensembles.members.shape[1]):
+        containing = ensembles.members[:, metric]
+        values = ensembles.value[containing]
+        resampled = values[rng.integers(values.size, size=(n, values.size))]
+        paper = percentiles(np.mean(resampled, axis=1)[:, None], confidence)
+        means = np.mean(ensembles.resampled[:, containing], axis=1)
+        over_items = percentiles(means[:, None], confidence)
+        ends = (float(end[0]) for end in (*paper, *over_items))
+        rows.append(InEnsembles(float(ensembles.value[metric]), float(np.mean(values)), *ends))
+    return rows
 
 
 def complete(metrics: ArrayLike, human: ArrayLike) -> tuple[Array, Array, int]:
-    """Metrics and human in the items that have every score, and how many have only some."""
+    """Select the items with all scores; also return how many items have only some."""
     x, y = np.asarray(metrics, dtype=np.float64), np.asarray(human, dtype=np.float64)
     if x.ndim != 2 or y.shape != x.shape[1:]:
         raise ValueError(f"want metrics x items and items, got {x.shape}, {y.shape}")
-    known = np.isfinite(np.vstack((x, y)))
-    there = np.all(known, axis=0)
-    missing = int(np.count_nonzero(np.any(known, axis=0) & ~there))
-    return x[:, there], y[there], missing
+    present = np.isfinite(np.vstack((x, y)))
+    rows = np.all(present, axis=0)
+    missing = int(np.count_nonzero(np.any(present, axis=0) & ~rows))
+    return x[:, rows], y[rows], missing
 
 
 def moment_correlations(z: Array, human: Array, members: Mask, weights: Array) -> Array:
-    """Pearson's r of every subset under every row of whole weights: (weights, subsets).
+    """Return Pearson's r of every subset under every row of integer weights: (weights, subsets).
 
-    z (metrics, items) is standardised, rows of NaN making every subset that has them undefined.
+    z (metrics, items) is standardised; a subset with a row of NaN is undefined.
     """
     size = len(z)
-    dead = np.any(np.isnan(z), axis=1)
+    undefined = np.any(np.isnan(z), axis=1)
     x = deviations(np.where(np.isnan(z), 0.0, z), np.ones(human.size))
-    # One scale for all, so that sums keep the members' relative weight.
+    # One scale for all metrics, so that sums keep the members' relative weight.
     x = x * np.max(np.abs(np.where(np.isnan(z), 0.0, z)), axis=1, keepdims=True, initial=0.0)
     rows = np.vstack((x, deviations(human, np.ones(human.size))))
     first, second = np.triu_indices(size + 1)
@@ -193,21 +194,22 @@ def moment_correlations(z: Array, human: Array, members: Mask, weights: Array) -
     spread = np.einsum("rp,sp->rs", cross[:, inner], twice)
     with_human = (second == size) & (first < size)
     shared = np.einsum("rp,sp->rs", cross[:, with_human], members.astype(np.float64))
-    own = cross[:, -1:]
-    # What is left where all is cancelled is rounding, not spread.
-    each = np.sqrt(sums[:, size + 2 :][:, inner & (first == second)])
-    power = np.einsum("rm,sm->rs", each, members.astype(np.float64)) ** 2
+    human_spread = cross[:, -1:]
+    # Where sums cancel, the remainder is rounding, not spread.
+    norms = np.sqrt(sums[:, size + 2 :][:, inner & (first == second)])
+    power = np.einsum("rm,sm->rs", norms, members.astype(np.float64)) ** 2
     rounding = 1e-12 * np.maximum(power, 1e-300), 1e-12 * np.maximum(sums[:, -1:], 1e-300)
-    sound = (spread > rounding[0]) & (own > rounding[1]) & ~np.any(members & dead, axis=1)
-    sizes = np.sqrt(np.where(sound, spread, 0.0)), np.sqrt(np.maximum(own, 0.0))
+    defined = (spread > rounding[0]) & (human_spread > rounding[1])
+    defined &= ~np.any(members & undefined, axis=1)
+    sizes = np.sqrt(np.where(defined, spread, 0.0)), np.sqrt(np.maximum(human_spread, 0.0))
     return ratio(shared, sizes[0], np.broadcast_to(sizes[1], shared.shape))
 
 
 class BestSubset(NamedTuple):
-    """The subset that cross-validation chooses, and what choosing that way gives on new items."""
+    """The subset that cross-validation chooses, and the correlation to expect on new items."""
 
     members: Mask  # (metrics,) chosen on all items
-    in_sample: float  # its Pearson correlation on the items that chose it: too good
+    in_sample: float  # its Pearson correlation on the items that chose it: biased upwards
     value: float  # mean correlation, over outer folds, of the subset that the others chose
     n: int  # items that have every score
     n_undefined: int  # outer folds without a correlation
@@ -224,56 +226,58 @@ def best_subset(
 ) -> BestSubset:
     """Choose among all subsets of (metrics, items) by Pearson correlation with human (items,).
 
-    Outer folds are held out in turn; on the rest, inner folds score every subset by its mean
-    held-out correlation, the best (the smaller if equal) is standardised there and then meets the
-    outer fold. `groups` (items,) keeps items of one number (a document) in one fold. NaN if no
-    fold has a correlation. Raises ValueError for fewer than 2 folds, or than 2 folds' groups.
+    Outer folds are held out in turn. On the rest, inner folds score every subset by its mean
+    held-out correlation; the best (the smaller of equals) is standardised there and tested on the
+    outer fold. `groups` (items,) keeps items with the same number (a document) in the same fold.
+    NaN if no fold has a correlation. Raises ValueError for fewer than 2 folds, or fewer groups than
+    twice the folds.
     """
     scores, people, missing = complete(metrics, human)
     members = subsets(len(scores))
     group = np.arange(people.size)
     if groups is not None:
-        there = np.all(np.isfinite(np.vstack((metrics, human))), axis=0)
-        group = np.unique(np.asarray(groups)[there], return_inverse=True)[1]
+        complete_items = np.all(np.isfinite(np.vstack((metrics, human))), axis=0)
+        group = np.unique(np.asarray(groups)[complete_items], return_inverse=True)[1]
     size = np.unique(group).size
     if folds < 2 or size < 2 * folds:
         raise ValueError(f"want 2 folds or more, of 2 groups or more: {folds} folds, {size} groups")
     fold = _folds(group, folds, rng)
     values = []
-    for held in range(folds):
-        rest = fold != held
+    for held_out in range(folds):
+        rest = fold != held_out
         inner = _folds(group[rest], folds, rng)
         best = _choose(scores[:, rest], people[rest], inner, members)
         values.append(_held_out(scores, people, ~rest, members[best : best + 1])[0])
     final = _choose(scores, people, fold, members)
-    once = np.ones((1, people.size))
-    whole = moment_correlations(standardise(scores), people, members, once)[0]
+    ones = np.ones((1, people.size))
+    correlations = moment_correlations(standardise(scores), people, members, ones)[0]
     undefined = int(np.count_nonzero(np.isnan(values)))
-    in_sample, value = float(whole[final]), mean_of_defined(np.array(values))
+    in_sample, value = float(correlations[final]), mean_of_defined(np.array(values))
     counts = people.size, undefined, missing
     return BestSubset(members[final], in_sample, value, *counts)
 
 
 def _folds(group: Folds, folds: int, rng: np.random.Generator) -> Folds:
-    # Groups dealt round in a random order.
+    # Groups are assigned to folds in a random order.
     _, number = np.unique(group, return_inverse=True)
     return np.asarray(rng.permutation(np.arange(int(np.max(number)) + 1) % folds)[number])
 
 
 def _choose(scores: Array, people: Array, fold: Folds, members: Mask) -> int:
-    held = [_held_out(scores, people, fold == here, members) for here in range(fold.max() + 1)]
-    mean = np.nan_to_num(mean_without_gaps(np.array(held)), nan=-np.inf)
+    tests = (fold == number for number in range(fold.max() + 1))
+    values = np.array([_held_out(scores, people, test, members) for test in tests])
+    mean = np.nan_to_num(mean_without_gaps(values), nan=-np.inf)
     return int(np.argmax(mean >= np.max(mean) - 1e-12))
 
 
-def _held_out(scores: Array, people: Array, held: Mask, members: Mask) -> Array:
+def _held_out(scores: Array, people: Array, test: Mask, members: Mask) -> Array:
     # Correlation on the held-out items of subsets standardised on the others: (subsets,).
-    train = scores[:, ~held]
+    train = scores[:, ~test]
     spread = np.std(train, axis=1)
-    # A metric that is constant where the subset is chosen has no scale.
+    # A metric that is constant on the training items has no scale.
     constant = np.all(np.isnan(standardise(train)), axis=1)
-    moved = scores[:, held] - np.mean(train, axis=1, keepdims=True)
-    z = quotient(np.ascontiguousarray(moved), spread[:, None], ~constant[:, None])
-    once = np.ones((1, moved.shape[1]))
-    values: Array = moment_correlations(z, people[held], members, once)[0]
+    centred = scores[:, test] - np.mean(train, axis=1, keepdims=True)
+    z = quotient(np.ascontiguousarray(centred), spread[:, None], ~constant[:, None])
+    ones = np.ones((1, centred.shape[1]))
+    values: Array = moment_correlations(z, people[test], members, ones)[0]
     return values

@@ -1,4 +1,4 @@
-"""Sums that are the same in any order; means and quotients that know when they are undefined."""
+"""Sums that are equal in any order; means and quotients that are NaN where undefined."""
 
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -10,26 +10,26 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Index = NDArray[np.intp]
 
-NOISE = 1e-13  # a side that strays no further from its mean, relative to the mean, is constant
+NOISE = 1e-13  # a side with smaller deviations, relative to its mean, is constant
 BLOCK = 1 << 17  # numbers in one temporary array: 1 MB, so that it stays in the processor's cache
 
 
 def ranked(
     values: Array, axis: int | None = None, nan_policy: Literal["propagate", "omit"] = "propagate"
 ) -> Array:
-    """Average ranks by scipy.stats.rankdata."""
-    # Here, because scipy.stats takes most of a second to import, and few stages rank anything.
+    """Return average ranks by scipy.stats.rankdata."""
+    # Imported here: scipy.stats takes most of a second, and few stages need it.
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(values, axis=axis, nan_policy=nan_policy))
 
 
 def weighted_sums(scores: Array, weights: Array) -> Array:
-    """Sums of each row of scores (k, d) under each row of whole weights (r, d): (r, k).
+    """Sum each row of scores (k, d) under each row of integer weights (r, d): (r, k).
 
-    Each row of scores is cut into two runs of 26 bits, so that every product and partial sum is a
-    whole number below 2**53 (for up to 2**26 documents): exact, and so the same on any processor
-    and in any order, even by BLAS. The error is that of rounding to 2**-52 of the largest score.
+    Scores are split into two parts of 26 bits, so that every product and partial sum is a whole
+    number below 2**53 (for up to 2**26 documents): exact, and so equal on any processor and in any
+    order, even by BLAS. The error is that of rounding to 2**-52 of the largest score.
     """
     largest = np.max(np.abs(scores), axis=1, initial=0.0)
     exponent = 26 - np.frexp(largest)[1][:, None]
@@ -42,21 +42,21 @@ def weighted_sums(scores: Array, weights: Array) -> Array:
 
 
 def deviations(x: Array, weights: Array) -> Array:
-    """x less its weighted mean along the last axis, scaled so that the largest is 1.
+    """Subtract the weighted mean along the last axis and scale the largest deviation to 1.
 
-    Broadcasts. Items of weight 0 do not count and give 0, as does every item of a constant row.
+    Broadcasts. Items of weight 0 are left out and become 0, as do all items of a constant row.
     """
     total = np.sum(weights, axis=-1, keepdims=True)
     mean = np.sum(weights * x, axis=-1, keepdims=True) / np.maximum(total, 1.0)
     deviation = np.where(weights > 0, x - mean, 0.0)
     spread = np.max(np.abs(deviation), axis=-1, keepdims=True, initial=0.0)
-    # The mean of a constant can be a rounding error off, so "constant" is not "spread is zero".
+    # The mean of a constant can have a rounding error, so its spread is not always 0.
     deviation /= np.where(spread <= NOISE * np.abs(mean), np.inf, spread)
     return deviation
 
 
 def product_moment(a: Array, b: Array, weights: Array) -> Array:
-    """Correlation along the last axis of numbers whose weighted means are 0; NaN if undefined."""
+    """Correlate along the last axis values with weighted mean 0; NaN if undefined."""
     weighted = weights * a
     covariance = np.sum(weighted * b, axis=-1)
     weighted *= a
@@ -68,19 +68,19 @@ def product_moment(a: Array, b: Array, weights: Array) -> Array:
 def quotient(
     top: ArrayLike, bottom: ArrayLike, where: Mask | None = None, *, other: float = np.nan
 ) -> NDArray[Any]:
-    """top / bottom, broadcast, complex too; `other` elsewhere than `where`.
+    """Divide with broadcasting, complex too; `other` where `where` is false.
 
-    Without `where`, the bottoms that are 0 but for rounding are undefined.
+    Without `where`, denominators that are 0 up to rounding are undefined.
     """
     defined = np.abs(bottom) > 1e-15 if where is None else where
     shape, kind = np.broadcast(top, bottom).shape, np.result_type(top, float)
-    # As it lies in memory, as later sums go through it in that order.
-    nothing = np.full_like(top, other, dtype=kind, shape=shape if shape != np.shape(top) else None)
-    return np.asarray(np.divide(top, bottom, out=nothing, where=defined))
+    # With the memory layout of `top`, which sets the order of later sums.
+    result = np.full_like(top, other, dtype=kind, shape=shape if shape != np.shape(top) else None)
+    return np.asarray(np.divide(top, bottom, out=result, where=defined))
 
 
 def mean_without_gaps(values: Array, axis: int = 0, *, keepdims: bool = False) -> Array:
-    """Mean along an axis of the numbers that are finite; NaN of none."""
+    """Return the mean of finite values along an axis; NaN without any."""
     present = np.isfinite(values)
     count = np.sum(present, axis=axis, keepdims=keepdims)
     total = np.sum(np.where(present, values, 0.0), axis=axis, keepdims=keepdims)
@@ -88,13 +88,13 @@ def mean_without_gaps(values: Array, axis: int = 0, *, keepdims: bool = False) -
 
 
 def mean_of_defined(values: Array) -> Any:
-    """Mean along the last axis of the numbers that are not NaN; NaN of none."""
+    """Return the mean of non-NaN values along the last axis; NaN without any."""
     if values.ndim > 1:
-        gaps = np.isnan(values).any(axis=-1)
-        means = np.full(gaps.shape, np.nan)
+        has_nan = np.isnan(values).any(axis=-1)
+        means = np.full(has_nan.shape, np.nan)
         if values.shape[-1]:
-            means[~gaps] = np.mean(np.ascontiguousarray(values[~gaps]), axis=-1)
-        for place in zip(*np.nonzero(gaps), strict=True):
+            means[~has_nan] = np.mean(np.ascontiguousarray(values[~has_nan]), axis=-1)
+        for place in zip(*np.nonzero(has_nan), strict=True):
             means[place] = mean_of_defined(values[place])
         return means
     defined = values[~np.isnan(values)]
@@ -102,7 +102,7 @@ def mean_of_defined(values: Array) -> Any:
 
 
 def sums_by(unit: Index, values: Array, n: int) -> Array:
-    """Sums of (..., items) over the items of each unit, 0 to n - 1: (..., n)."""
+    """Sum (..., items) over the items of each unit, 0 to n - 1: (..., n)."""
     if n == unit.size and np.array_equal(unit, np.arange(n)):
         return values + 0.0
     total = np.zeros((n, *values.shape[:-1]))
@@ -111,19 +111,19 @@ def sums_by(unit: Index, values: Array, n: int) -> Array:
 
 
 def ratio(agreement: Array, size_a: Array, size_b: Array) -> Array:
-    """agreement / size_a / size_b within -1 to 1; NaN where a size is 0."""
+    """Return agreement / size_a / size_b clipped to -1 to 1; NaN where a size is 0."""
     size = size_a * size_b
     return np.clip(quotient(agreement, size, size > 0), -1.0, 1.0)
 
 
 def tau_c(agreement: Array, n: Array, distinct: Array) -> Array:
-    """tau-c of ordered pairs' concordant less discordant; NaN with fewer than 2 distinct values."""
+    """Return tau-c of concordant less discordant ordered pairs; NaN below 2 distinct values."""
     size = n * n * (distinct - 1) / np.maximum(distinct, 1)
     return np.clip(quotient(agreement, size, size > 0), -1.0, 1.0)
 
 
 def blocks(rows: int, width: int, *, numbers: int = BLOCK) -> Iterator[slice]:
-    """Slices of so many rows that an array of them, `width` wide, has about `numbers` numbers."""
+    """Yield slices of rows so that an array of them, `width` wide, has about `numbers` numbers."""
     step = max(1, numbers // max(1, width))
     for start in range(0, rows, step):
         yield slice(start, start + step)

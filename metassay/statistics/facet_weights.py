@@ -1,8 +1,8 @@
-"""What each facet counts in an overall score, by least squares.
+"""Estimate the weight of each facet in an overall score, by least squares.
 
 Texts are rows, facets columns: `shares[i, f]` is text i's grade of facet f as a share of the best
-grade, NaN where the text has no such facet; `overall[i]` is its overall score as a share. `counts`
-(resamples, texts) says how often each text counts, so that all resamples are fitted at once.
+grade, NaN where the text lacks the facet; `overall[i]` is its overall score as a share. `counts`
+(resamples, texts) is how often each text counts, so that all resamples are fitted at once.
 """
 
 from typing import Literal
@@ -15,10 +15,10 @@ from metassay.statistics.exact_sums import Array, blocks, quotient
 Method = Literal["complete", "renormalised"]
 
 _STEPS = 100
-_CONVERGED = 1e-11  # the largest step of a weight at which the search ends
-_SINGULAR = 1e-10  # smallest by largest eigenvalue below which no weight can be told from another
-_EXACT = 1e-12  # an error no larger is one of rounding, which differs between processors
-_HELD = 1 << 21  # numbers in one temporary array: 16 MB
+_CONVERGED = 1e-11  # the search ends when no weight changes by more
+_SINGULAR = 1e-10  # ratio of smallest to largest eigenvalue below which weights are undefined
+_EXACT = 1e-12  # smaller errors are rounding, which differs between processors
+CHUNK = 1 << 21  # numbers in one temporary array: 16 MB
 
 
 def fit(
@@ -29,48 +29,48 @@ def fit(
     *,
     non_negative: bool = False,
 ) -> Array:
-    """Weights (resamples, facets), in the order of the columns; NaN where they cannot be told.
+    """Fit weights (resamples, facets), in the order of the columns; NaN where undefined.
 
-    - `complete`: the weights w with least sum of (overall - shares w)**2 over the texts that have
-      every facet, without intercept and free in their sum: the linear fit of Guo et al. 2024.
-    - `renormalised`: over all texts, of (overall - (shares w) / (present w))**2, `present` being 1
-      where the text has the facet. Only the ratios of such weights can be told; they are given
-      with sum 1. By Gauss-Newton: multiplied out it would be linear in w, but noise in the overall
-      scores would pull the weights towards facets that are often absent.
+    - `complete`: the weights w that minimise the sum of (overall - shares w)**2 over the texts with
+      all facets, without intercept or constraint on their sum: the linear fit of Guo et al. 2024.
+    - `renormalised`: over all texts, of (overall - (shares w) / (present w))**2, where `present` is
+      1 if the text has the facet. Only ratios of such weights are identified; they are scaled to
+      sum 1. By Gauss-Newton: multiplied out, the problem is linear in w, but noise in the overall
+      scores would bias the weights towards facets that are often absent.
 
-    `non_negative`: the best weights of which none is below 0 (Lawson and Hanson 1974). Weights
-    cannot be told where fewer texts than facets are left, or one facet is a combination of others.
-    Raises ValueError unless shapes fit.
+    `non_negative`: the best weights of at least 0 (Lawson and Hanson 1974). Weights are undefined
+    with fewer texts than facets, or if a facet is a combination of others. Raises ValueError unless
+    shapes fit.
     """
     y, s, present = _checked(overall, shares)
     times = np.asarray(counts, dtype=np.float64)
     if times.ndim != 2 or times.shape[1] != y.size:
         raise ValueError(f"want counts of {y.size} texts in each row, got {times.shape}")
     if method == "complete":
-        whole = present.all(axis=1)
-        used = _by_facet(s[whole])
-        weighted = times[:, None, whole] * used
-        left = np.einsum("rfn,gn->rfg", weighted, used)
-        return _solved(left, np.einsum("rfn,n->rf", weighted, y[whole]), non_negative)
-    fitted = np.empty((len(times), s.shape[1]))
-    used, there = _by_facet(s), _by_facet(present)
-    for rows in blocks(len(times), s.size, numbers=_HELD):
-        fitted[rows] = _ratios(y, used, there, times[rows], non_negative)
-    return fitted
+        complete = present.all(axis=1)
+        s_by_facet = _by_facet(s[complete])
+        weighted = times[:, None, complete] * s_by_facet
+        normal = np.einsum("rfn,gn->rfg", weighted, s_by_facet)
+        return _solved(normal, np.einsum("rfn,n->rf", weighted, y[complete]), non_negative)
+    weights = np.empty((len(times), s.shape[1]))
+    s_by_facet, present_by_facet = _by_facet(s), _by_facet(present)
+    for rows in blocks(len(times), s.size, numbers=CHUNK):
+        weights[rows] = _ratios(y, s_by_facet, present_by_facet, times[rows], non_negative)
+    return weights
 
 
 def mean_squared_error(
     overall: ArrayLike, shares: ArrayLike, weights: ArrayLike, method: Method
 ) -> float:
-    """Mean over the texts that `method` uses of (overall - predicted)**2.
+    """Return the mean of (overall - predicted)**2 over the texts that `method` uses.
 
-    NaN without texts, with weights that are NaN, and where all facets of a text have weight 0.
+    NaN without texts, for NaN weights, and if all facets of a text have weight 0.
     """
     y, s, present = _checked(overall, shares)
     w = np.asarray(weights, dtype=np.float64)
     if method == "complete":
-        whole = present.all(axis=1)
-        y, predicted = y[whole], np.einsum("nf,f->n", s[whole], w)
+        complete = present.all(axis=1)
+        y, predicted = y[complete], np.einsum("nf,f->n", s[complete], w)
     else:
         sums = np.einsum("nf,f->n", present, w)
         predicted = quotient(np.einsum("nf,f->n", s, w), sums, sums != 0)
@@ -80,7 +80,7 @@ def mean_squared_error(
 
 
 def _checked(overall: ArrayLike, shares: ArrayLike) -> tuple[Array, Array, Array]:
-    # Texts that have an overall score and a facet: overall, shares with 0 for NaN, present.
+    # Overall scores, shares with 0 for NaN, and present.
     y, s = np.asarray(overall, dtype=np.float64), np.asarray(shares, dtype=np.float64)
     if y.ndim != 1 or s.ndim != 2 or len(s) != y.size:
         raise ValueError(f"want (texts,) and (texts, facets), got {y.shape}, {s.shape}")
@@ -91,7 +91,7 @@ def _checked(overall: ArrayLike, shares: ArrayLike) -> tuple[Array, Array, Array
 
 
 def _by_facet(values: Array) -> Array:
-    # Texts last: along them einsum adds up five times as fast.
+    # Texts last: einsum sums along them five times as fast.
     return np.ascontiguousarray(values.T, dtype=np.float64)
 
 
@@ -102,43 +102,42 @@ def _ratios(y: Array, s: Array, present: Array, times: Array, non_negative: bool
     w = np.full((len(times), n_facets), 1.0 / n_facets)
     step = np.full(len(times), np.inf)
     for _ in range(_STEPS):
-        open_rows = np.flatnonzero(step > _CONVERGED)  # NaN is no longer open
+        open_rows = np.flatnonzero(step > _CONVERGED)  # NaN counts as finished
         if not open_rows.size:
             break
-        now, counted = w[open_rows], times[open_rows]
-        sums = np.einsum("rf,fn->rn", now, present)
-        known = sums != 0
-        inverse = quotient(1.0, sums, known, other=0.0)
-        predicted = np.einsum("rf,fn->rn", now, s) * inverse
+        current, counted = w[open_rows], times[open_rows]
+        sums = np.einsum("rf,fn->rn", current, present)
+        defined = sums != 0
+        inverse = quotient(1.0, sums, defined, other=0.0)
+        predicted = np.einsum("rf,fn->rn", current, s) * inverse
         slope = present * (s - predicted[:, None]) * inverse[:, None]
         weighted = counted[:, None] * slope
-        error = np.where(known, y - predicted, 0.0)
-        right = np.einsum("rfn,rn->rf", weighted, error) + 1.0
-        made = _solved(np.einsum("rfn,rgn->rfg", weighted, slope) + 1.0, right, non_negative)
-        total = made.sum(axis=1, keepdims=True)
-        made = quotient(made, total, total > 0)
-        step[open_rows] = np.abs(made - now).max(axis=1)
-        w[open_rows] = made
+        error = np.where(defined, y - predicted, 0.0)
+        target = np.einsum("rfn,rn->rf", weighted, error) + 1.0
+        updated = _solved(np.einsum("rfn,rgn->rfg", weighted, slope) + 1.0, target, non_negative)
+        total = updated.sum(axis=1, keepdims=True)
+        updated = quotient(updated, total, total > 0)
+        step[open_rows] = np.abs(updated - current).max(axis=1)
+        w[open_rows] = updated
     return np.where(step[:, None] <= _CONVERGED, w, np.nan)
 
 
 def _solved(left: Array, right: Array, non_negative: bool) -> Array:
-    # The solution of each left w = right; the least squares of w >= 0 where that is asked.
+    # The solution of each left w = right; non-negative least squares if requested.
     eigenvalues = np.linalg.eigvalsh(left) if len(left) else np.zeros((0, 1))
-    good = eigenvalues[:, 0] > _SINGULAR * np.maximum(eigenvalues[:, -1], np.finfo(float).tiny)
-    solved = np.full(right.shape, np.nan)
-    solved[good] = _eliminated(left[good], right[good])
+    regular = eigenvalues[:, 0] > _SINGULAR * np.maximum(eigenvalues[:, -1], np.finfo(float).tiny)
+    solution = np.full(right.shape, np.nan)
+    solution[regular] = _eliminated(left[regular], right[regular])
     if non_negative:
         from scipy.optimize import nnls  # slow to import
 
-        for row in np.flatnonzero(good & (solved < 0).any(axis=1)):
+        for row in np.flatnonzero(regular & (solution < 0).any(axis=1)):
             root = np.linalg.cholesky(left[row])
-            used = np.flatnonzero(nnls(root.T, np.linalg.solve(root, right[row]))[0])
-            solved[row] = 0.0
-            solved[row, used] = _eliminated(
-                left[row][np.ix_(used, used)][None], right[[row]][:, used]
-            )
-    return solved
+            positive = np.flatnonzero(nnls(root.T, np.linalg.solve(root, right[row]))[0])
+            solution[row] = 0.0
+            part = left[row][np.ix_(positive, positive)][None], right[[row]][:, positive]
+            solution[row, positive] = _eliminated(*part)
+    return solution
 
 
 def _eliminated(left: Array, right: Array) -> Array:

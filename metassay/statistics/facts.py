@@ -1,6 +1,6 @@
 """Reference scores of a note from what people counted in it: facts, key phrases, errors.
 
-All are undefined, None, where a count is unknown (None) or a divisor is 0: never 0 for that.
+Scores are None, never 0, where a count is unknown (None) or a divisor is 0.
 Source: Ben Abacha et al. 2023, An investigation of evaluation metrics for automated medical note
 generation, sections 3.3 and 4.2 and table 9.
 """
@@ -12,9 +12,9 @@ STATUSES = ("correct", "incorrect", "hallucinated", "omitted")
 
 
 class FactCounts(NamedTuple):
-    """How many facts of each status a text has; `reference`, of the reference, may be left out.
+    """A text's facts by status, and optionally the facts of the reference (`reference`).
 
-    The text's own facts are the first three together; `omitted` are facts of the reference alone.
+    The first three add up to the facts of the text; `omitted` facts are only in the reference.
     """
 
     correct: int | None
@@ -25,7 +25,7 @@ class FactCounts(NamedTuple):
 
 
 def count_facts(statuses: Sequence[str | None], reference: int | None = None) -> FactCounts:
-    """Counts of a list of facts, a status each; all None where one fact has no status.
+    """Count facts by status; all None if a fact has no status.
 
     correct, correct, omitted, hallucinated: 2 correct, 0 incorrect, 1 hallucinated, 1 omitted.
     """
@@ -36,7 +36,7 @@ def count_facts(statuses: Sequence[str | None], reference: int | None = None) ->
 
 
 def fact_scores(counts: FactCounts) -> dict[str, float | None]:
-    """Factual precision, recall and F1 (higher is better), hallucination and omission rate (lower).
+    """Return factual precision, recall, F1 (higher is better), hallucination and omission rate.
 
     Precision and hallucination rate are shares of the text's facts, recall and omission rate of the
     reference's: `reference`, or else correct + omitted. All are 0 to 1 where counts add up
@@ -63,14 +63,14 @@ def fact_scores(counts: FactCounts) -> dict[str, float | None]:
 
 
 def miscounted(counts: FactCounts, system: int | None = None) -> str | None:
-    """How counts contradict each other or the text's facts in all, `system`; None if they add up.
+    """Describe how counts contradict each other or the text's total, `system`; None if they add up.
 
-    A fact of the reference is in the text as it should be, or garbled, or omitted: `reference` lies
-    between correct + omitted and correct + omitted + incorrect. An unknown contradicts nothing.
+    A fact of the reference is correct in the text, incorrect, or omitted: `reference` lies between
+    correct + omitted and correct + omitted + incorrect. Unknown counts contradict nothing.
     """
     correct, incorrect, hallucinated, omitted, reference = counts
-    own = _sum(correct, incorrect, hallucinated)
-    if None not in (own, system) and own != system:
+    in_text = _sum(correct, incorrect, hallucinated)
+    if None not in (in_text, system) and in_text != system:
         return "correct, incorrect and hallucinated facts are not the facts of the text in all"
     least = _sum(correct, omitted)
     most = _sum(least, incorrect)
@@ -82,10 +82,10 @@ def miscounted(counts: FactCounts, system: int | None = None) -> str | None:
 
 
 def phrases_per_word(phrases: int | None, words: int) -> float | None:
-    """Key phrases marked in a text per word of it, lower is better; None where it has no word.
+    """Return marked key phrases per word of a text, lower is better; None without words.
 
     Hallucinated phrases count per word of the text, omitted ones per word of the reference. A
-    phrase that is there twice counts twice. 2 phrases among 8 words: .25.
+    repeated phrase counts each time. 2 phrases among 8 words: .25.
     """
     return _ratio(phrases, words)
 
@@ -97,10 +97,10 @@ def quality(
     sentences: int,
     reference_sentences: int,
 ) -> float | None:
-    """1 - (critical + non-critical / 3 + spelling / 12) / sentences: higher is better, at most 1.
+    """Return 1 - (critical + non-critical / 3 + spelling / 12) / sentences: higher is better.
 
-    `sentences` is the greater number, that of the text or that of its reference. More than one
-    critical error a sentence takes it below 0; the paper has no floor, nor has this.
+    `sentences` is the larger number, that of the text or of its reference. At most 1; below 0 with
+    more than one critical error per sentence: as in the paper, there is no lower limit.
 
     1 critical, 2 non-critical and 4 spelling errors in 5 sentences, 3 in the reference:
     1 - (1 + 2/3 + 1/3) / 5 = .6. 3 critical errors in 2 sentences, 2 in the reference: -.5.
@@ -113,7 +113,7 @@ def quality(
 
 
 def _sum(*counts: int | None) -> int | None:
-    known = [one for one in counts if one is not None]
+    known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
 
 

@@ -1,17 +1,16 @@
-"""Does a metric know anything about what people value? Exact tests, adjusted for all metrics.
+"""Are a metric and people's ratings independent? Exact tests, adjusted for all metrics.
 
-The null is the user's doubt: a metric and people both have favourites among systems and both find
-some documents easier, but the one has nothing to do with the other. Then nothing changes if the
-systems and the documents of people's matrix are put in another order, whole rows and columns. The
-test is exact where metric and people are independent and systems, and documents, exchangeable,
-whatever their effects. One order serves all metrics, so the largest statistic of all gives each its
-p adjusted for all the others. `rank_order` asks the same of two rankings of a few things.
+Under the null, a metric and people may both prefer some systems and find some documents easier, but
+independently of each other. Then the rows (systems) and columns (documents) of people's matrix can
+be permuted. The test is exact where metric and people are independent and systems, and documents,
+exchangeable, whatever their effects. Each permutation ("order") serves all metrics, so the largest
+statistic of all gives each metric a p adjusted for all. `rank_order` tests two short rankings.
 
-Matrices are `prepared`: one side alone, centred, of length 1, 0 where missing, so that another
-order of people's systems and documents only moves rows and columns. With complete data the sum of
-products of two prepared matrices is the coefficient itself (document level: the mean over
-documents, up to a factor). Pooled Kendall takes ranks: its own statistic would look at all pairs in
-every order.
+Matrices are `prepared`: each side is centred and scaled to length 1, missing scores are 0, so that
+a permutation of people's systems and documents only moves rows and columns. With complete data the
+sum of products of two prepared matrices is the coefficient (document level: the mean over
+documents, up to a factor). Pooled Kendall uses ranks: its statistic would compare all pairs in each
+permutation.
 
 Sources: Mantel 1967, The detection of disease clustering (rows and columns permuted); Westfall and
 Young 1993, Resampling-based multiple testing (step-down max-T); Phipson and Smyth 2010,
@@ -41,34 +40,34 @@ from metassay.statistics.exact_sums import (
 
 
 class Prepared(NamedTuple):
-    """One side of a relation. Rows are systems, pairs of systems (tau), or one for all."""
+    """A side of a relation. Rows are systems, pairs of systems (tau), or a single row."""
 
-    values: Array  # (..., rows, columns); columns are documents, or one for all
+    values: Array  # (..., rows, columns); columns are documents, or a single column
     present: Array  # (..., rows, columns) 1 where there was a score, else 0
     of_pairs: bool = False  # whether rows are pairs of systems, as `combinations` lists them
 
 
 def prepared(scores: Array, relation: Relation, coefficient: Coefficient) -> Prepared:
-    """(..., systems, documents) matrices, NaN missing, made ready for one relation."""
+    """Prepare (..., systems, documents) matrices, NaN missing, for a relation."""
     kendall = coefficient in ("kendall", "kendall_c")
     of_pairs = kendall and relation in ("system", "between_systems", "document")
 
-    def of_these(a: Array, _: Array, present: Mask) -> tuple[Array, Array]:
+    def prepare_group(a: Array, _: Array, present: Mask) -> tuple[Array, Array]:
         values, there = _prepared(a, present, relation, coefficient, of_pairs=of_pairs)
         return values, np.broadcast_to(there.astype(np.float64), values.shape)
 
-    return Prepared(*in_turn(of_these, scores, scores), of_pairs)
+    return Prepared(*in_turn(prepare_group, scores, scores), of_pairs)
 
 
 def _prepared(
     scores: Array, present: Mask, relation: Relation, coefficient: Coefficient, *, of_pairs: bool
 ) -> tuple[Array, Mask]:
-    # Of metrics that have the same cells.
+    # Takes metrics that have the same cells.
     by_rank = coefficient != "pearson"
     if relation in ("system", "between_systems", "between_documents"):
         scores = _means(scores, axis=-2 if relation == "between_documents" else -1)
         present = np.isfinite(scores[0])
-        coefficient = "kendall" if of_pairs else coefficient  # of one column the two taus are one
+        coefficient = "kendall" if of_pairs else coefficient  # tau-b and tau-c are equal
     if of_pairs:
         return _pairs(scores, present, coefficient)
     if relation == "document":
@@ -87,38 +86,38 @@ def _means(scores: Array, axis: int) -> Array:
 def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     values = np.zeros(scores.shape)
     if present.any():
-        known = np.ascontiguousarray(scores[:, present])  # summed in one order
-        known = ranked(known, axis=1) if by_rank else known
-        values[:, present] = _deviations(known, np.ones(known.shape[1], dtype=bool))
+        scored = np.ascontiguousarray(scores[:, present])  # summed in one order
+        scored = ranked(scored, axis=1) if by_rank else scored
+        values[:, present] = _deviations(scored, np.ones(scored.shape[1], dtype=bool))
     return _unit(values)
 
 
 def _by_column(scores: Array, present: Mask, *, by_rank: bool) -> Array:
-    known = np.where(present, scores, np.inf if by_rank else 0.0)
+    scored = np.where(present, scores, np.inf if by_rank else 0.0)
     if by_rank:
-        known = np.where(present, ranked(known, axis=1), 0.0)
-    left = _deviations(known.mT, present.T).mT
-    length = np.sqrt(np.sum(left**2, axis=1, keepdims=True))
-    return _unit(quotient(left, length, length > 0, other=0.0))
+        scored = np.where(present, ranked(scored, axis=1), 0.0)
+    deviations = _deviations(scored.mT, present.T).mT
+    length = np.sqrt(np.sum(deviations**2, axis=1, keepdims=True))
+    return _unit(quotient(deviations, length, length > 0, other=0.0))
 
 
 def _pairs(scores: Array, present: Mask, coefficient: Coefficient) -> tuple[Array, Mask]:
     first, second = _row_pairs(scores.shape[1])
     both = present[first] & present[second]
-    known = np.where(present, scores, 0.0)
-    signs = np.sign(known[:, first] - known[:, second]) * both
+    scored = np.where(present, scores, 0.0)
+    signs = np.sign(scored[:, first] - scored[:, second]) * both
     untied = np.count_nonzero(signs, axis=1, keepdims=True)
     length = np.sqrt(untied) if coefficient == "kendall" else (untied > 0).astype(np.float64)
     return _unit(quotient(signs, length, length > 0, other=0.0)), both
 
 
 def _deviations(rows: Array, present: Mask) -> Array:
-    # Each row less its mean; 0 throughout where it differs from its mean by rounding alone.
+    # Each row less its mean; a row that is constant up to rounding becomes 0.
     count = np.maximum(present.sum(axis=-1, keepdims=True), 1)
     mean = np.sum(rows, axis=-1, keepdims=True, where=present) / count
-    left = np.where(present, rows - mean, 0.0)
-    spread = np.max(np.abs(left), axis=-1, keepdims=True, initial=0.0)
-    return np.where(spread <= NOISE * np.abs(mean), 0.0, left)
+    deviations = np.where(present, rows - mean, 0.0)
+    spread = np.max(np.abs(deviations), axis=-1, keepdims=True, initial=0.0)
+    return np.where(spread <= NOISE * np.abs(mean), 0.0, deviations)
 
 
 def _row_pairs(systems: int) -> Index:
@@ -126,43 +125,43 @@ def _row_pairs(systems: int) -> Index:
 
 
 def _levels_and_rests(side: Prepared) -> tuple[Array, Array]:
-    # Each row's mean as one column, whose squares sum to what levels explain; the rest of each
-    # cell. What differs from 0 by rounding alone, of values whose squares sum to 1, is 0.
+    # Each row's mean, scaled so that squares sum to what levels explain, and each cell's rest.
+    # Rounding errors are set to 0: the squares of all values sum to 1.
     count = side.present.sum(axis=-1, keepdims=True)
     total = side.values.sum(axis=-1, keepdims=True)
     levels = quotient(total, np.sqrt(count), count > 0, other=0.0)
     rests = side.values - side.present * total / np.maximum(count, 1)
-    levels, rests = (np.where(np.abs(one) <= 10 * NOISE, 0.0, one) for one in (levels, rests))
+    levels, rests = (np.where(np.abs(x) <= 10 * NOISE, 0.0, x) for x in (levels, rests))
     return levels, rests
 
 
 def _unit(values: Array) -> Array:
-    # Of each matrix.
+    # Scale each matrix to length 1.
     length = np.sqrt(np.sum(values.reshape(len(values), -1) ** 2, axis=1))
     return np.asarray(values / np.where(length > 0, length, 1.0)[:, None, None])
 
 
-EVERY_ORDER = 24  # orders of the systems that are all tried, each with every order of documents
-EVERY_ALONE = 5040  # the same where documents play no part
-FEWEST = 500  # orders of the documents at least, however many orders of systems go with each
-HELD = 1 << 21  # numbers held at a time: 16 MB
+EVERY_ORDER = 24  # up to so many orders of systems, all are tried, each with all of documents
+EVERY_ALONE = 5040  # the same where documents are not permuted
+FEWEST = 500  # orders of the documents at least
+CHUNK = 1 << 21  # numbers in memory at a time: 16 MB
 
 
 class Orders(NamedTuple):
-    """Orders of systems, the data's own first, and how many of documents go with them."""
+    """Orders of systems, the original first, and how many orders of documents go with them."""
 
     systems: Index  # (orders, systems)
-    documents: int  # orders of the documents, the data's own included
-    grid: bool  # every order of systems goes with every one of documents; else they go in pairs
+    documents: int  # orders of the documents, the original included
+    grid: bool  # orders of systems and of documents are crossed; else they are paired
 
     @property
     def n(self) -> int:
-        """How many orders there are in all."""
+        """Number of orders in all."""
         return len(self.systems) * (self.documents if self.grid else 1)
 
 
 def draw_orders(shape: tuple[int, int], n: int, rng: np.random.Generator, *, alone: bool) -> Orders:
-    """About n orders for (systems, documents); `alone`: documents play no part."""
+    """Draw about n orders for (systems, documents); `alone`: documents are not permuted."""
     systems = shape[0]
     every = factorial(min(systems, 20))
     if every <= (EVERY_ALONE if alone else EVERY_ORDER):
@@ -174,89 +173,89 @@ def draw_orders(shape: tuple[int, int], n: int, rng: np.random.Generator, *, alo
 
 
 def draw_orders_within(group: Index, n: int, rng: np.random.Generator) -> Orders:
-    """n orders in which systems stay within their group, each with one order of documents."""
+    """Draw n orders that permute systems within groups, each paired with an order of documents."""
     return Orders(_orders_within(group, slice(0, n + 1), rng), n + 1, False)
 
 
 def _order_blocks(n: int, width: int) -> Iterator[slice]:
-    # Slices of n orders, `width` numbers each, that fit into memory.
-    return (slice(some.start, min(some.stop, n)) for some in blocks(n, width, numbers=HELD))
+    # Slices of n orders of `width` numbers each that fit into memory.
+    return (slice(some.start, min(some.stop, n)) for some in blocks(n, width, numbers=CHUNK))
 
 
 def document_orders(size: int, some: slice, rng: np.random.Generator) -> Index:
-    """Random orders for these rows; row 0 of all is the data's own."""
+    """Draw random orders for a slice of rows; row 0 of all is the original order."""
     rows: Index = np.tile(np.arange(size, dtype=np.intp), (some.stop - some.start, 1))
-    drawn = rows[some.start == 0 :]
-    rng.permuted(drawn, axis=1, out=drawn)
+    random = rows[some.start == 0 :]
+    rng.permuted(random, axis=1, out=random)
     return rows
 
 
 def _orders_within(group: Index, some: slice, rng: np.random.Generator) -> Index:
-    # The same, items staying within their group.
+    # The same, within groups.
     place = np.argsort(group, kind="stable")
-    drawn = rng.random((some.stop - some.start, group.size))
-    rows: Index = np.empty(drawn.shape, dtype=np.intp)
-    rows[:, place] = np.lexsort((drawn, np.broadcast_to(group, drawn.shape)))
+    keys = rng.random((some.stop - some.start, group.size))
+    rows: Index = np.empty(keys.shape, dtype=np.intp)
+    rows[:, place] = np.lexsort((keys, np.broadcast_to(group, keys.shape)))
     rows[: some.start == 0] = np.arange(group.size)
     return rows
 
 
 def _cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Array:
-    # (these, documents) 1 or -1, one for all documents of a cluster; row 0 of all is 1.
+    # (rows, documents) 1 or -1, equal for all documents of a cluster; row 0 of all is 1.
     signs = np.ones((some.stop - some.start, int(cluster.max(initial=-1)) + 1))
-    drawn = signs[some.start == 0 :]
-    drawn[:] = 2 * rng.integers(0, 2, drawn.shape) - 1
+    random = signs[some.start == 0 :]
+    random[:] = 2 * rng.integers(0, 2, random.shape) - 1
     return signs[:, cluster]
 
 
 def _moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:
-    # What each row becomes, and its sign: a pair of systems another pair, perhaps turned.
+    # The new row of each row, and its sign: -1 where a pair of systems is reversed.
     if not human.of_pairs:
         to = np.zeros((len(systems), 1), dtype=np.intp) if len(human.values) == 1 else systems
         return to, np.ones(to.shape)
     first, second = _row_pairs(systems.shape[1])
     number = np.zeros((systems.shape[1],) * 2, dtype=np.intp)
     number[first, second] = number[second, first] = np.arange(first.size)
-    one, other = systems[:, first], systems[:, second]
-    return number[one, other], np.where(one < other, 1.0, -1.0)
+    new_first, new_second = systems[:, first], systems[:, second]
+    return number[new_first, new_second], np.where(new_first < new_second, 1.0, -1.0)
 
 
 Side = Mapping[Relation, Prepared]
 
 SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
-STILL = 1e-10  # a statistic that no order moves by more than this is not a statistic
+STILL = 1e-10  # a statistic whose spread over the orders is smaller is undefined
 
 
 class Independence(NamedTuple):
-    """A test of each metric and relation."""
+    """Tests of each metric and relation."""
 
-    statistics: Array  # (metrics, relations, orders), the data's own order first
-    exact: bool  # whether these are all the orders there are
+    statistics: Array  # (metrics, relations, orders), the original order first
+    exact: bool  # whether these are all possible orders
 
     @property
     def p(self) -> Array:
-        """(metrics, relations) two-sided, of this one alone; NaN where one side is constant."""
+        """(metrics, relations) two-sided p, not adjusted; NaN where a side is constant."""
         rows = self.statistics.reshape(-1, self.n_orders)
         p = np.full(len(rows), np.nan)
         for some in blocks(len(rows), self.n_orders):
-            moved, scaled = _scaled(rows[some])
-            sides = (np.mean(one >= one[:, :1] - SAME, axis=1) for one in (scaled, -scaled))
-            p[some][moved] = _two_sided(*sides)
+            varying, scaled = _scaled(rows[some])
+            sides = (np.mean(z >= z[:, :1] - SAME, axis=1) for z in (scaled, -scaled))
+            p[some][varying] = _two_sided(*sides)
         return p.reshape(self.statistics.shape[:2])
 
     @property
     def signs(self) -> Array:
-        """(metrics, relations) on which side of their mean over the orders the data lie."""
+        """(metrics, relations) sign of the statistic less its mean over the orders."""
         off = self.statistics[..., 0] - self.statistics.mean(axis=-1)
         return np.asarray(np.sign(np.where(np.abs(off) <= STILL, 0.0, off)))
 
     @property
     def n_orders(self) -> int:
-        """Orders tried, the data's own included."""
+        """Number of orders tried, the original included."""
         return int(self.statistics.shape[-1])
 
     def of_relations(self, places: Sequence[int]) -> "Independence":
-        """The same with the relations at these places; -1 is one that nothing is known of."""
+        """Select the relations at these places; -1 is an unknown relation."""
         if list(places) == list(range(self.statistics.shape[1])):
             return self
         statistics = np.zeros((len(self.statistics), len(places), self.n_orders))
@@ -266,7 +265,7 @@ class Independence(NamedTuple):
         return Independence(statistics, self.exact)
 
     def adjusted(self, family: Mask) -> Array:
-        """(metrics in the family, relations): p adjusted for all of these (step-down max-T)."""
+        """Return (metrics of the family, relations) p adjusted for all these (step-down max-T)."""
         some = self.statistics[family]
         return step_down(some.reshape(-1, self.n_orders)).reshape(some.shape[:2])
 
@@ -281,42 +280,41 @@ def independence_test(
     cluster: Index | None = None,
     orders: Orders | None = None,
 ) -> Independence:
-    """Test metrics, prepared at once, against people, for all relations that `human` has.
+    """Test metrics, prepared together, against people, for all relations in `human`.
 
-    `shape`: (systems, documents). All orders of the systems are tried where they are few (up to 4
-    systems; up to 7 where documents play no part), else random ones; documents are put in random
-    orders, `n` orders in all, of which at least 500 of the documents. `orders`: those to try
-    instead (each with one of documents).
+    `shape`: (systems, documents). All orders of few systems are tried (up to 4 systems; up to 7
+    where documents are not permuted), else random ones. Documents are permuted at random: `n`
+    orders in all, at least 500 of the documents. `orders`: those to try instead (each paired with
+    an order of documents).
 
-    The statistic is the sum of products; where it is of texts or documents, it is divided by the
-    root of the sum of squared products (and of the number of texts that both sides have): exact
-    where the two sides are independent, and right in large samples where they share no more than
-    which systems or documents are noisy (DiCiccio and Romano 2017, Robust permutation tests for
-    correlation and regression coefficients).
+    The statistic is the sum of products. For texts or documents, it is divided by the root of the
+    sum of squared products (and of the number of texts that both sides have). This is exact where
+    the two sides are independent, and asymptotically valid where only their noise depends on the
+    same systems or documents (DiCiccio and Romano 2017, Robust permutation tests for correlation
+    and regression coefficients).
 
-    `cluster` (documents,): documents of one cluster are alike, and cannot be put in other orders
-    one by one; nor can clusters of unequal size. Then what lies between systems is tested by
-    orders of the systems, and what is left by giving each cluster's contribution a random sign:
-    under the null it is as likely below 0 as above (in large samples; docs/calibration.md has how
-    often few clusters mislead).
+    `cluster` (documents,): documents of a cluster are correlated and cannot be permuted singly, nor
+    can clusters of unequal size. Then differences between systems are tested by permuting systems,
+    and the rest by giving each cluster's contribution a random sign: under the null it is symmetric
+    around 0 (in large samples; docs/calibration.md shows the error rate with few clusters).
     """
     systems, documents = shape
-    alone = all(side.values.shape[1] == 1 for side in human.values())
-    orders = orders or draw_orders(shape, n, rng, alone=alone)
+    systems_only = all(side.values.shape[1] == 1 for side in human.values())
+    orders = orders or draw_orders(shape, n, rng, alone=systems_only)
     k = len(next(iter(metrics.values())).values)
     size = (k, len(orders.systems) if orders.grid else 1, orders.documents)
-    found = {relation: np.zeros(size) for relation in human}
-    widest = max(1, *(side.values.shape[0] for side in human.values()))
-    for some in _order_blocks(orders.documents, documents * widest):
-        moved = _Moved(orders, some)
+    by_relation = {relation: np.zeros(size) for relation in human}
+    n_rows = max(1, *(side.values.shape[0] for side in human.values()))
+    for some in _order_blocks(orders.documents, documents * n_rows):
+        block = _Moved(orders, some)
         if cluster is None:
-            moved = moved._replace(documents=document_orders(documents, some, rng))
+            block = block._replace(documents=document_orders(documents, some, rng))
         else:
-            moved = moved._replace(signs=_cluster_signs(cluster, some, rng))
+            block = block._replace(signs=_cluster_signs(cluster, some, rng))
         for relation, people in human.items():
-            found[relation][:, :, some] = _statistics(metrics[relation], people, moved)
-    exact = alone and len(orders.systems) == factorial(min(systems, 20))
-    statistics = [one.reshape(k, -1) for one in found.values()]
+            by_relation[relation][:, :, some] = _statistics(metrics[relation], people, block)
+    exact = systems_only and len(orders.systems) == factorial(min(systems, 20))
+    statistics = [values.reshape(k, -1) for values in by_relation.values()]
     return Independence(np.stack(statistics, axis=1), exact)
 
 
@@ -331,33 +329,33 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
     cluster: Index | None = None,
     orders: Orders | None = None,
 ) -> Independence:
-    """The same where each document has one system's text only, so that nothing is crossed.
+    """Test independence where each document has the text of a single system (a nested design).
 
-    `system` (documents,): whose text it is. Documents are exchanged within their system, or the
-    signs of clusters drawn, and the systems' levels exchanged among the systems. Relations:
-    `between_systems` (or `system`), `within`, and `global`, which is the two together.
+    `system` (documents,): the text's system. Documents are permuted within their system, or signs
+    of clusters drawn, and the systems' levels permuted among the systems. Relations:
+    `between_systems` (or `system`), `within`, and `global`, their sum.
     """
     orders = orders or draw_orders((systems, system.size), n, rng, alone=False)
     k = len(next(iter(metrics.values())).values)
     shape = (k, len(orders.systems) if orders.grid else 1, orders.documents)
-    found: dict[Relation, Array] = {}
+    values: dict[Relation, Array] = {}
     rests: dict[Relation, tuple[Array, Array]] = {}
     squares: dict[Relation, Array] = {}
     for relation, people in human.items():
         if relation in ("system", "between_systems"):
-            moved = _Moved(orders, slice(0, orders.documents))
-            found[relation] = np.broadcast_to(_statistics(metrics[relation], people, moved), shape)
+            block = _Moved(orders, slice(0, orders.documents))
+            values[relation] = np.broadcast_to(_statistics(metrics[relation], people, block), shape)
             continue
         scores, rated = metrics[relation].values.sum(axis=1), people.values.sum(axis=0)
         count = np.maximum(np.bincount(system, minlength=systems), 1)
         level = np.bincount(system, rated, systems) / count
-        of_system = np.stack([np.bincount(system, one, systems) for one in scores])
+        of_system = np.stack([np.bincount(system, row, systems) for row in scores])
         if cluster is not None:
             scores = scores - (of_system / count)[:, system]
         rests[relation] = scores, rated - level[system]
         by_order = of_system @ level[orders.systems].T
         by_order = by_order[:, :, None] if orders.grid else by_order[:, None]
-        found[relation] = np.broadcast_to(by_order, shape).copy()
+        values[relation] = np.broadcast_to(by_order, shape).copy()
         squares[relation] = np.ones(shape)
     for some in _order_blocks(orders.documents, system.size):
         if cluster is None:
@@ -366,50 +364,50 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
             ordered, signs = np.arange(system.size)[None], _cluster_signs(cluster, some, rng)
         for relation, (scores, rest) in rests.items():
             drawn = rest[ordered] if signs is None else rest * signs
-            found[relation][:, :, some] += (scores @ drawn.T)[:, None]
+            values[relation][:, :, some] += (scores @ drawn.T)[:, None]
             if relation == "within" and signs is None:
                 squares[relation][:, :, some] = (scores**2 @ (drawn**2).T)[:, None]
     for relation, size in squares.items():
-        found[relation] = _over_root(found[relation], size)
-    statistics = [found[one].reshape(k, -1) for one in human]
+        values[relation] = _over_root(values[relation], size)
+    statistics = [values[relation].reshape(k, -1) for relation in human]
     return Independence(np.stack(statistics, axis=1), exact=False)
 
 
-def stratified(found: Sequence[Independence], weights: Array) -> Independence:
-    """The test of all strata together, from tests whose orders go together one by one.
+def stratified(tests: Sequence[Independence], weights: Array) -> Independence:
+    """Combine the tests of strata, whose orders are paired with each other.
 
-    `weights` (strata, relations): what each stratum counts; each statistic enters in units of its
+    `weights` (strata, relations): the weight of each stratum; each statistic enters in units of its
     standard deviation over the orders, times the root of its weight.
     """
-    total: Array = np.zeros_like(found[0].statistics)
-    for one, weight in zip(found, weights, strict=True):
-        off = one.statistics - one.statistics.mean(axis=-1, keepdims=True)
-        spread = one.statistics.std(axis=-1, keepdims=True)
-        scaled = quotient(off, spread, spread > STILL, other=0.0)
+    total: Array = np.zeros_like(tests[0].statistics)
+    for test, weight in zip(tests, weights, strict=True):
+        deviation = test.statistics - test.statistics.mean(axis=-1, keepdims=True)
+        spread = test.statistics.std(axis=-1, keepdims=True)
+        scaled = quotient(deviation, spread, spread > STILL, other=0.0)
         total += np.sqrt(weight)[None, :, None] * scaled
     return Independence(total, exact=False)
 
 
 def step_down(statistics: Array) -> Array:
-    """Two-sided p of each row, adjusted for all rows (step-down max-T); NaN if no order moves it.
+    """Return two-sided p of each row, adjusted for all rows (step-down max-T); NaN if constant.
 
-    `statistics` (rows, orders): each statistic in each order, the data's own first. p is twice the
+    `statistics` (rows, orders): each statistic in each order, the original first. p is twice the
     share of orders at least as extreme in the data's direction: three systems in perfect order have
     2/6, not 1/6.
     """
     adjusted = np.full(len(statistics), np.nan)
-    moved, scaled = _scaled(statistics)
-    if moved.size:
-        adjusted[moved] = _two_sided(_one_sided(scaled), _one_sided(-scaled))
+    varying, scaled = _scaled(statistics)
+    if varying.size:
+        adjusted[varying] = _two_sided(_one_sided(scaled), _one_sided(-scaled))
     return adjusted
 
 
 def _scaled(statistics: Array) -> tuple[Index, Array]:
-    """The rows that some order moves, and these in standard deviations from their mean."""
-    off = statistics - statistics.mean(axis=1, keepdims=True)
-    spread = np.sqrt(np.mean(off * off, axis=1))
-    moved = np.flatnonzero(spread > STILL)
-    return moved, off[moved] / spread[moved, None]
+    """Return the rows that vary over the orders, and their z scores."""
+    deviations = statistics - statistics.mean(axis=1, keepdims=True)
+    spread = np.sqrt(np.mean(deviations * deviations, axis=1))
+    varying = np.flatnonzero(spread > STILL)
+    return varying, deviations[varying] / spread[varying, None]
 
 
 def _two_sided(up: Array, down: Array) -> Array:
@@ -423,66 +421,67 @@ def _one_sided(scaled: Array) -> Array:
     np.maximum.accumulate(largest, axis=0, out=largest)
     shares = np.mean(largest >= observed[order], axis=1)
     adjusted = np.empty(len(scaled))
-    # From the largest statistic on, no p may be smaller than one before it.
+    # From the largest statistic down, p never decreases.
     adjusted[order] = np.maximum.accumulate(shares[::-1])[::-1]
     return adjusted
 
 
 class _Moved(NamedTuple):
-    """Orders of systems, and for each what happens to the documents; None: nothing."""
+    """Orders of systems with, for each, an order or the signs of documents; None: unchanged."""
 
     orders: Orders
-    some: slice  # which orders (of the documents, where they go in a grid)
-    documents: Index | None = None  # (these, documents) another order
-    signs: Array | None = None  # (these, documents) 1 or -1
+    some: slice  # which orders (of the documents, in a grid)
+    documents: Index | None = None  # (orders, documents) permutations
+    signs: Array | None = None  # (orders, documents) 1 or -1
 
 
-def _statistics(metrics: Prepared, human: Prepared, moved: _Moved) -> Array:
-    # (metrics, orders of systems, these orders of documents); pairs: (metrics, 1, these).
+def _statistics(metrics: Prepared, human: Prepared, block: _Moved) -> Array:
+    # (metrics, orders of systems, orders of documents); where paired: (metrics, 1, orders).
     if not human.values.size:
         return np.zeros((len(metrics.values), 1, 1))
-    grid = moved.orders.grid
-    to, sign = _moved_rows(moved.orders.systems, human)
+    grid = block.orders.grid
+    to, sign = _moved_rows(block.orders.systems, human)
     if not grid:
-        to, sign = to[moved.some], sign[moved.some]
+        to, sign = to[block.some], sign[block.some]
     if human.values.shape[1] == 1:
         return _by_row(metrics.values, human.values, to, sign, grid=grid)
-    if moved.signs is not None:
-        return _by_signs(metrics, human, moved.signs, to, sign, grid=grid)
-    drawn = np.ascontiguousarray(human.values.T)[moved.documents]
-    turned = np.abs(sign)
+    if block.signs is not None:
+        return _by_signs(metrics, human, block.signs, to, sign, grid=grid)
+    ordered = np.ascontiguousarray(human.values.T)[block.documents]
+    unsigned = np.abs(sign)
     if not grid:  # once, for the numbers and their squares
-        drawn, sign = _in_order(drawn, to, sign), turned
-    found = _products(metrics.values, drawn, to, sign, grid=grid)
-    # Divided by its own spread: systems or documents that are noisy for both sides say nothing.
-    squares = _products(metrics.values**2, drawn**2, to, turned, grid=grid)
+        ordered, sign = _in_order(ordered, to, sign), unsigned
+    products = _products(metrics.values, ordered, to, sign, grid=grid)
+    # Divided by the spread: systems or documents that are noisy on both sides show no relation.
+    squares = _products(metrics.values**2, ordered**2, to, unsigned, grid=grid)
     if not human.present.all() and not metrics.present.all():
-        there = np.ascontiguousarray(human.present.T)[moved.documents]
-        there = there if grid else _in_order(there, to, turned)
-        squares *= _products(metrics.present, there, to, turned, grid=grid)
-    return _over_root(found, squares)
+        occurs = np.ascontiguousarray(human.present.T)[block.documents]
+        occurs = occurs if grid else _in_order(occurs, to, unsigned)
+        squares *= _products(metrics.present, occurs, to, unsigned, grid=grid)
+    return _over_root(products, squares)
 
 
 def _by_signs(
     metrics: Prepared, human: Prepared, signs: Array, to: Index, sign: Array, *, grid: bool
 ) -> Array:
-    # What lies between rows in the orders of rows, and the clusters' rests by their signs.
+    # Differences between rows by the orders of rows, and the clusters' rests by their signs.
     (levels, rests), (their_levels, their_rests) = map(_levels_and_rests, (metrics, human))
     between = _by_row(levels, their_levels, to, sign, grid=grid)
-    drawn = their_rests.T * signs[:, :, None]
+    signed = their_rests.T * signs[:, :, None]
     if not grid:
-        drawn = _in_order(drawn, to, sign)
-    found = between + _products(rests, drawn, to, sign, grid=grid)
-    still = human.values.T[None] ** 2
+        signed = _in_order(signed, to, sign)
+    sums = between + _products(rests, signed, to, sign, grid=grid)
+    squared, unsigned = human.values.T[None] ** 2, np.abs(sign)
     if not grid:
-        still = _in_order(np.broadcast_to(still, (len(to), *still.shape[1:])), to, np.abs(sign))
-    squares = _products(metrics.values**2, still, to, np.abs(sign), grid=grid)
-    return _over_root(found, np.broadcast_to(squares, found.shape))
+        squared = np.broadcast_to(squared, (len(to), *squared.shape[1:]))
+        squared = _in_order(squared, to, unsigned)
+    squares = _products(metrics.values**2, squared, to, unsigned, grid=grid)
+    return _over_root(sums, np.broadcast_to(squares, sums.shape))
 
 
-def _over_root(found: Array, squares: Array) -> Array:
+def _over_root(sums: Array, squares: Array) -> Array:
     sizes = np.sqrt(np.maximum(squares, 0.0))
-    return quotient(found, sizes, sizes > STILL, other=0.0)
+    return quotient(sums, sizes, sizes > STILL, other=0.0)
 
 
 def _by_row(scores: Array, human: Array, to: Index, sign: Array, *, grid: bool) -> Array:
@@ -490,58 +489,58 @@ def _by_row(scores: Array, human: Array, to: Index, sign: Array, *, grid: bool) 
     return by_order[:, :, None] if grid else by_order[:, None]
 
 
-def _in_order(drawn: Array, to: Index, sign: Array) -> Array:
-    if drawn.shape[2] == 1:
-        return drawn * sign[:, None]
-    return np.take_along_axis(drawn, to[:, None], axis=2) * sign[:, None]
+def _in_order(values: Array, to: Index, sign: Array) -> Array:
+    if values.shape[2] == 1:
+        return values * sign[:, None]
+    return np.take_along_axis(values, to[:, None], axis=2) * sign[:, None]
 
 
-def _products(scores: Array, drawn: Array, to: Index, sign: Array, *, grid: bool) -> Array:
-    # `drawn` (these, documents, rows): people's matrix with its documents moved, and its rows too
-    # (`_in_order`) where orders go in pairs.
+def _products(scores: Array, ordered: Array, to: Index, sign: Array, *, grid: bool) -> Array:
+    # `ordered` (orders, documents, rows): people's matrix with its documents permuted, and its
+    # rows too (`_in_order`) where orders are paired.
     rows, columns = scores.shape[1:]
     if rows == 1:
-        found = (scores[:, 0] @ drawn[:, :, 0].T)[:, None]
-        return found * sign[None] if grid else found  # (orders, 1): each with all of these
+        sums = (scores[:, 0] @ ordered[:, :, 0].T)[:, None]
+        return sums * sign[None] if grid else sums  # (orders, 1): each with all of documents
     if not grid:
         by_document = np.ascontiguousarray(scores.transpose(0, 2, 1)).reshape(len(scores), -1)
-        return (by_document @ drawn.reshape(len(drawn), -1).T)[:, None]
-    # Every row of the one against every row of the other: any order of rows is a sum of these.
-    theirs = drawn.transpose(1, 2, 0).reshape(columns, -1)
-    each = (scores.reshape(-1, columns) @ theirs).reshape(len(scores), rows, rows, len(drawn))
-    found = np.zeros((len(scores), len(to), len(drawn)))
+        return (by_document @ ordered.reshape(len(ordered), -1).T)[:, None]
+    # Products of every row with every row of people's: any order of rows is a sum of these.
+    human = ordered.transpose(1, 2, 0).reshape(columns, -1)
+    shape = len(scores), rows, rows, len(ordered)
+    table = (scores.reshape(-1, columns) @ human).reshape(shape)
+    sums = np.zeros((len(scores), len(to), len(ordered)))
     for row in range(rows):
-        found += sign[:, row, None] * each[:, row, to[:, row]]
-    return found
+        sums += sign[:, row, None] * table[:, row, to[:, row]]
+    return sums
 
 
 class RankOrder(NamedTuple):
-    """One rank correlation, and how often chance makes one as far from 0; NaN if undefined."""
+    """A rank correlation and its permutation p; NaN if undefined."""
 
     value: float  # true sign, -1 to 1
-    p: float  # two-sided, of rankings that have nothing to do with each other
-    smallest_p: float  # no p can be smaller with so many things and ties: 2 / n! or more
-    n: int  # things that both rank
+    p: float  # two-sided, of independent rankings
+    smallest_p: float  # smallest possible p with these items and ties: 2 / n! or more
+    n: int  # items that both rank
     exact: bool  # whether all orders were tried
 
 
 def rank_order(
     x: ArrayLike, y: ArrayLike, coefficient: Coefficient, *, n_orders: int, rng: np.random.Generator
 ) -> RankOrder:
-    """Rank correlation of two rankings, shapes (n,), with its permutation test.
+    """Return the rank correlation of two rankings, shapes (n,), with its permutation test.
 
-    Things that either side lacks (NaN) are left out. Undefined below 3 things or with a constant
-    side. All orders are tried for up to 7 things, else `n_orders` random ones, the data's own among
-    them.
+    Items with NaN on either side are left out. Undefined below 3 items or with a constant side. All
+    orders are tried for up to 7 items, else `n_orders` random ones, the original among them.
     """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     present = np.isfinite(a) & np.isfinite(b)
     a, b = a[present], b[present]
-    if a.size < 3:  # two are ranked alike or the other way round, which says nothing
+    if a.size < 3:  # two items always correlate 1 or -1
         return RankOrder(np.nan, np.nan, np.nan, a.size, True)
     orders = draw_orders((a.size, 1), n_orders, rng, alone=True)
     values = EVERY_COEFFICIENT[coefficient](a[orders.systems], b)
-    value, sizes = float(values[0]), np.abs(values)  # the data's own order is the first
+    value, sizes = float(values[0]), np.abs(values)  # the original order is the first
     if np.isnan(value):
         return RankOrder(value, value, value, a.size, True)
     return RankOrder(

@@ -1,15 +1,14 @@
 """Intervals of correlations for new systems and new documents, of one metric and of many at once.
 
-Systems and documents are both drawn from more of their kind: the variance is that of leaving out
-one system plus that of leaving out one document (or one of 20 groups of them). What belongs to the
-one text counts in both, so that the interval errs to the wide side. A bootstrap of so few systems
-fails: four systems drawn again are often two, whose correlation is 1 or -1. Sources: Efron and
+Systems and documents are both samples. The variance is the sum of two: that of leaving out a
+system, and that of leaving out a document (or one of 20 groups of documents). Noise of a single
+text counts in both, so the interval errs on the wide side. A bootstrap of so few systems fails:
+four systems drawn with replacement are often two, whose correlation is 1 or -1. Sources: Efron and
 Stein 1981, The jackknife estimate of variance; Owen 2007, The pigeonhole bootstrap (crossed random
 effects); degrees of freedom by Satterthwaite 1946. Coverage is simulated in docs/calibration.md.
 
-Of many metrics, variances learn from each other, and intervals hold together. With eight systems a
-variance between systems has seven degrees of freedom; twenty metrics of the same systems say how
-large such variances are, so that each is moderated towards what they have in common and gains
+With eight systems, a variance between systems has seven degrees of freedom. Twenty metrics of the
+same systems show how large such variances usually are: each is moderated towards that and gains
 degrees of freedom. Source: Smyth 2004, Linear models and empirical Bayes methods for assessing
 differential expression in microarray experiments, 6.2 (the prior by the moments of log variances).
 """
@@ -41,10 +40,10 @@ Without = tuple[Array, Array]  # (systems,) and (groups,): the statistic without
 
 TAUS: tuple[Coefficient, ...] = ("kendall", "kendall_c")
 GROUPS = 20  # of documents, one left out in turn
-NEAR_ONE = 0.9999  # correlations nearer to 1 are taken for this, so that Fisher's z is finite
-POWER = 0.8  # four times in five
-LEAST_FREEDOM = 1e-6  # degrees of freedom that metrics must lend each other to count
-DRAWS = 20_000  # of the largest of all deviations
+NEAR_ONE = 0.9999  # correlations are clipped to this, so that Fisher's z is finite
+POWER = 0.8
+LEAST_FREEDOM = 1e-6  # degrees of freedom below which moderation changes nothing
+DRAWS = 20_000  # simulations of the largest deviation
 GRID = 201  # places on which the distribution of true values is fitted
 ROUNDS = 300  # of fitting it
 LEAST_ERROR = 1e-6  # smallest standard error on the scale of Fisher's z
@@ -53,23 +52,23 @@ LEAST_ERROR = 1e-6  # smallest standard error on the scale of Fisher's z
 class LeftOut(NamedTuple):
     """A statistic of all data, and without each system and each group of documents in turn.
 
-    Of many metrics, all arrays have axes for these first. Leave-outs of one set stand beside each
-    other; strata have sets of their own.
+    The axes of several metrics come first. Only leave-outs of the same set are compared with each
+    other; each stratum has its sets.
     """
 
     value: Any  # float
     systems: Array  # (..., systems or families) without each; NaN where that is undefined
     documents: Array  # (..., groups) without each group of documents
-    system_set: Index | None = None  # (..., systems) which set each belongs to; None: all to one
+    system_set: Index | None = None  # (..., systems) set of each; None: the same for all
     document_set: Index | None = None
 
     def take(self, places: Any) -> "LeftOut":
-        """Those of some metrics, or of one."""
+        """Select the metrics at these places."""
         return LeftOut._make(None if side is None else side[places] for side in self)
 
 
 class Ends(NamedTuple):
-    """An interval, and the variance that it was made of; NaN where there is none."""
+    """An interval and its variance; NaN where it is undefined."""
 
     low: Any  # float
     high: Any
@@ -85,36 +84,36 @@ def left_out(
     coefficient: Coefficient,
     layout: Layout | None = None,
 ) -> LeftOut:
-    """A correlation (see `components.correlate_at`) of all data and of each leave-one-out.
+    """Correlate all data, and the data without each system and each group of documents.
 
-    Of many metrics where either side is (..., systems, documents). With a `layout`, whole families
-    of systems and whole clusters of documents are left out, each in its strata. NaN for a system,
-    and a group of documents, without any text that has both scores.
+    See `components.correlate_at`. Either side may hold several metrics: (..., systems, documents).
+    With a `layout`, whole families of systems and whole clusters of documents are left out, each in
+    its strata. NaN for a system or group of documents in which no text has both scores.
     """
 
-    def of_these(a: Array, b: Array, present: Mask) -> LeftOut:
+    def leave_out(a: Array, b: Array, present: Mask) -> LeftOut:
         groups = layout or plain(present.shape)
 
-        def of(part: Part) -> tuple[LeftOut, Any]:
+        def of_part(part: Part) -> tuple[LeftOut, Any]:
             sides = part.of(a), part.of(b)
             # One stratum needs no weight, and counting costs as much as a correlation.
             n = correlate_at(*sides, relation, coefficient).n if groups.n_strata > 1 else 0
             return _left_out(*sides, relation, coefficient, part.layout), n
 
-        return over_strata(of, present, groups, relation)
+        return over_strata(of_part, present, groups, relation)
 
-    return in_turn(of_these, *_present(metric, human))
+    return in_turn(leave_out, *_present(metric, human))
 
 
 def left_out_all(
     metric: ArrayLike, human: ArrayLike, level: Level, layout: Layout | None = None
 ) -> dict[Coefficient, LeftOut]:
-    """`left_out` by every coefficient; the two taus share what they count."""
+    """Compute `left_out` by every coefficient; the two taus share their counts."""
     a, b = _present(metric, human)
     layout = layout or plain(a.shape)
     # Taus of all texts of one stratum rest on the same counts.
     shared = TAUS if level == "global" and layout.n_strata == 1 else ()
-    found: dict[Coefficient, LeftOut] = {
+    by_coefficient: dict[Coefficient, LeftOut] = {
         coefficient: left_out(a, b, level, coefficient, layout)
         for coefficient in get_args(Coefficient)
         if coefficient not in shared
@@ -130,24 +129,24 @@ def left_out_all(
 
     if shared:
         sides = in_turn(both_taus, a, b)
-        found |= {tau: LeftOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)}
-    return found
+        by_coefficient |= {tau: LeftOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)}
+    return by_coefficient
 
 
 class Units(NamedTuple):
-    """What is left out together: a number for each system, and for each document."""
+    """Which systems, and which documents, are left out together: the number of each one's group."""
 
     system: Index
     document: Index
 
     @property
     def n(self) -> tuple[int, int]:
-        """How many of both there are."""
+        """Numbers of groups of systems and of documents."""
         return int(self.system.max(initial=-1)) + 1, int(self.document.max(initial=-1)) + 1
 
 
 def units_of(layout: Layout) -> Units:
-    """Families of systems, and clusters of documents: `GROUPS` groups where there are more."""
+    """Return the families of systems and clusters of documents, the latter in at most `GROUPS`."""
     n = layout.n_clusters
     return Units(layout.family, layout.cluster * min(n, GROUPS) // max(1, n))
 
@@ -155,11 +154,11 @@ def units_of(layout: Layout) -> Units:
 def over_strata(
     of: Callable[[Part], tuple[LeftOut, Any]], present: Mask, layout: Layout, relation: Relation
 ) -> LeftOut:
-    """The mean over the strata by `strata_weights`, and without each family or cluster.
+    """Average the strata by `strata_weights`, with all data and without each family or cluster.
 
-    `of` gives a stratum's leave-outs of all metrics and what their values rest on (the n of
-    `correlate_at`); `present` (systems, documents): the cells that have what is needed. What a
-    stratum counts stays when something is left out.
+    `of` returns a stratum's leave-outs of all metrics and their n (see `correlate_at`); `present`
+    (systems, documents): the cells with all scores. A stratum keeps its weight when something is
+    left out.
     """
     parts = layout.parts(present)
     if layout.n_strata == 1:
@@ -168,23 +167,23 @@ def over_strata(
     values = np.array([left.value for left in lefts]).reshape(len(parts), -1)  # strata, metrics
     weights = strata_weights(relation, np.reshape(n, values.shape), values)
     total, counts = weights.sum(axis=0), weights > 0
-    # Alike for every metric of a study: a stratum that does not count has places without a number.
+    # The same places for every metric: a stratum without weight has NaN there.
     of_stratum = [numbered(layout.cluster[layout.stratum == n]) for n in range(layout.n_strata)]
     n_groups = [min(int(clusters.max(initial=-1)) + 1, GROUPS) for clusters in of_stratum]
     document_set = np.repeat(np.arange(layout.n_strata), n_groups)
     value = quotient(np.where(counts, weights * values, 0.0).sum(axis=0), total, total > 0)
-    moved, there = np.zeros((2, value.size, layout.n_families))
+    shifts, covered = np.zeros((2, value.size, layout.n_families))
     documents = np.full((value.size, sum(n_groups)), np.nan)
     for weight, left, part in zip(weights, lefts, parts, strict=True):
-        some = np.flatnonzero(weight > 0)
-        share, centre = (weight / np.maximum(total, 1.0))[some, None], left.value[some, None]
-        moved[np.ix_(some, part.families)] += share * (left.systems[some] - centre)
-        there[np.ix_(some, part.families)] = 1.0
-        of_part = np.ix_(some, np.flatnonzero(document_set == part.number))
-        documents[of_part] = value[some, None] + share * (left.documents[some] - centre)
-    systems = np.where(there > 0, value[:, None] + moved, np.nan)
+        counted = np.flatnonzero(weight > 0)
+        share, centre = (weight / np.maximum(total, 1.0))[counted, None], left.value[counted, None]
+        shifts[np.ix_(counted, part.families)] += share * (left.systems[counted] - centre)
+        covered[np.ix_(counted, part.families)] = 1.0
+        cells = np.ix_(counted, np.flatnonzero(document_set == part.number))
+        documents[cells] = value[counted, None] + share * (left.documents[counted] - centre)
+    systems = np.where(covered > 0, value[:, None] + shifts, np.nan)
     sets = exchangeable(parts, layout.n_families), document_set
-    return LeftOut(value, systems, documents, *(np.tile(one, (value.size, 1)) for one in sets))
+    return LeftOut(value, systems, documents, *(np.tile(ids, (value.size, 1)) for ids in sets))
 
 
 Across = Callable[[Array, Array], Array]  # a coefficient of (..., systems, documents) per document
@@ -193,34 +192,34 @@ Across = Callable[[Array, Array], Array]  # a coefficient of (..., systems, docu
 def left_out_documents(
     values_by: Callable[[Across], Array], coefficient: Coefficient, present: Mask, layout: Layout
 ) -> LeftOut:
-    """The mean of a number per document, and without each family and each group of documents.
+    """Average a value per document, with all data and without each family or group of documents.
 
-    `values_by(of)` gives each document's number (..., metrics, documents) by the coefficient `of`
-    across its systems, NaN where it has none; `present` (systems, documents): the cells that have
-    what is needed. Of one stratum.
+    `values_by(of)` returns each document's value (..., metrics, documents) by the coefficient `of`
+    across its systems, NaN where undefined; `present` (systems, documents): the cells with all
+    scores. Takes one stratum.
     """
     units, of = units_of(layout), EVERY_COEFFICIENT[coefficient]
     families, groups = units.n
 
     def without(x: Array, y: Array) -> Array:
         if coefficient in TAUS:
-            each = taus_without(x.mT, y.mT, units.system, families)
-            return np.moveaxis(each[coefficient], -1, 0)
-        found = np.empty((families, *np.broadcast_shapes(x.shape, y.shape)[:-2], x.shape[-1]))
+            per_group = taus_without(x.mT, y.mT, units.system, families)
+            return np.moveaxis(per_group[coefficient], -1, 0)
+        remaining = np.empty((families, *np.broadcast_shapes(x.shape, y.shape)[:-2], x.shape[-1]))
         for family in range(families):
             rest = units.system != family
-            found[family] = of(x[..., rest, :].mT, y[..., rest, :].mT)
-        return found
+            remaining[family] = of(x[..., rest, :].mT, y[..., rest, :].mT)
+        return remaining
 
     values = values_by(lambda x, y: of(x.mT, y.mT))
     systems = mean_of_defined(values_by(without)).T
-    # A document's number is the same whichever other document is left out.
-    known = ~np.isnan(values)
-    sides = known, np.where(known, values, 0.0)
-    each = [sums_by(units.document, side, groups) for side in sides]
-    (count, rest), (_, left) = ((one, one.sum(axis=1, keepdims=True) - one) for one in each)
-    # A group without a number moves nothing when it goes: that is no replicate.
-    documents = quotient(left, rest, (rest > 0) & (count > 0))
+    # A document's value does not change when another document is left out.
+    defined = ~np.isnan(values)
+    sides = defined, np.where(defined, values, 0.0)
+    counts, totals = (sums_by(units.document, side, groups) for side in sides)
+    others, rest = (sums.sum(axis=1, keepdims=True) - sums for sums in (counts, totals))
+    # Leaving out a group without a value changes nothing: it is not a replicate.
+    documents = quotient(rest, others, (others > 0) & (counts > 0))
     return _checked(mean_of_defined(values), (systems, documents), present, "document", units)
 
 
@@ -234,8 +233,7 @@ def _left_out(
     if relation in ("system", "between_systems"):
         without = _of_means(a, b, units, coefficient)
     elif relation == "between_documents":
-        turned = Units(units.document, units.system)
-        without = _of_means(a.mT, b.mT, turned, coefficient)[::-1]
+        without = _of_means(a.mT, b.mT, Units(*units[::-1]), coefficient)[::-1]
     elif relation == "global" and coefficient == "pearson":
         without = _pooled_pearson(a, b, units)
     elif relation == "global" and coefficient in TAUS:
@@ -257,19 +255,19 @@ def _present(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
 def _checked(
     value: Array, without: Without, present: Mask, relation: Relation, units: Units
 ) -> LeftOut:
-    """NaN where nothing is left out, and where what is left cannot tell anything."""
+    """Set NaN where nothing is left out, or too little remains."""
     of_systems, of_documents = without
     families, n = units.n
-    there_systems = np.bincount(units.system, present.any(axis=1), minlength=families) > 0
-    there = np.bincount(units.document, present.any(axis=0), minlength=n) > 0
-    # What is undefined without a system rests on that system: how much is not known.
-    known = ~np.isnan(of_systems[:, there_systems]).any(axis=1, keepdims=True)
-    of_systems = np.where(known & there_systems, of_systems, np.nan)
+    occurs_system = np.bincount(units.system, present.any(axis=1), minlength=families) > 0
+    has = np.bincount(units.document, present.any(axis=0), minlength=n) > 0
+    # A value that is undefined without a system depends on it to an unknown degree.
+    defined = ~np.isnan(of_systems[:, occurs_system]).any(axis=1, keepdims=True)
+    of_systems = np.where(defined & occurs_system, of_systems, np.nan)
     if relation != "document":
-        there = there & ~np.isnan(of_documents[:, there]).any(axis=1, keepdims=True)
-    of_documents = np.where(there, of_documents, np.nan)
+        has = has & ~np.isnan(of_documents[:, has]).any(axis=1, keepdims=True)
+    of_documents = np.where(has, of_documents, np.nan)
     # Two means always correlate 1 or -1: leaving one out of three says nothing.
-    if relation in ("system", "between_systems") and there_systems.sum() < FEWEST:
+    if relation in ("system", "between_systems") and occurs_system.sum() < FEWEST:
         of_systems[:] = np.nan
     if relation == "between_documents" and present.any(axis=0).sum() < FEWEST:
         of_documents[:] = np.nan
@@ -291,7 +289,7 @@ def _without(
 
 
 def _of_means(a: Array, b: Array, units: Units, coefficient: Coefficient) -> Without:
-    # All leave-outs at a time: documents by weights of 0, systems as gaps.
+    # All leave-outs at once: documents by weights of 0, systems as NaN.
     of = EVERY_COEFFICIENT[coefficient]
     families, n = units.n
     others = (units.document != np.arange(n)[:, None]).astype(np.float64)
@@ -305,7 +303,7 @@ def _of_means(a: Array, b: Array, units: Units, coefficient: Coefficient) -> Wit
 
 
 def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
-    # From sums per unit; texts are taken from their mean first, so little is lost.
+    # From sums per unit of deviations from the mean, so that little precision is lost.
     present = np.isfinite(a[0])
     if not present.any():
         return np.full((len(a), units.n[0]), np.nan), np.full((len(a), units.n[1]), np.nan)
@@ -313,29 +311,29 @@ def _pooled_pearson(a: Array, b: Array, units: Units) -> Without:
     x, y = (np.where(present, side - mean, 0.0) for side, mean in zip((a, b), means, strict=True))
     parts = [np.where(present, 1.0, np.zeros(a.shape)), x, y, x * x, y * y, x * y]
     whole = [part.reshape(len(a), -1).sum(axis=1, keepdims=True) for part in parts]
-    found = []
+    leave_outs = []
     for axis, (unit, n) in enumerate(zip(units, units.n, strict=True)):
-        each = (sums_by(unit, part.sum(axis=2 - axis), n) for part in parts)
-        left = (np.asarray(all_ - one) for all_, one in zip(whole, each, strict=True))
-        values, poor = pearson_of_sums(left, whole[3], whole[4])
+        per_unit = (sums_by(unit, part.sum(axis=2 - axis), n) for part in parts)
+        rests = (np.asarray(all_ - sums) for all_, sums in zip(whole, per_unit, strict=True))
+        values, poor = pearson_of_sums(rests, whole[3], whole[4])
         for k, i in np.argwhere(poor):  # so little spread is left that sums cannot tell it from 0
-            one = slice(k, k + 1)
-            values[one, i] = _without(a[one], b[one], units, (axis, i), "global", "pearson")
-        found.append(values)
-    return found[0], found[1]
+            pair = a[k : k + 1], b[k : k + 1]
+            values[k, i] = _without(*pair, units, (axis, i), "global", "pearson")[0]
+        leave_outs.append(values)
+    return leave_outs[0], leave_outs[1]
 
 
 def _pooled_taus(a: Array, b: Array, units: Units) -> dict[Coefficient, Without]:
     # tau-b and tau-c, which rest on the same counts.
     present = np.isfinite(a[0])
     places, x, y = np.nonzero(present), a[:, present], b[:, present]
-    each = zip(units, places, units.n, strict=True)
-    systems, documents = (taus_without(x, y, unit[at], n, times=0.5) for unit, at, n in each)
+    axes = zip(units, places, units.n, strict=True)
+    systems, documents = (taus_without(x, y, unit[place], n, times=0.5) for unit, place, n in axes)
     return {tau: (systems[tau], documents[tau]) for tau in TAUS}
 
 
 class Spread(NamedTuple):
-    """A jackknife variance, and its degrees of freedom; NaN where it is not known."""
+    """A jackknife variance and its degrees of freedom; NaN where unknown."""
 
     variance: Any  # float
     freedom: Any
@@ -345,9 +343,9 @@ Moderate = Callable[[Spread], Spread]
 
 
 def spread(values: Array, of: Index | None = None) -> Spread:
-    """The variance that leave-outs (..., places) show, those of one set (`of`) beside each other.
+    """Return the jackknife variance of leave-outs (..., places), the sum over their sets (`of`).
 
-    NaN where a set has fewer than two: then it is not known.
+    NaN where a set has fewer than two leave-outs.
     """
     rows = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
     sets = np.zeros(rows.shape, dtype=np.intp) if of is None else of.reshape(rows.shape)
@@ -356,25 +354,25 @@ def spread(values: Array, of: Index | None = None) -> Spread:
     if whole.any():
         variance[whole], freedom[whole] = _sum([_of_set(rows[whole])])
     for row in np.flatnonzero(~whole):
-        known = ~np.isnan(rows[row])
-        each = [rows[row, known & (sets[row] == n)] for n in np.unique(sets[row, known])]
-        if each and min(one.size for one in each) > 1:
-            variance[row], freedom[row] = _sum([_of_set(one) for one in each])
+        defined = ~np.isnan(rows[row])
+        groups = [rows[row, defined & (sets[row] == n)] for n in np.unique(sets[row, defined])]
+        if groups and min(group.size for group in groups) > 1:
+            variance[row], freedom[row] = _sum([_of_set(group) for group in groups])
     return Spread(*(side.reshape(values.shape[:-1])[()] for side in (variance, freedom)))
 
 
-def _of_set(known: Array) -> Spread:
-    n = known.shape[-1]
-    variance = (n - 1) * np.mean((known - known.mean(axis=-1, keepdims=True)) ** 2, axis=-1)
+def _of_set(values: Array) -> Spread:
+    n = values.shape[-1]
+    variance = (n - 1) * np.mean((values - values.mean(axis=-1, keepdims=True)) ** 2, axis=-1)
     return Spread(variance, np.full(np.shape(variance), n - 1.0))
 
 
-def _sum(found: Sequence[Spread]) -> Spread:
-    # Of independent parts; degrees of freedom by Satterthwaite.
-    total = sum(part.variance for part in found)
-    parts = np.asarray(sum(part.variance**2 / part.freedom for part in found))
-    freedom = np.where(parts == 0, sum(part.freedom for part in found), np.nan)
-    np.divide(total**2, parts, out=freedom, where=parts > 0)
+def _sum(spreads: Sequence[Spread]) -> Spread:
+    # Variance of a sum of independent parts; degrees of freedom by Satterthwaite.
+    total = sum(spread.variance for spread in spreads)
+    terms = np.asarray(sum(spread.variance**2 / spread.freedom for spread in spreads))
+    freedom = np.where(terms == 0, sum(spread.freedom for spread in spreads), np.nan)
+    np.divide(total**2, terms, out=freedom, where=terms > 0)
     return Spread(total, freedom[()])
 
 
@@ -386,13 +384,12 @@ def interval(
     difference: bool = False,
     moderate: Moderate | None = None,
 ) -> Ends:
-    """Interval of the mean value that studies of this size show, with other systems, documents.
+    """Return the interval of the mean value in studies of this size with new systems and documents.
 
-    `over`: what may be others; `documents` speaks for these systems alone. It is made on Fisher's
-    z scale, and so lies within -1 to 1; that of a `difference` of two correlations on the scale of
-    half of it, within -2 to 2. `confidence`: of all, or of each metric. `moderate` may change the
-    variance between systems (`moderator`). NaN if the value is undefined, or with fewer than two of
-    what may be others.
+    `over`: what is new; `documents` keeps these systems. It is computed on Fisher's z scale, within
+    -1 to 1; for a `difference` of two correlations, on that scale of half the difference, within -2
+    to 2. `confidence`: of all, or of each metric. `moderate` may change the variance between
+    systems (`moderator`). NaN if the value is undefined, or with fewer than two leave-outs.
     """
     size, value = 2.0 if difference else 1.0, np.asarray(left.value)
     by_system = by_document = Spread(np.zeros(value.shape), np.ones(value.shape))
@@ -401,20 +398,20 @@ def interval(
         by_system = by_system if moderate is None else moderate(by_system)
     if over != "systems":
         by_document = spread(fisher_z(left.documents / size), left.document_set)
-    whole = _sum([by_system, by_document])
-    critical = scipy.special.stdtrit(whole.freedom, (1.0 + np.asarray(confidence)) / 2.0)
-    centre, reach = fisher_z(value / size), critical * np.sqrt(whole.variance)
-    # A value of 1 is taken for less (NEAR_ONE), yet lies in its own interval, as without variance.
-    still = whole.variance == 0
+    total = _sum([by_system, by_document])
+    critical = scipy.special.stdtrit(total.freedom, (1.0 + np.asarray(confidence)) / 2.0)
+    centre, reach = fisher_z(value / size), critical * np.sqrt(total.variance)
+    # A clipped value of 1 (NEAR_ONE), and a value without variance, must lie in its interval.
+    still = total.variance == 0
     low = np.where(still, value, np.minimum(size * np.tanh(centre - reach), value))
     high = np.where(still, value, np.maximum(size * np.tanh(centre + reach), value))
-    found = Ends(low, high, by_system.variance, by_document.variance, whole.freedom)
-    known = ~np.isnan(value + whole.variance)
-    return Ends(*(np.where(known, one, np.nan)[()] for one in found))
+    ends = Ends(low, high, by_system.variance, by_document.variance, total.freedom)
+    defined = ~np.isnan(value + total.variance)
+    return Ends(*(np.where(defined, end, np.nan)[()] for end in ends))
 
 
 def fisher_z(values: Array) -> Array:
-    """Fisher's transform; what is nearer to 1 or -1 than .9999 is taken for that."""
+    """Return Fisher's z of correlations, which are clipped to -.9999 to .9999."""
     return np.asarray(np.arctanh(np.clip(values, -NEAR_ONE, NEAR_ONE)))
 
 
@@ -426,15 +423,15 @@ def needed(
     confidence: float,
     level: Level,
 ) -> tuple[float, float]:
-    """How many systems and documents would tell correlations apart that differ by `target`.
+    """Return how many systems and documents distinguish correlations that differ by `target`.
 
-    variances: of the correlation from new systems and from new documents, in a study of `shape`
-    (systems, documents that count by themselves), on Fisher's z scale as `target` is; each shrinks
-    with the number of its own. Wanted is an interval so narrow that its end lies beyond what is so
-    far away, four times in five; of all such pairs the one with the fewest texts. At system level,
-    and without variances (NaN), by Fisher's transform for the systems alone. NaN where more of both
-    would not do within a hundred times the study, for a target of 0 or less, and for what no study
-    has. A rough guide: the variances are estimates.
+    `variances`: of the correlation from new systems and from new documents, in a study of `shape`
+    (systems, independent documents). They and `target` are on Fisher's z scale; each variance
+    shrinks as its systems or documents grow in number. The power is 4/5; of all pairs that reach
+    it, the one with the fewest texts. At system level, and for NaN variances, Fisher's
+    approximation is applied to the systems alone. NaN where a hundred times the study is too small,
+    for a target of 0 or less, and for invalid variances or shapes. A rough guide: the variances are
+    estimates.
     """
     systems, documents = shape
     of_systems, of_documents = variances
@@ -446,24 +443,24 @@ def needed(
         enough = float(max(systems, np.ceil(reach**2 + 3)))
         return (enough, float(documents)) if enough <= 100 * systems else (np.nan, np.nan)
     best = (np.nan, np.nan)
-    for wanted in _steps(systems, 100 * systems):
-        for many in _steps(documents, 100 * documents):
-            if best[0] * best[1] <= wanted * many:
+    for n_systems in _steps(systems, 100 * systems):
+        for n_documents in _steps(documents, 100 * documents):
+            if best[0] * best[1] <= n_systems * n_documents:
                 break
-            shrunk = of_systems * systems / wanted, of_documents * documents / many
+            shrunk = of_systems * systems / n_systems, of_documents * documents / n_documents
             total = sum(shrunk)
-            freedoms = max(wanted - 1, 1), max(many - 1, 1)
+            freedoms = max(n_systems - 1, 1), max(n_documents - 1, 1)
             parts = sum(v**2 / f for v, f in zip(shrunk, freedoms, strict=True))
             freedom = total**2 / parts if parts > 0 else 1e6
             reach = scipy.special.stdtrit(freedom, tail) + scipy.special.ndtri(POWER)
             if reach * np.sqrt(total) <= target:
-                best = (float(wanted), float(many))
+                best = (float(n_systems), float(n_documents))
                 break
     return best
 
 
 def _steps(first: int, last: int) -> list[int]:
-    # Each about a tenth more than the one before; two digits beyond 100, as it is a rough guide.
+    # Each about a tenth more than the last; two digits beyond 100, as it is a rough guide.
     steps = [first]
     while steps[-1] < last:
         more = max(steps[-1] + 1, round(steps[-1] * 1.1))
@@ -473,46 +470,46 @@ def _steps(first: int, last: int) -> list[int]:
 
 
 def between_systems(left: LeftOut, *, difference: bool = False) -> Spread:
-    """The variance between systems of each metric; NaN where it is not known."""
+    """Return the variance between systems of each metric; NaN where unknown."""
     return spread(fisher_z(left.systems / 2.0 if difference else left.systems), left.system_set)
 
 
-def moderator(found: Spread, moves: Array, *, alone: bool = False) -> Moderate:
-    """What `interval` does to a variance, from those of all metrics.
+def moderator(spreads: Spread, moves: Array, *, alone: bool = False) -> Moderate:
+    """Return a function that moderates a variance by the variances of all metrics.
 
-    `moves` (metrics, leave-outs): of `deviations`. The larger of the variance and the moderated one
-    is taken. Metrics that move alike count as fewer: degrees of freedom never exceed those of so
-    many independent ones. `alone`: the interval rests on systems alone, and the metric keeps its
-    own degrees of freedom, because with more of them too many lower ends are too high
+    `moves` (metrics, leave-outs): see `deviations`. The larger of the raw and the moderated
+    variance is used. Correlated metrics count as fewer: degrees of freedom never exceed those of
+    the effective number of independent metrics. `alone`: the interval covers new systems only, and
+    the metric keeps its degrees of freedom, because with more, too many lower ends are too high
     (`docs/calibration.md`). With fewer than three metrics nothing changes.
     """
-    known = found.variance > 0
-    if known.sum() < 3:
-        return lambda one: one
-    variance, freedom = found.variance[known], found.freedom[known]
+    defined = spreads.variance > 0
+    if defined.sum() < 3:
+        return lambda raw: raw
+    variance, freedom = spreads.variance[defined], spreads.freedom[defined]
     half = freedom / 2.0
     e = np.log(variance) - scipy.special.digamma(half) + np.log(half)
     excess = float(np.var(e, ddof=1) - np.mean(scipy.special.polygamma(1, half)))
     prior = 2.0 * _inverse_trigamma(excess) if excess > 0 else np.inf
-    # To how many independent metrics these come, by how alike they move. No BLAS: its order of
-    # summation, and so the last bit, differs between processors.
-    used = _directions(moves)
-    independent = float(len(used) ** 2 / np.sum(np.einsum("ml,nl->mn", used, used) ** 2))
+    # The effective number of independent metrics. No BLAS: its order of summation, and so the
+    # last bit, differs between processors.
+    unit = _directions(moves)
+    independent = float(len(unit) ** 2 / np.sum(np.einsum("ml,nl->mn", unit, unit) ** 2))
     prior = min(prior, (independent - 1.0) * float(np.mean(freedom)))
     if prior < LEAST_FREEDOM:
-        return lambda one: one
+        return lambda raw: raw
     common = np.exp(np.mean(e) + scipy.special.digamma(prior / 2.0) - np.log(prior / 2.0))
 
-    def moderate(one: Spread) -> Spread:
-        total = prior + one.freedom
-        shrunk = (prior * common + one.freedom * one.variance) / total
-        return Spread(np.maximum(one.variance, shrunk), one.freedom if alone else total)
+    def moderate(raw: Spread) -> Spread:
+        total = prior + raw.freedom
+        shrunk = (prior * common + raw.freedom * raw.variance) / total
+        return Spread(np.maximum(raw.variance, shrunk), raw.freedom if alone else total)
 
     return moderate
 
 
 def _directions(moves: Array) -> Array:
-    # The metrics that move at all, each of length 1.
+    # The nonzero rows, each scaled to length 1.
     length = np.sqrt(np.sum(moves**2, axis=1))
     return np.asarray(moves[length > 0] / length[length > 0, None])
 
@@ -534,60 +531,60 @@ def _inverse_trigamma(value: float) -> float:
 
 
 def deviations(left: LeftOut, *, difference: bool = False) -> Array:
-    """(metrics, leave-outs): how each leave-out moves each metric; squares sum to its variance.
+    """Return each leave-out's effect (metrics, leave-outs); squares sum to a metric's variance.
 
-    NaN counts as no move. The scale is that of `jackknife.interval`.
+    NaN counts as no effect. The scale is that of `interval`.
     """
     sides = (left.systems, left.system_set), (left.documents, left.document_set)
     return np.hstack([_deviations(side / (2.0 if difference else 1.0), of) for side, of in sides])
 
 
 def _deviations(values: Array, of: Index | None) -> Array:
-    moved = fisher_z(values)
-    for row, sets in zip(moved, np.zeros(values.shape, np.intp) if of is None else of, strict=True):
-        known = ~np.isnan(row)
-        n = np.bincount(sets[known], minlength=int(sets.max(initial=0)) + 1)
-        centre = np.bincount(sets[known], row[known], minlength=n.size) / np.maximum(n, 1)
+    moves = fisher_z(values)
+    for row, sets in zip(moves, np.zeros(values.shape, np.intp) if of is None else of, strict=True):
+        defined = ~np.isnan(row)
+        n = np.bincount(sets[defined], minlength=int(sets.max(initial=0)) + 1)
+        centre = np.bincount(sets[defined], row[defined], minlength=n.size) / np.maximum(n, 1)
         scale = np.sqrt(np.maximum(n - 1, 0) / np.maximum(n, 1))
-        row[:] = np.where(known, row - centre[sets], 0.0) * scale[sets]
-    return moved
+        row[:] = np.where(defined, row - centre[sets], 0.0) * scale[sets]
+    return moves
 
 
 def joint_confidence(moves: Array, *, confidence: float, rng: np.random.Generator) -> float:
-    """The confidence that each interval needs so that all hold together with `confidence`.
+    """Return the confidence of each interval at which all hold together with `confidence`.
 
-    `moves`: of `deviations`. The metrics' errors are taken for normal with the correlations that
-    their leave-outs have; one metric alone needs no more than `confidence`.
+    `moves`: see `deviations`. Errors are assumed normal, correlated as the metrics' leave-outs are.
+    A single metric needs no more than `confidence`.
     """
-    used = _directions(moves)
-    if len(used) < 2:
+    directions = _directions(moves)
+    if len(directions) < 2:
         return confidence
     # No BLAS: its order of summation, and so the last bit, differs between processors.
-    drawn = np.einsum("ml,ld->md", used, rng.standard_normal((used.shape[1], DRAWS)))
-    largest = np.max(np.abs(drawn), axis=0)
+    errors = np.einsum("ml,ld->md", directions, rng.standard_normal((directions.shape[1], DRAWS)))
+    largest = np.max(np.abs(errors), axis=0)
     reach = np.quantile(largest, confidence)
     return max(confidence, float(2.0 * scipy.special.ndtr(reach) - 1.0))
 
 
 def corrected_for_choice(values: Array, moves: Array) -> Array:
-    """Each metric's value as it is expected to be when it is met again: less luck for the best.
+    """Correct each metric's value for the luck of the best: the value to expect in a new study.
 
-    Values (metrics,) are correlations, `moves` of `deviations` on Fisher's scale. The distribution
-    of all metrics' true values is fitted without assuming a shape (Kiefer and Wolfowitz 1956, by
-    expectation maximisation), and each metric gets its posterior mean. The error that all metrics
-    share is not chosen by, and stays in. One metric alone is returned as it is; NaN stays NaN.
+    `values` (metrics,) are correlations, `moves` those of `deviations`. The distribution of true
+    values is fitted without assuming a shape (Kiefer and Wolfowitz 1956, by expectation
+    maximisation), and each metric gets its posterior mean. The error that all metrics share does
+    not affect the choice, and stays in. A single metric is returned as it is; NaN stays NaN.
     """
     known = np.flatnonzero(~np.isnan(values))
-    found = np.array(values, dtype=np.float64)
+    corrected = np.array(values, dtype=np.float64)
     if known.size < 2:
-        return found
-    z, own = fisher_z(found[known]), moves[known] - np.mean(moves[known], axis=0)
-    spread = np.sqrt(np.sum(own**2, axis=1) * known.size / (known.size - 1))
-    # The mean of all can be noisier than a metric that is known well.
+        return corrected
+    z, relative = fisher_z(corrected[known]), moves[known] - np.mean(moves[known], axis=0)
+    spread = np.sqrt(np.sum(relative**2, axis=1) * known.size / (known.size - 1))
+    # The mean of all can be noisier than a precise metric.
     error = np.maximum(np.minimum(spread, np.sqrt(np.sum(moves[known] ** 2, axis=1))), LEAST_ERROR)
     if np.ptp(z) == 0:
-        return found
-    # With the values themselves, so that one with next to no error has a place where it may be.
+        return corrected
+    # The grid contains the values, so that one with almost no error has a place on it.
     places = np.union1d(np.linspace(z.min(), z.max(), GRID), z)
     likelihood = np.exp(-0.5 * ((z[:, None] - places) / error[:, None]) ** 2) / error[:, None]
     likelihood /= np.maximum(likelihood.max(axis=1, keepdims=True), np.finfo(float).tiny)
@@ -596,5 +593,5 @@ def corrected_for_choice(values: Array, moves: Array) -> Array:
         joint = likelihood * weight
         weight = np.mean(joint / joint.sum(axis=1, keepdims=True), axis=0)
     joint = likelihood * weight
-    found[known] = np.tanh(np.sum(joint * places, axis=1) / joint.sum(axis=1))
-    return found
+    corrected[known] = np.tanh(np.sum(joint * places, axis=1) / joint.sum(axis=1))
+    return corrected

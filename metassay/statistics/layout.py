@@ -1,10 +1,9 @@
-"""Which systems and documents of a matrix belong together, so that they do not count one by one.
+"""Which systems and documents of a matrix belong together and are not independent.
 
-Documents of one cluster (a patient, a topic) and systems of one family (two versions of one system)
-move together. Strata (two data sets with systems of their own) are never compared with each other:
-correlations are of what varies within each. What numbers cannot show (topics, patients, versions of
-a system) has to be given; what they show is found by `doubles`, `near_copies`, `order_shows` and
-`clumps`.
+Documents of a cluster (a patient, a topic) and systems of a family (two versions of a system) are
+dependent. Strata (data sets with different systems) are never compared with each other:
+correlations are of what varies within each. Topics, patients and versions of a system must be
+passed in; `doubles`, `near_copies`, `order_shows` and `clumps` find what scores reveal.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +25,7 @@ class Layout(NamedTuple):
     """Whole numbers from 0, in the order of first appearance; equal numbers belong together."""
 
     stratum: Index  # (documents,)
-    cluster: Index  # (documents,) a number of its own where a document belongs to no other
+    cluster: Index  # (documents,) a separate number for each document that belongs to no other
     family: Index  # (systems,)
 
     @property
@@ -36,89 +35,89 @@ class Layout(NamedTuple):
 
     @property
     def n_strata(self) -> int:
-        """How many strata there are."""
+        """Number of strata."""
         return int(self.stratum.max(initial=0)) + 1
 
     @property
     def n_families(self) -> int:
-        """How many families there are: systems that count by themselves."""
+        """Number of families, which are independent of each other."""
         return int(self.family.max(initial=-1)) + 1
 
     @property
     def n_clusters(self) -> int:
-        """How many clusters there are: documents that count by themselves."""
+        """Number of clusters, which are independent of each other."""
         return int(self.cluster.max(initial=-1)) + 1
 
     def less_strata(self, values: Array) -> Array:
-        """(systems, documents) scores less their stratum's mean; as they are with one stratum."""
+        """Subtract each stratum's mean from (systems, documents) scores, if there are several."""
         if self.n_strata == 1:
             return values
-        left = np.array(values, dtype=np.float64)
+        centred = np.array(values, dtype=np.float64)
         for number in range(self.n_strata):
-            inside = self.stratum == number
-            known = left[:, inside][np.isfinite(left[:, inside])]
-            left[:, inside] -= known.mean() if known.size else 0.0
-        return left
+            columns = self.stratum == number
+            scores = centred[:, columns][np.isfinite(centred[:, columns])]
+            centred[:, columns] -= scores.mean() if scores.size else 0.0
+        return centred
 
     def parts(self, present: Mask) -> list["Part"]:
-        """Each stratum's rows and columns; one part with all of them where there is one stratum.
+        """Return each stratum's rows and columns; with one stratum, a part with all of them.
 
-        `present` (systems, documents): the cells that have what is needed. A stratum without any
-        is left out, and so is a system without any in a stratum.
+        `present` (systems, documents): the cells with all scores. A stratum without such cells is
+        left out, and so is a system without any in a stratum.
         """
         if self.n_strata == 1:
             systems, documents = np.arange(self.family.size), np.arange(self.cluster.size)
             return [Part(0, systems, documents, np.arange(self.n_families), self)]
-        found = []
+        parts = []
         for number in range(self.n_strata):
             columns = np.flatnonzero(self.stratum == number)
             rows = np.flatnonzero(present[:, columns].any(axis=1))
             if rows.size:
-                together = numbered(self.cluster[columns]), numbered(self.family[rows])
-                inner = Layout(np.zeros(columns.size, dtype=np.intp), *together)
-                _, first = np.unique(inner.family, return_index=True)
-                found.append(Part(number, rows, columns, self.family[rows][first], inner))
-        return found
+                groups = numbered(self.cluster[columns]), numbered(self.family[rows])
+                layout = Layout(np.zeros(columns.size, dtype=np.intp), *groups)
+                _, first = np.unique(layout.family, return_index=True)
+                parts.append(Part(number, rows, columns, self.family[rows][first], layout))
+        return parts
 
 
 class Part(NamedTuple):
-    """One stratum: the rows and columns of the whole matrix that it has, and their layout."""
+    """A stratum: its rows and columns in the whole matrix, and their layout."""
 
     number: int  # in Layout.stratum
     rows: Index
     columns: Index
-    families: Index  # the number in the whole of each of its own families
+    families: Index  # the number of each of its families in the whole layout
     layout: Layout  # within the stratum, numbered anew
 
     def of(self, values: NDArray[Number]) -> NDArray[Number]:
-        """Its own part of a (..., systems, documents) array."""
+        """Select this part of a (..., systems, documents) array."""
         return np.ascontiguousarray(values[..., self.rows[:, None], self.columns])
 
 
 def plain(shape: tuple[int, ...]) -> Layout:
-    """The layout of a (systems, documents) matrix in which each counts by itself."""
+    """Return the layout of a (systems, documents) matrix whose rows and columns are independent."""
     systems, documents = shape[-2:]
     return Layout(np.zeros(documents, dtype=np.intp), np.arange(documents), np.arange(systems))
 
 
 def numbered(labels: ArrayLike) -> Index:
-    """Whole numbers for labels, in the order of their first appearance."""
+    """Return integer codes of labels, in the order of first appearance."""
     _, first, number = np.unique(np.asarray(labels), return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number.ravel()])
 
 
 def numbered_by(names: Iterable[str], labels: Mapping[str, str]) -> Index:
-    """A whole number for each name, equal for those with the same label; others stand alone."""
+    """Return integer codes of names: equal for names with equal labels, else unique."""
     return numbered([labels.get(name) or f"\0{name}" for name in names])
 
 
-def joined(one: Index, other: Index) -> Index:
-    """The finest partition in which belongs together what does so in either."""
-    return _connected(one, other)[one]
+def joined(a: Index, b: Index) -> Index:
+    """Return the finest partition that joins what either partition joins."""
+    return _connected(a, b)[a]
 
 
 def family_means(scores: Array, family: Index) -> Array:
-    """(families, documents): each family's mean over its systems that have a score; NaN without."""
+    """Return (families, documents) means over a family's systems with a score; NaN without any."""
     n = int(family.max(initial=-1)) + 1
     if n == len(scores):
         return scores
@@ -130,7 +129,7 @@ def family_means(scores: Array, family: Index) -> Array:
 
 
 def exchangeable(parts: Sequence[Part], families: int) -> Index:
-    """(families,) sets of families that may take each other's place: those of the same strata."""
+    """Return (families,) sets of exchangeable families: those in the same strata."""
     member = np.zeros((families, len(parts)), dtype=bool)
     for place, part in enumerate(parts):
         member[part.families, place] = True
@@ -138,119 +137,117 @@ def exchangeable(parts: Sequence[Part], families: int) -> Index:
 
 
 def blocks_of(present: Mask) -> tuple[Index, Index]:
-    """Numbers for systems and for documents: equal where texts connect them, directly or not.
+    """Number systems and documents by connected component: texts connect them.
 
-    `present` (systems, documents): the cells that have a text.
+    `present` (systems, documents): the cells with a text.
     """
     systems, documents = np.nonzero(present)
-    found = _connected(systems, documents, (len(present), present.shape[1]))
-    return found[: len(present)], found[len(present) :]
+    component = _connected(systems, documents, (len(present), present.shape[1]))
+    return component[: len(present)], component[len(present) :]
 
 
-def _connected(one: Index, other: Index, shape: tuple[int, int] | None = None) -> Index:
-    # The component of each number of `one`, then of each of `other`, that edges connect.
-    from scipy.sparse import coo_array  # slow to import, and few studies have anything to join
+def _connected(x: Index, y: Index, shape: tuple[int, int] | None = None) -> Index:
+    # The component of each number of `x`, then of each of `y`; (x, y) are the edges.
+    from scipy.sparse import coo_array  # slow to import, and few studies need it
     from scipy.sparse.csgraph import connected_components
 
-    a, b = shape or (int(one.max(initial=-1)) + 1, int(other.max(initial=-1)) + 1)
-    edges = coo_array((np.ones(one.size), (one, other + a)), shape=(a + b, a + b))
+    a, b = shape or (int(x.max(initial=-1)) + 1, int(y.max(initial=-1)) + 1)
+    edges = coo_array((np.ones(x.size), (x, y + a)), shape=(a + b, a + b))
     return numbered(connected_components(edges, directed=False)[1])
 
 
-BY_CHANCE = 0.1  # so many equal ones may be expected by chance of what is called a double
-# Two systems' scores, documents' levels apart, that correlate so much are copies.
-ALIKE = 0.5
+BY_CHANCE = 0.1  # expected number of equal items by chance, below which equals are doubles
+ALIKE = 0.5  # correlation of two systems' scores, less the documents' levels, of near-copies
 FALSE = 0.01  # false near-copies, or orders, per study
-AXES = 6  # principal components in which documents may clump
-CLUMPS = (2, 3, 4, 5, 6, 8, 10)  # numbers of clumps that are looked for
-DRAWS = 50  # of documents without clumps
-BLOCKS = 10  # of documents whose order says something; at least 4 documents each
+AXES = 6  # principal components used to find clumps of documents
+CLUMPS = (2, 3, 4, 5, 6, 8, 10)  # numbers of clumps that are tried
+DRAWS = 50  # simulations of documents without clumps
+BLOCKS = 10  # blocks of documents whose order matters; at least 4 documents each
 
 
 def doubles(scores: Array) -> Index:
-    """(items,) numbers, equal for items whose scores are all the same, beyond chance.
+    """Return (items,) numbers, equal for items whose scores are all equal, beyond chance.
 
-    `scores` (metrics, others, items): items are documents and others the systems, or the other way
-    round. Missing scores have to be missing in both. Two items with the same scores are no doubles
-    where scores are so coarse, or so often the best or the worst, that `BY_CHANCE` such items or
-    more are to be expected.
+    `scores` (metrics, others, items): items are documents and others systems, or the reverse.
+    Scores must be missing in both items or in neither. Items with equal scores are not doubles
+    where scores are so coarse, or so often the best or worst, that at least `BY_CHANCE` equal items
+    are expected by chance.
     """
     n = scores.shape[2]
     profiles = np.ascontiguousarray(scores.reshape(-1, n).T)
-    number = numbered(
-        [row.tobytes() for row in np.where(np.isnan(profiles), np.nan, profiles + 0.0)]
-    )
+    profiles = np.where(np.isnan(profiles), np.nan, profiles + 0.0)  # one NaN, no -0
+    number = numbered([row.tobytes() for row in profiles])
     _, first, count = np.unique(number, return_index=True, return_counts=True)
-    again = first[count > 1]
-    if not again.size:
+    repeated = first[count > 1]
+    if not repeated.size:
         return np.arange(n)
-    chance = _chance_of_equal(scores, first, again)
-    found = np.arange(n) + n
-    for item in again[chance * first.size < BY_CHANCE]:
-        found[number == number[item]] = item
-    return numbered(found)
+    expected = _chance_of_equal(scores, first, repeated)
+    item_number = np.arange(n) + n
+    for item in repeated[expected * first.size < BY_CHANCE]:
+        item_number[number == number[item]] = item
+    return numbered(item_number)
 
 
-def _chance_of_equal(scores: Array, distinct: Index, again: Index) -> Array:
-    # How likely another item has the scores of these: by the most telling metric of each row.
-    likely = np.ones((len(scores), scores.shape[1], again.size))
+def _chance_of_equal(scores: Array, distinct: Index, repeated: Index) -> Array:
+    # The probability that another item has the same scores; per row, the rarest metric's.
+    probability = np.ones((len(scores), scores.shape[1], repeated.size))
     for metric, values in enumerate(scores):
-        known = values[:, distinct][np.isfinite(values[:, distinct])]
-        pairs = known.size * (known.size - 1.0)
+        finite = values[:, distinct][np.isfinite(values[:, distinct])]
+        pairs = finite.size * (finite.size - 1.0)
         if pairs <= 0:
             continue
-        _, count = np.unique(known, return_counts=True)
+        _, count = np.unique(finite, return_counts=True)
         equal = max(float(np.sum(count * (count - 1.0))), 2.0) / pairs
-        # A missing score is no sign of anything, nor is the best one or the worst.
-        inside = (values[:, again] > known.min()) & (values[:, again] < known.max())
-        likely[metric] = np.where(inside & np.isfinite(values[:, again]), equal, 1.0)
-    return np.asarray(likely.min(axis=0).prod(axis=0))
+        # A missing score, the best and the worst one are not evidence.
+        between = (values[:, repeated] > finite.min()) & (values[:, repeated] < finite.max())
+        probability[metric] = np.where(between & np.isfinite(values[:, repeated]), equal, 1.0)
+    return np.asarray(probability.min(axis=0).prod(axis=0))
 
 
 def near_copies(sides: Sequence[Array]) -> Index:
-    """(systems,) numbers, equal for systems that go up and down with the same documents.
+    """Return (systems,) numbers, equal for systems whose scores vary alike over documents.
 
-    `sides`: (systems, documents) of people and of each metric. Two systems are near-copies if the
-    median over the sides of the correlation of their scores, less what all systems have in common
-    for a document, is `ALIKE` or more, and more than chance gives any two. Needs three systems.
+    `sides`: (systems, documents) of people and of each metric. Two systems are near-copies if their
+    scores, less each document's mean, correlate at least `ALIKE` (median over the sides), and more
+    than chance explains. Needs three systems.
     """
     systems, documents = sides[0].shape
-    found = np.arange(systems)
+    family = np.arange(systems)
     pairs = systems * (systems - 1) / 2
     if systems < 3 or documents < 5:
-        return found
+        return family
     reach = scipy.special.ndtri(1 - FALSE / pairs) / np.sqrt(documents - 3)
-    enough = max(ALIKE, float(np.tanh(reach)))
-    each = np.stack([_between_rows(side) for side in sides])
-    known = np.isfinite(each).sum(axis=0)
-    alike = np.where(known > 0, np.nanmedian(np.where(known > 0, each, 0.0), axis=0), 0.0)
-    for one, other in zip(*np.nonzero(np.triu(alike >= enough, 1)), strict=True):
-        found[found == found[other]] = found[one]
-    return numbered(found)
+    threshold = max(ALIKE, float(np.tanh(reach)))
+    correlations = np.stack([_between_rows(side) for side in sides])
+    n_sides = np.isfinite(correlations).sum(axis=0)
+    medians = np.nanmedian(np.where(n_sides > 0, correlations, 0.0), axis=0)
+    for i, j in zip(*np.nonzero(np.triu(medians >= threshold, 1)), strict=True):
+        family[family == family[j]] = family[i]
+    return numbered(family)
 
 
 def _between_rows(side: Array) -> Array:
-    # Correlations of the rows, each less the column's mean; NaN where two share too little.
+    # Correlations of the rows less the columns' means; NaN where two rows share too little.
     present = np.isfinite(side)
     count = np.maximum(present.sum(axis=0), 1)
-    known = np.where(present, side, 0.0)
-    centred = np.where(present, known - known.sum(axis=0) / count, 0.0)
-    there = present.astype(np.float64)
-    n = there @ there.T
-    sums = centred @ there.T
-    squares = (centred**2) @ there.T - sums**2 / np.maximum(n, 1)
+    scores = np.where(present, side, 0.0)
+    centred = np.where(present, scores - scores.sum(axis=0) / count, 0.0)
+    weights = present.astype(np.float64)
+    n = weights @ weights.T
+    sums = centred @ weights.T
+    squares = (centred**2) @ weights.T - sums**2 / np.maximum(n, 1)
     products = centred @ centred.T - sums * sums.T / np.maximum(n, 1)
     size = np.sqrt(np.maximum(squares, 0.0) * np.maximum(squares.T, 0.0))
-    # Half of the documents, as two systems that share few say little of each other.
-    enough = (size > 1e-12) & (n >= max(5, side.shape[1] / 2))
-    return quotient(products, size, enough)
+    # Two systems must share half of the documents to be compared.
+    defined = (size > 1e-12) & (n >= max(5, side.shape[1] / 2))
+    return quotient(products, size, defined)
 
 
 def order_shows(people: Array, metrics: Sequence[Array]) -> Mask:
-    """(metrics,) whether a metric and people both drift with the order of the documents.
+    """Return (metrics,) whether a metric and people both drift with the order of the documents.
 
-    Each matrix (systems, documents), documents in the order in which they came. Lag-1 rank
-    autocorrelation of the documents' means, z above that of `FALSE`, one-sided.
+    Matrices are (systems, documents), documents in their original order. Tests the lag-1 rank
+    autocorrelation of the documents' means, one-sided at `FALSE`.
     """
     reach = scipy.special.ndtri(1 - FALSE)
     drifts = _drift(people) > reach
@@ -258,9 +255,9 @@ def order_shows(people: Array, metrics: Sequence[Array]) -> Mask:
 
 
 def document_means(side: Array) -> Array:
-    """(documents,) means of (systems, documents) less each system's level; NaN without a score.
+    """Return (documents,) means of scores less each system's mean; NaN without scores.
 
-    Where not all systems wrote on all documents, a system's level is no document's.
+    Otherwise documents that only some systems wrote on would get these systems' level.
     """
     return mean_without_gaps(side - mean_without_gaps(side, axis=1, keepdims=True))
 
@@ -272,85 +269,85 @@ def _drift(side: Array) -> float:
     if n < 8 or np.ptp(means) == 0:
         return 0.0
     ranks = ranked(means)
-    left = ranks - ranks.mean()
-    lag = float(np.sum(left[1:] * left[:-1]) / np.sum(left**2))
+    deviations = ranks - ranks.mean()
+    lag = float(np.sum(deviations[1:] * deviations[:-1]) / np.sum(deviations**2))
     return float((lag + 1.0 / n) * np.sqrt(n))
 
 
 class Clumps(NamedTuple):
-    """Groups of documents with like scores."""
+    """Groups of documents with similar scores."""
 
-    beyond: float  # standard deviations by which they are closer than chance makes them
-    number: Index  # (documents,) each one's group
+    beyond: float  # standard deviations by which groups are tighter than by chance
+    number: Index  # (documents,) each document's group
 
 
 def clumps(sides: Sequence[Array], rng: np.random.Generator) -> Clumps:
-    """The groups into which documents fall most, and how far beyond chance.
+    """Find the clearest groups of documents, and how far they exceed chance.
 
-    `sides`: (systems, documents) of people and of each metric; those that give documents few
-    different means take no part, and with fewer than three of them nothing is found. The
-    documents' means, in normal scores, are brought to `AXES` principal components; Ward's clusters
-    of them leave less variance within than those of normal numbers with the same components.
-    Source: Liu et al. 2008, Statistical significance of clustering for high-dimension, low-sample
-    size data.
+    `sides`: (systems, documents) of people and of each metric. Sides with few distinct document
+    means are left out; below three sides no groups are found. The documents' means, as normal
+    scores, are reduced to `AXES` principal components. The variance within Ward's clusters is
+    compared with that of normal random numbers with the same components. Source: Liu et al. 2008,
+    Statistical significance of clustering for high-dimension, low-sample size data.
     """
     from scipy.cluster.hierarchy import fcluster, linkage  # slow to import, as above
 
     means = [_normal_scores(side) for side in sides]
-    used = [one for one in means if one is not None]
-    if len(used) < 3 or used[0].size < 12:
+    informative = [scores for scores in means if scores is not None]
+    if len(informative) < 3 or informative[0].size < 12:
         return Clumps(0.0, np.arange(sides[0].shape[1]))
-    n = used[0].size
-    some = np.linspace(0, n - 1, min(n, 400)).astype(np.intp)
-    points = np.stack(used, axis=1)
-    points = points - points[some].mean(axis=0)
-    axes, size, turn = np.linalg.svd(points[some], full_matrices=False)
+    n = informative[0].size
+    rows = np.linspace(0, n - 1, min(n, 400)).astype(np.intp)
+    points = np.stack(informative, axis=1)
+    points = points - points[rows].mean(axis=0)
+    axes, size, rotation = np.linalg.svd(points[rows], full_matrices=False)
     axes, size = axes[:, :AXES], size[:AXES]
-    numbers = [k for k in CLUMPS if k <= some.size / 4]
+    numbers = [k for k in CLUMPS if k <= rows.size / 4]
 
-    def within(these: Array) -> Array:
-        left = np.cumsum(linkage(these, "ward")[:, 2] ** 2)[[some.size - k - 1 for k in numbers]]
-        return np.asarray(np.log(np.maximum(left, 1e-300)))
+    def within(coordinates: Array) -> Array:
+        merges = np.cumsum(linkage(coordinates, "ward")[:, 2] ** 2)
+        variances = merges[[rows.size - k - 1 for k in numbers]]
+        return np.asarray(np.log(np.maximum(variances, 1e-300)))
 
     by_chance = []
     for _ in range(DRAWS):
-        drawn = rng.normal(size=axes.shape)
-        by_chance.append(within(np.linalg.qr(drawn - drawn.mean(axis=0))[0] * size))
+        noise = rng.normal(size=axes.shape)
+        by_chance.append(within(np.linalg.qr(noise - noise.mean(axis=0))[0] * size))
     mean, spread = np.mean(by_chance, axis=0), np.std(by_chance, axis=0)
     beyond = (mean - within(axes * size)) / spread
     best = int(np.argmax(beyond))
     group = fcluster(linkage(axes * size, "ward"), numbers[best], "maxclust")
-    middle = np.stack([(axes * size)[group == one].mean(axis=0) for one in np.unique(group)])
-    everywhere = points @ turn[:AXES].T
-    nearest = np.argmin(((everywhere[:, None] - middle) ** 2).sum(axis=2), axis=1)
+    middle = np.stack([(axes * size)[group == number].mean(axis=0) for number in np.unique(group)])
+    projected = points @ rotation[:AXES].T
+    nearest = np.argmin(((projected[:, None] - middle) ** 2).sum(axis=2), axis=1)
     return Clumps(float(beyond[best]), numbered(nearest))
 
 
 def _normal_scores(side: Array) -> Array | None:
-    # Of the documents' means; a document without any has the middle. None where few differ.
+    # Normal scores of the documents' means, 0 without a mean; None with few distinct means.
     means = document_means(side)
-    known = ~np.isnan(means)
-    if known.sum() < 4 or np.unique(means[known]).size < known.sum() / 2:
+    defined = ~np.isnan(means)
+    if defined.sum() < 4 or np.unique(means[defined]).size < defined.sum() / 2:
         return None
-    found = np.zeros(means.size)
-    found[known] = scipy.special.ndtri((ranked(means[known]) - 0.5) / known.sum())
-    return found
+    scores = np.zeros(means.size)
+    scores[defined] = scipy.special.ndtri((ranked(means[defined]) - 0.5) / defined.sum())
+    return scores
 
 
 def differ_by_group(side: Array, group: Index) -> float:
-    """p of documents' means being alike whatever their group (Kruskal and Wallis); 1 if untold."""
+    """Return p that documents' means differ by group (Kruskal and Wallis); 1 if undefined."""
     from scipy.stats import kruskal  # slow to import, as in exact_sums.ranked
 
     means = document_means(side)
-    known = ~np.isnan(means)
-    each = [means[known & (group == one)] for one in np.unique(group[known])]
-    each = [one for one in each if one.size > 1]
-    if len(each) < 2 or np.ptp(np.concatenate(each)) == 0:
+    defined = ~np.isnan(means)
+    samples = [means[defined & (group == number)] for number in np.unique(group[defined])]
+    samples = [sample for sample in samples if sample.size > 1]
+    if len(samples) < 2 or np.ptp(np.concatenate(samples)) == 0:
         return 1.0
-    return float(kruskal(*each).pvalue)
+    return float(kruskal(*samples).pvalue)
 
 
 def in_blocks(documents: int) -> Index:
-    """(documents,) numbers of contiguous blocks: `BLOCKS`, or fewer of at least 4 documents."""
+    """Return (documents,) contiguous blocks: `BLOCKS`, or fewer of at least 4 documents."""
     blocks = max(1, min(BLOCKS, documents // 4))
     return np.arange(documents) * blocks // max(1, documents)

@@ -1,12 +1,12 @@
-"""Bootstrap: documents, systems or both drawn again, ties and undefined draws included.
+"""Bootstrap of correlations over documents, systems or both, with ties and undefined resamples.
 
-Drawing documents says how a value would vary with other documents for the same systems; systems,
+Resampling documents shows how a value varies with other documents for the same systems; systems,
 with other systems; both, with both. Source: Deutsch et al. 2021, A Statistical Analysis of
 Summarization Evaluation Metrics Using Resampling Methods.
 
-A resample is a count of how often each document and each system was drawn, and the coefficients
-take those counts as weights, all resamples at a time. The result is what `correlate` gives for the
-matrix with its rows and columns repeated that often.
+A resample is a count of how often each document and system was drawn. The coefficients take these
+counts as weights, all resamples at once. The result is that of `correlate` for the matrix with its
+rows and columns repeated.
 """
 
 from collections.abc import Iterator
@@ -28,21 +28,21 @@ from metassay.statistics.correlation import (
 from metassay.statistics.exact_sums import Array, Mask, blocks, quotient
 from metassay.statistics.layout import Layout, Part, numbered, plain
 
-Counts = NDArray[np.uint8]  # of up to 255 units exact, and of more none is ever drawn 256 times
+Counts = NDArray[np.uint8]  # enough: no unit is ever drawn 256 times
 Resample = Literal["documents", "systems", "both"]
 
-HELD = 1 << 22  # weights held at a time: 32 MB, however many resamples are asked for
+CHUNK = 1 << 22  # weights in memory at a time: 32 MB
 
 
 class Draws(NamedTuple):
-    """How often each resample drew each system and each document (1: it stays as it is)."""
+    """How often each resample drew each system and each document; 1 if not resampled."""
 
     resample: Resample
     systems: Counts  # (resamples, systems)
     documents: Counts  # (resamples, documents)
 
     def of(self, part: Part) -> "Draws":
-        """Those of one stratum."""
+        """Select the draws of a stratum."""
         return Draws(self.resample, self.systems[:, part.rows], self.documents[:, part.columns])
 
 
@@ -56,14 +56,14 @@ def draw(
 ) -> Draws:
     """Draw n resamples, with replacement, of a (systems, documents) matrix.
 
-    With a `layout`, whole families of systems and whole clusters of documents are drawn, each
-    stratum's documents among themselves. Metrics scored on the same matrix may share the draws:
-    then their intervals differ by the metrics alone, and not by luck.
+    With a `layout`, whole families of systems and whole clusters of documents are drawn, documents
+    within their stratum. Metrics of the same matrix can share the draws, so that chance does not
+    add to the differences of their intervals.
     """
     layout = layout or plain(shape)
-    once = np.ones((n, 1), dtype=np.uint8)
-    systems = np.broadcast_to(once, (n, layout.family.size))
-    documents = np.broadcast_to(once, (n, layout.cluster.size))
+    ones = np.ones((n, 1), dtype=np.uint8)
+    systems = np.broadcast_to(ones, (n, layout.family.size))
+    documents = np.broadcast_to(ones, (n, layout.cluster.size))
     if resample != "documents":
         systems = _draw_units(n, layout.n_families, rng)
         if layout.n_families < layout.family.size:
@@ -79,9 +79,9 @@ def _drawn_documents(layout: Layout, n: int, rng: np.random.Generator) -> Counts
         return counts[:, layout.cluster] if layout.clustered else counts
     counts = np.empty((n, layout.cluster.size), dtype=np.uint8)
     for number in range(layout.n_strata):
-        inside = np.flatnonzero(layout.stratum == number)
-        cluster = numbered(layout.cluster[inside])
-        counts[:, inside] = _draw_units(n, int(cluster.max(initial=-1)) + 1, rng)[:, cluster]
+        columns = np.flatnonzero(layout.stratum == number)
+        cluster = numbered(layout.cluster[columns])
+        counts[:, columns] = _draw_units(n, int(cluster.max(initial=-1)) + 1, rng)[:, cluster]
     return counts
 
 
@@ -93,17 +93,17 @@ def resampled(
     draws: Draws,
     layout: Layout | None = None,
 ) -> Array:
-    """The coefficient in each resample: (resamples,), NaN where it is undefined.
+    """Compute the coefficient in each resample: (resamples,), NaN where undefined.
 
-    Where there are strata, the mean of theirs, as `correlate_at` has it.
+    With strata, their mean as in `correlate_at`.
     """
     a, b, present = matrices(metric, human)
     if layout is not None and layout.n_strata > 1 and level != "document":
 
-        def of(part: Part) -> Array:
+        def of_part(part: Part) -> Array:
             return resampled(part.of(a), part.of(b), level, coefficient, draws.of(part))
 
-        return mean_over_strata(of, len(draws.systems), present, layout, level)
+        return mean_over_strata(of_part, len(draws.systems), present, layout, level)
     if level == "global":
         return _pooled(a, b, present, coefficient, draws)
     if level == "document":
@@ -114,9 +114,9 @@ def resampled(
 def varied(
     metric: ArrayLike, human: ArrayLike, level: Level, coefficient: Coefficient, draws: Draws
 ) -> bool:
-    """Whether more than one of what was drawn has anything to correlate.
+    """Return whether more than one of the resampled units has scores to correlate.
 
-    If not, all resamples are the same one again, and their spread says nothing of others.
+    If not, all resamples are equal, and their spread means nothing.
     """
     a, b, present = matrices(metric, human)
     if level == "document":
@@ -129,13 +129,13 @@ def _pooled(
     metric: Array, human: Array, present: Mask, coefficient: Coefficient, draws: Draws
 ) -> Array:
     system, document = np.nonzero(present)
-    # Items that are always drawn together share a weight; Kendall gains much from that.
+    # Items that are always drawn together share a weight, which makes Kendall much faster.
     item = np.arange(system.size)
     unit = {"documents": document, "systems": system, "both": item}[draws.resample]
     width = {"documents": present.shape[1], "systems": present.shape[0], "both": item.size}
     of = WEIGHTED[coefficient]
     values = np.empty(len(draws.systems))
-    for rows in blocks(values.size, width[draws.resample], numbers=HELD):
+    for rows in blocks(values.size, width[draws.resample], numbers=CHUNK):
         weights = draws.documents[rows] if draws.resample == "documents" else draws.systems[rows]
         if draws.resample == "both":
             weights = weights[:, system] * draws.documents[rows][:, document].astype(np.float64)
@@ -154,10 +154,10 @@ def _within_documents(
         texts = zip(metric.T, human.T, present.T, strict=True)
         columns = (of(x[both], y[both], np.flatnonzero(both), weights) for x, y, both in texts)
     total, defined = np.zeros((2, len(draws.systems)))
-    for column, drawn in zip(columns, draws.documents.T, strict=True):
-        known = ~np.isnan(column)
-        total += np.where(known, column, 0.0) * drawn
-        defined += known * drawn
+    for column, times in zip(columns, draws.documents.T, strict=True):
+        has_value = ~np.isnan(column)
+        total += np.where(has_value, column, 0.0) * times
+        defined += has_value * times
     return quotient(total, defined, defined > 0)
 
 
@@ -166,36 +166,36 @@ def _of_system_means(metric: Array, human: Array, coefficient: Coefficient, draw
         x, y = system_means(metric, human, np.ones((1, metric.shape[1])))
     else:
         x, y = np.empty((2, len(draws.documents), len(metric)))
-        for some in blocks(len(x), metric.shape[1], numbers=HELD):
-            weights = draws.documents[some].astype(np.float64)
-            x[some], y[some] = system_means(metric, human, weights)
+        for chunk in blocks(len(x), metric.shape[1], numbers=CHUNK):
+            weights = draws.documents[chunk].astype(np.float64)
+            x[chunk], y[chunk] = system_means(metric, human, weights)
     if draws.resample != "documents":
-        # Families of unequal size: the more systems a resample has, the fewer gaps are behind them.
+        # Families of unequal size: shorter rows are filled up with NaN.
         size = draws.systems.sum(axis=1)
         index = np.tile(np.arange(len(metric)), len(size))
-        drawn = np.full((len(size), size.max(initial=0)), len(metric))
-        drawn[np.arange(drawn.shape[1]) < size[:, None]] = np.repeat(index, draws.systems.ravel())
-        rows, gap = np.arange(len(x))[:, None], np.full((len(x), 1), np.nan)  # of one row, or each
-        x, y = (np.hstack((side, gap))[rows, drawn] for side in (x, y))
+        places = np.full((len(size), size.max(initial=0)), len(metric))
+        places[np.arange(places.shape[1]) < size[:, None]] = np.repeat(index, draws.systems.ravel())
+        rows, gap = np.arange(len(x))[:, None], np.full((len(x), 1), np.nan)  # one row, or all
+        x, y = (np.hstack((side, gap))[rows, places] for side in (x, y))
     return EVERY_COEFFICIENT[coefficient](x, y)
 
 
 def _draw_units(n: int, size: int, rng: np.random.Generator) -> Counts:
     counts = np.zeros((n, size), dtype=np.uint8)
-    for rows in blocks(n, size, numbers=HELD):
+    for rows in blocks(n, size, numbers=CHUNK):
         counts[rows] = tallies(rng.integers(size, size=counts[rows].shape), size)
     return counts
 
 
-def tallies(drawn: NDArray[np.intp], size: int) -> Array:
-    """How often each row (resamples, draws) drew each of `size` things: (resamples, size)."""
-    places = drawn + size * np.arange(len(drawn))[:, None]
-    counts = np.bincount(places.ravel(), minlength=len(drawn) * size)
-    return counts.reshape(len(drawn), size).astype(np.float64)
+def tallies(draws: NDArray[np.intp], size: int) -> Array:
+    """Count how often each row (resamples, draws) drew each of `size` items: (resamples, size)."""
+    places = draws + size * np.arange(len(draws))[:, None]
+    counts = np.bincount(places.ravel(), minlength=len(draws) * size)
+    return counts.reshape(len(draws), size).astype(np.float64)
 
 
 def percentiles(draws: Array, confidence: float) -> tuple[Array, Array]:
-    """Ends (columns,) over (resamples, columns); NaN where fewer than half are defined."""
+    """Return percentile ends (columns,) of (resamples, columns); NaN if under half are defined."""
     low, high = np.full((2, draws.shape[1]), np.nan)
     tails = ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0)
     undefined = np.isnan(draws)
@@ -210,20 +210,20 @@ def percentiles(draws: Array, confidence: float) -> tuple[Array, Array]:
 
 
 def expanded_percentiles(draws: Array, n: float, confidence: float) -> tuple[Array, Array]:
-    """Ends (columns,) as by `percentiles`, but further out the fewer things were drawn from.
+    """Return ends (columns,) as `percentiles`, further out the fewer units were resampled.
 
-    Plain percentiles of resamples of n things cover too little where n is small, as a normal
-    interval does beside one by Student's t. NaN where n is below 2. Source: Hesterberg 2015, What
+    Percentiles of resamples of n units undercover for small n, as a normal interval does compared
+    with Student's t. NaN where n is below 2. Source: Hesterberg 2015, What
     teachers should know about the bootstrap.
     """
     if n < 2:
-        nothing = np.full(draws.shape[1], np.nan)
-        return nothing, nothing
+        undefined = np.full(draws.shape[1], np.nan)
+        return undefined, undefined
     return percentiles(draws, 1.0 - 2.0 * expanded_tail((1.0 - confidence) / 2.0, n))
 
 
 def expanded_tail(tail: float, n: float) -> float:
-    """The share of resamples to leave out on one side for `tail` of Student's t; 0 with n < 2."""
+    """Return the share of resamples beyond an end for `tail` of Student's t; 0 if n < 2."""
     if n < 2:
         return 0.0
     return float(ndtr(-np.sqrt(n / (n - 1)) * stdtrit(n - 1, 1.0 - tail)))

@@ -1,14 +1,13 @@
-"""Is one metric closer to people than another, or is it chance?
+"""Does one metric agree better with people than another, or is it chance?
 
 Paired permutation tests, Williams' test, the paired bootstrap, and corrections for many tests. All
-three-way comparisons use only cells that have both metrics and people, and count signs: negate a
-metric of which less is better. NaN is undefined.
+comparisons use only cells that have both metrics and people, and keep signs: negate a metric of
+which less is better. NaN is undefined.
 
-Under the null the two metrics, standardised, are exchangeable: a permutation swaps their scores
-for some systems, some documents, or both (then a cell that both would swap stays). Sums and ranks
-are had from the swaps alone, all permutations at a time. Source: Deutsch et al. 2021, A Statistical
-Analysis of Summarization Evaluation Metrics Using Resampling Methods (PERM-SYS, PERM-INPUT,
-PERM-BOTH).
+Under the null the two standardised metrics are exchangeable: a permutation swaps their scores
+for some systems, some documents, or both (a cell that both swap stays as it is). Sums are computed
+from the swaps, for all permutations at once. Source: Deutsch et al. 2021, A Statistical Analysis of
+Summarization Evaluation Metrics Using Resampling Methods (PERM-SYS, PERM-INPUT, PERM-BOTH).
 """
 
 import math
@@ -45,12 +44,12 @@ from metassay.statistics.exact_sums import (
     weighted_sums,
 )
 from metassay.statistics.layout import Layout, Part, plain
-from metassay.statistics.resampling import HELD, Draws, Resample, resampled, varied
+from metassay.statistics.resampling import CHUNK, Draws, Resample, resampled, varied
 
 Alternative = Literal["two-sided", "greater", "less"]
 EQUAL = 1e-12  # differences closer than this are equal
-PAIRED_ITEMS = 512  # items up to which looking at every pair once beats ranking each time
-ROWS = 1024  # permutations at a time; with many documents fewer, so that memory is bounded
+PAIRED_ITEMS = 512  # items up to which comparing all pairs once beats ranking each time
+ROWS = 1024  # permutations at a time; fewer with many documents, to bound memory
 
 
 class Swaps(NamedTuple):
@@ -61,17 +60,17 @@ class Swaps(NamedTuple):
 
 
 class PermutationTest(NamedTuple):
-    """The difference of two metrics' correlations, and how often chance makes one as large."""
+    """The difference of two metrics' correlations, and its p value by permutation."""
 
     difference: float  # correlation of a less that of b, on the same texts and documents
-    p: float  # of no difference; NaN if undefined, or in most permutations
+    p: float  # of no difference; NaN if undefined, in the data or in most permutations
     n: int  # cells that have a, b and human
     n_undefined: int  # permutations without a difference
     n_missing: int  # cells that have some of the three but not all
 
 
 class Trio(NamedTuple):
-    """Two metrics, standardised, and people, in the cells that all have; NaN elsewhere."""
+    """Two standardised metrics and people, in the cells that all have; NaN elsewhere."""
 
     a: Array
     b: Array
@@ -81,7 +80,7 @@ class Trio(NamedTuple):
 
 
 class Trios(NamedTuple):
-    """Pairs of metrics, standardised, and people, in the cells that all of these have; else NaN."""
+    """Pairs of standardised metrics and people, in the cells that all have; NaN elsewhere."""
 
     metrics: Array  # (metrics, systems, documents)
     human: Array  # (systems, documents)
@@ -90,7 +89,7 @@ class Trios(NamedTuple):
     n_missing: Index  # (pairs,) cells that have some of the three but not all
 
     def of(self, pair: int) -> Trio:
-        """One of the pairs."""
+        """Return one pair."""
         a, b = self.pairs[:, pair]
         missing = int(self.n_missing[pair])
         return Trio(self.metrics[a], self.metrics[b], self.human, self.present, missing)
@@ -111,11 +110,11 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the resampling
 ) -> PermutationTest:
     """Test whether metrics a and b correlate equally with people, by n random permutations.
 
-    `greater` asks whether a's correlation is the larger one. p counts the data as one permutation
-    more (Phipson and Smyth 2010), so that it is never 0. At document level only documents in which
-    both metrics have a coefficient take part. With a `layout`, families and clusters swap as a
-    whole, and each stratum has its own difference. Raises ValueError unless the three are system x
-    document arrays of one shape.
+    `greater`: the alternative that a's correlation is larger. p counts the data as one more
+    permutation (Phipson and Smyth 2010), so that it is never 0. At document level only documents in
+    which both metrics have a coefficient count. With a `layout`, families and clusters swap as a
+    whole, and the difference is computed within each stratum. Raises ValueError unless the three
+    are system x document arrays of one shape.
     """
     trios = common(a, b, human)
     systems, documents = trios.present.shape
@@ -135,20 +134,22 @@ def by_permutation(
     *,
     alternative: Alternative = "two-sided",
 ) -> list[PermutationTest]:
-    """`permutation_test` of each pair by these swaps."""
-    none = Swaps(*(np.zeros((1, size), dtype=bool) for size in trios.present.shape))
-    differences = _in_strata(trios, level, coefficient, none, "documents", layout)[:, 0].tolist()
+    """Run `permutation_test` of each pair with these swaps."""
+    unswapped = Swaps(*(np.zeros((1, size), dtype=bool) for size in trios.present.shape))
+    differences = _in_strata(trios, level, coefficient, unswapped, "documents", layout)[
+        :, 0
+    ].tolist()
     permutations = _in_strata(trios, level, coefficient, swaps, resample, layout)
     turn = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
-    n, found = int(trios.present.sum()), []
+    n, tests = int(trios.present.sum()), []
     for pair, (observed, values) in enumerate(zip(differences, permutations, strict=True)):
         defined, p = values[~np.isnan(values)], np.nan
         if not np.isnan(observed) and 2 * defined.size >= values.size:
             extreme = np.count_nonzero(turn(defined) >= turn(observed) - EQUAL)
             p = (1 + int(extreme)) / (1 + defined.size)
         counts = n, values.size - defined.size, int(trios.n_missing[pair])
-        found.append(PermutationTest(observed, p, *counts))
-    return found
+        tests.append(PermutationTest(observed, p, *counts))
+    return tests
 
 
 def _in_strata(
@@ -159,18 +160,18 @@ def _in_strata(
     resample: Resample,
     layout: Layout,
 ) -> Array:
-    """`permuted`; where there are strata the mean of theirs, as `correlate_at` has it."""
+    """Compute `permuted`; with strata their mean, as in `correlate_at`."""
     if layout.n_strata == 1 or level == "document":  # documents count alike in any stratum
         return permuted(trios, level, coefficient, swaps, resample)
 
-    def of(part: Part) -> Array:
+    def of_part(part: Part) -> Array:
         present = part.of(trios.present)
         scores = _standardised(part.of(trios.metrics), present), part.of(trios.human), present
         moved = Swaps(swaps.systems[:, part.rows], swaps.documents[:, part.columns])
         return permuted(Trios(*scores, *trios[3:]), level, coefficient, moved, resample)
 
     size = len(trios.n_missing), len(swaps.systems)
-    return mean_over_strata(of, size, trios.present, layout, level)
+    return mean_over_strata(of_part, size, trios.present, layout, level)
 
 
 def draw_swaps(
@@ -181,15 +182,15 @@ def draw_swaps(
     rng: np.random.Generator,
     layout: Layout | None = None,
 ) -> Swaps:
-    """n permutations of a (systems, documents) matrix: each thing swaps by a fair coin.
+    """Draw n permutations of a (systems, documents) matrix: each row or column swaps with p = 1/2.
 
-    With a `layout`, whole families of systems and whole clusters of documents do.
+    With a `layout`, whole families of systems and whole clusters of documents swap.
     """
     layout = layout or plain(shape)
     systems: Mask = np.zeros((n, layout.n_families), dtype=bool)
     documents: Mask = np.zeros((n, layout.n_clusters), dtype=bool)
     for coins in [systems] * (resample != "documents") + [documents] * (resample != "systems"):
-        for rows in blocks(n, coins.shape[1], numbers=HELD):
+        for rows in blocks(n, coins.shape[1], numbers=CHUNK):
             coins[rows] = rng.random(coins[rows].shape) < 0.5
     if systems.shape[1] < shape[0]:
         systems = systems[:, layout.family]
@@ -197,35 +198,34 @@ def draw_swaps(
 
 
 def common(a: ArrayLike, b: ArrayLike, human: ArrayLike) -> Trios:
-    """The three arrays in the cells that have all of them, a and b each with mean 0 and SD 1.
+    """Return the three arrays in the cells that have all, a and b with mean 0 and SD 1.
 
-    A constant metric becomes 0. Raises ValueError as `matrices`.
+    A constant metric becomes 0. Raises ValueError as `matrices` does.
     """
     return all_pairs((a, b), human)[0][1]
 
 
 def all_pairs(metrics: Sequence[ArrayLike], human: ArrayLike) -> list[tuple[Index, Trios]]:
-    """All pairs of metrics as `common` has them: those of the same cells together.
+    """Return all pairs of metrics as `common` does, grouped by the cells that they share.
 
-    The numbers are the pairs' places among `combinations` of the metrics.
+    Each group comes with its pairs' places among the `combinations` of the metrics.
     """
-    sides = [matrices(one, human) for one in metrics]
+    sides = [matrices(metric, human) for metric in metrics]
     groups: dict[bytes, list[tuple[int, int, int]]] = {}
     for place, (i, j) in enumerate(combinations(range(len(sides)), 2)):
         groups.setdefault((sides[i][2] & sides[j][2]).tobytes(), []).append((place, i, j))
-    found = []
+    trios_by_cells = []
     for group in groups.values():
         places, *pairs = np.array(group).T
         present, people = sides[group[0][1]][2] & sides[group[0][2]][2], sides[0][1]
-        some = [np.isfinite([sides[i][0], sides[j][0], people]).any(axis=0) for _, i, j in group]
-        missing = np.array([np.count_nonzero(one & ~present) for one in some])
-        used, local = np.unique(pairs, return_inverse=True)
-        scores = _standardised(np.stack([sides[i][0] for i in used]), present)
-        trios = Trios(
-            scores, np.where(present, people, np.nan), present, local.reshape(2, -1), missing
-        )
-        found.append((places, trios))
-    return found
+        rated = [np.isfinite([sides[i][0], sides[j][0], people]).any(axis=0) for _, i, j in group]
+        missing = np.array([np.count_nonzero(cells & ~present) for cells in rated])
+        columns, local = np.unique(pairs, return_inverse=True)
+        scores = _standardised(np.stack([sides[i][0] for i in columns]), present)
+        human_scores = np.where(present, people, np.nan)
+        trios = Trios(scores, human_scores, present, local.reshape(2, -1), missing)
+        trios_by_cells.append((places, trios))
+    return trios_by_cells
 
 
 def _standardised(metrics: Array, present: Mask) -> Array:
@@ -241,41 +241,42 @@ def _standardised(metrics: Array, present: Mask) -> Array:
 def permuted(
     trios: Trios, level: Level, coefficient: Coefficient, swaps: Swaps, resample: Resample
 ) -> Array:
-    """(pairs, permutations) the correlation of a less that of b; NaN if undefined."""
+    """Return (pairs, permutations) the correlation of a less that of b; NaN if undefined."""
     difference = {"system": _of_means, "document": _within_documents, "global": _pooled}[level]
     values = np.empty((len(trios.n_missing), len(swaps.systems)))
     # A document's correlations need the swaps of one document at a time.
     width = swaps.systems.shape[1] if level == "document" else swaps.documents.shape[1]
-    for rows in blocks(len(swaps.systems), max(width, HELD // ROWS), numbers=HELD):
+    for rows in blocks(len(swaps.systems), max(width, CHUNK // ROWS), numbers=CHUNK):
         part = Swaps(swaps.systems[rows], swaps.documents[rows])
         values[:, rows] = difference(trios, coefficient, part, resample)
     return values
 
 
 def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
-    has = np.any(trios.present, axis=1)
-    scores, z = (np.where(trios.present, v, 0.0)[..., has, :] for v in (trios.metrics, trios.human))
-    counts = np.count_nonzero(trios.present[has], axis=1)
-    here = swaps.systems[:, has], swaps.documents.astype(np.float64)
+    rows = np.any(trios.present, axis=1)
+    both = trios.metrics, trios.human
+    scores, z = (np.where(trios.present, side, 0.0)[..., rows, :] for side in both)
+    counts = np.count_nonzero(trios.present[rows], axis=1)
+    sides = swaps.systems[:, rows], swaps.documents.astype(np.float64)
     sums = np.sum(scores, axis=2)
-    swapped = np.stack([_swapped(metric, *here) for metric in scores])
+    swapped = np.stack([_swapped(k, *sides) for k in scores])
     slack = TIE * np.max(np.abs(scores), axis=(1, 2), initial=0.0)
     slack_z = TIE * float(np.max(np.abs(z), initial=0.0))
     human = tied(np.sum(z, axis=1) / counts, tolerance=slack_z)
-    once = np.ones(human.size)
-    people = deviations(human, once)
+    ones = np.ones(human.size)
+    people = deviations(human, ones)
 
-    def correlated(one: Index, moved: Array) -> Array:
-        means = (sums[one, None] + moved) / counts
+    def correlate_means(k: Index, moves: Array) -> Array:
+        means = (sums[k, None] + moves) / counts
         if coefficient == "pearson":
-            return product_moment(deviations(means, once), people, once)
-        return EVERY_COEFFICIENT[coefficient](tied(means, tolerance=slack[one, None, None]), human)
+            return product_moment(deviations(means, ones), people, ones)
+        return EVERY_COEFFICIENT[coefficient](tied(means, tolerance=slack[k, None, None]), human)
 
     values = np.empty((trios.pairs.shape[1], len(swaps.systems)))
     for some in blocks(len(values), values.shape[1] * human.size):
         a, b = trios.pairs[:, some]
-        moved = swapped[b] - swapped[a]
-        values[some] = correlated(a, moved) - correlated(b, -moved)
+        moves = swapped[b] - swapped[a]
+        values[some] = correlate_means(a, moves) - correlate_means(b, -moves)
     return values
 
 
@@ -290,35 +291,35 @@ def _within_documents(
     trios: Trios, coefficient: Coefficient, swaps: Swaps, resample: Resample
 ) -> Array:
     # The mean over the documents in which both metrics have a coefficient: the same for both.
-    found = np.full((len(trios.n_missing), len(swaps.systems)), np.nan)
+    means = np.full((len(trios.n_missing), len(swaps.systems)), np.nan)
     if resample == "documents":  # whole documents change sides: their correlations stay
-        for values, difference in zip(found, paired_differences(trios, coefficient), strict=True):
-            known = ~np.isnan(difference)
-            n, some = int(known.sum()), slice(None) if known.all() else known
+        for values, difference in zip(means, paired_differences(trios, coefficient), strict=True):
+            defined = ~np.isnan(difference)
+            n, cells = int(defined.sum()), slice(None) if defined.all() else defined
             for rows in blocks(len(values) if n else 0, n):
-                swapped = swaps.documents[rows][:, some]
-                moved = np.where(swapped, -difference[some], difference[some])
+                swapped = swaps.documents[rows][:, cells]
+                moved = np.where(swapped, -difference[cells], difference[cells])
                 values[rows] = moved.sum(axis=1) / n
-        return found
-    for place, values in enumerate(found):
+        return means
+    for place, values in enumerate(means):
         trio = trios.of(place)
-        totals, defined = np.zeros((2, len(values)))
-        for d, there in enumerate(trio.present.T):
-            x, y, z = (v[there, d] for v in (trio.a, trio.b, trio.human))
-            both = _one_document(x, y, z, coefficient, swaps.systems[:, there])
+        totals, counts = np.zeros((2, len(values)))
+        for d, rows in enumerate(trio.present.T):
+            x, y, z = (v[rows, d] for v in (trio.a, trio.b, trio.human))
+            both = _one_document(x, y, z, coefficient, swaps.systems[:, rows])
             difference = np.where(swaps.documents[:, d], -1.0, 1.0) * (both[0] - both[1])
-            known = ~np.isnan(difference)
-            totals += np.where(known, difference, 0.0)
-            defined += known
-        values[:] = quotient(totals, defined, defined > 0)
-    return found
+            defined = ~np.isnan(difference)
+            totals += np.where(defined, difference, 0.0)
+            counts += defined
+        values[:] = quotient(totals, counts, counts > 0)
+    return means
 
 
 def paired_differences(trios: Trios, coefficient: Coefficient) -> Array:
-    """(pairs, documents) the correlation of a less that of b; NaN where one of the two has none."""
+    """Return (pairs, documents) the correlation of a less that of b; NaN if one is undefined."""
     of = EVERY_COEFFICIENT[coefficient]
-    each = np.stack([of(metric.T, trios.human.T) for metric in trios.metrics])
-    return np.asarray(each[trios.pairs[0]] - each[trios.pairs[1]])
+    values = np.stack([of(metric.T, trios.human.T) for metric in trios.metrics])
+    return np.asarray(values[trios.pairs[0]] - values[trios.pairs[1]])
 
 
 def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: Mask) -> Array:
@@ -330,16 +331,16 @@ def _one_document(x: Array, y: Array, z: Array, coefficient: Coefficient, swap: 
     if coefficient != "kendall":
         of = EVERY_COEFFICIENT[coefficient]
         return np.stack([of(np.where(swap, y, x), z), of(np.where(swap, x, y), z)])
-    # Which of the 2 k scores each metric has now: whole numbers, so that BLAS is exact.
+    # Which of the 2 k scores each metric gets: whole numbers, so that BLAS is exact.
     chosen = np.concatenate((~swap, swap), axis=1).astype(np.float64)
     scores = np.concatenate((x, y))
     sign, order = np.sign(scores[:, None] - scores), np.sign(z[:, None] - z)
     values = []
-    alike = sign * np.tile(order, (2, 2))
+    concordance = sign * np.tile(order, (2, 2))
     size = np.sqrt(np.full(len(chosen), np.sum(np.abs(order))))
-    for taken in (chosen, 1 - chosen):
+    for choice in (chosen, 1 - chosen):
         agreement, untied = (
-            np.sum((taken @ pairs) * taken, axis=1) for pairs in (alike, np.abs(sign))
+            np.sum((choice @ pairs) * choice, axis=1) for pairs in (concordance, np.abs(sign))
         )
         values.append(ratio(agreement, np.sqrt(untied), size))
     return np.stack(values)
@@ -349,11 +350,11 @@ def _pearson_of_swaps(x: Array, y: Array, z: Array, swap: Mask) -> Array:
     k = x.size
     both = deviations(np.concatenate((x, y)), np.ones(2 * k)).reshape(2, k)
     human = deviations(z, np.ones(k))
-    a, b = (weighted_sums(_terms(one, human), swap.astype(np.float64)).T for one in both)
+    a, b = (weighted_sums(_terms(metric, human), swap.astype(np.float64)).T for metric in both)
     values = _from_sums(both, human, k, b - a)
     for metric, row in zip(*np.nonzero(np.isinf(values)), strict=True):
-        now = np.where(swap[row], y, x) if metric == 0 else np.where(swap[row], x, y)
-        values[metric, row] = EVERY_COEFFICIENT["pearson"](now, z)
+        swapped = np.where(swap[row], y, x) if metric == 0 else np.where(swap[row], x, y)
+        values[metric, row] = EVERY_COEFFICIENT["pearson"](swapped, z)
     return values
 
 
@@ -363,35 +364,35 @@ def _terms(metric: Array, human: Array) -> Array:
 
 def _from_sums(both: Array, human: Array, n: int, moved: Array) -> Array:
     # Both metrics' Pearson correlation (2, permutations) from sums of x, x x and x z; infinite
-    # where they cancel. `moved` (3, permutations): the sums of what changes sides, b's less a's.
-    start = np.array([[np.sum(t) for t in _terms(one, human)] for one in both])
+    # where they cancel. `moved` (3, permutations): the swapped cells' sums, b's less a's.
+    start = np.array([[np.sum(t) for t in _terms(metric, human)] for metric in both])
     sums = start[:, :, None] + np.stack((moved, -moved))
     size = sums[:, 1] - sums[:, 0] ** 2 / n
-    sound = size > CANCELS * (np.sum(both[0] * both[0]) + np.sum(both[1] * both[1]))
+    stable = size > CANCELS * (np.sum(both[0] * both[0]) + np.sum(both[1] * both[1]))
     size_z = np.full_like(size, np.sqrt(np.sum(human**2)))
-    values = ratio(sums[:, 2], np.sqrt(np.where(sound, size, 1.0)), size_z)
-    return np.where(sound, values, np.inf)
+    values = ratio(sums[:, 2], np.sqrt(np.where(stable, size, 1.0)), size_z)
+    return np.where(stable, values, np.inf)
 
 
 def _pooled(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample) -> Array:
     if coefficient != "pearson":
-        each = map(trios.of, range(len(trios.n_missing)))
-        return np.stack([_pooled_explicitly(trio, coefficient, swaps) for trio in each])
+        each_trio = map(trios.of, range(len(trios.n_missing)))
+        return np.stack([_pooled_explicitly(trio, coefficient, swaps) for trio in each_trio])
     cells = trios.present
     n = int(np.count_nonzero(cells))
     human = np.zeros(cells.shape)
     human[cells] = deviations(trios.human[cells], np.ones(n))
     scores = np.where(cells, trios.metrics, 0.0)
-    here = swaps.systems[:, None], swaps.documents.astype(np.float64)
-    swapped = [_swapped(_terms(one, human), *here).sum(axis=2).T for one in scores]
+    swapped_by = swaps.systems[:, None], swaps.documents.astype(np.float64)
+    swapped = [_swapped(_terms(metric, human), *swapped_by).sum(axis=2).T for metric in scores]
     differences = np.zeros((len(trios.n_missing), len(swaps.systems)))
     for place, (a, b) in enumerate(trios.pairs.T):
         values = _from_sums(scores[[a, b]], human, max(n, 1), swapped[b] - swapped[a])
-        sound = np.all(np.isfinite(values), axis=0) | np.any(np.isnan(values), axis=0)
-        np.subtract(values[0], values[1], out=differences[place], where=sound)
-        if not np.all(sound):
-            again = Swaps(swaps.systems[~sound], swaps.documents[~sound])
-            differences[place, ~sound] = _pooled_explicitly(trios.of(place), coefficient, again)
+        stable = np.all(np.isfinite(values), axis=0) | np.any(np.isnan(values), axis=0)
+        np.subtract(values[0], values[1], out=differences[place], where=stable)
+        if not np.all(stable):
+            others = Swaps(swaps.systems[~stable], swaps.documents[~stable])
+            differences[place, ~stable] = _pooled_explicitly(trios.of(place), coefficient, others)
     return differences
 
 
@@ -412,22 +413,22 @@ def _pooled_explicitly(trio: Trio, coefficient: Coefficient, swaps: Swaps) -> Ar
 
 
 class Williams(NamedTuple):
-    """The test of two correlations that share people; NaN if undefined."""
+    """Williams' test of two correlations with the same ratings; NaN if undefined."""
 
     difference: float  # r12 - r13
     t: float  # n - 3 degrees of freedom
     p: float  # of r12 = r13
-    n: int  # what the correlations rest on: items, systems, or systems per document
+    n: int  # items, systems, or systems per document, by level
     n_missing: int  # cells with some of the three scores but not all
 
 
 def williams_test(
     r12: float, r13: float, r23: float, n: int, *, alternative: Alternative = "two-sided"
 ) -> tuple[float, float]:
-    """t and p of Williams' test that correlations r12 and r13 are equal, r23 between 2 and 3.
+    """Return t and p of Williams' test that r12 = r13, where r23 is the correlation of 2 and 3.
 
-    `greater`: that r12 is larger. NaN with n < 4, an undefined correlation, or 2 and 3 the same
-    but for their sign. Source: Steiger 1980, Tests for comparing elements of a correlation matrix,
+    `greater`: the alternative that r12 is larger. NaN with n < 4, an undefined correlation, or
+    |r23| = 1. Source: Steiger 1980, Tests for comparing elements of a correlation matrix,
     eq. 7 (Williams' T2).
     """
     if n < 4 or not np.isfinite(r12 + r13 + r23) or abs(r23) >= 1.0 - 1e-12:
@@ -451,13 +452,13 @@ def williams(
     *,
     alternative: Alternative = "two-sided",
 ) -> Williams:
-    """Williams' test that metrics a and b correlate equally with people at a level.
+    """Test by Williams whether metrics a and b correlate equally with people at a level.
 
-    It takes items for independent and scores for normal: sound at system level; at global level too
-    sure, since items share documents; at document level (n is the largest number of systems in a
-    document) too unsure, since documents are averaged. Prefer `permutation_test` at both. The
-    nlpstats package drops all signs, also that of the correlation of a and b, and so may take three
-    correlations for ones that no data can have.
+    Assumes independent items and normal scores. That suits the system level. At global level p is
+    too small, since items share documents; at document level (n is the largest number of systems in
+    a document) too large, since documents are averaged. Prefer `permutation_test` at both. The
+    nlpstats package drops all signs, also that of r23, and so can combine three correlations that
+    no data can have.
     """
     return williams_of(common(a, b, human).of(0), level, coefficient, alternative=alternative)
 
@@ -465,7 +466,7 @@ def williams(
 def williams_of(
     trio: Trio, level: Level, coefficient: Coefficient, *, alternative: Alternative = "two-sided"
 ) -> Williams:
-    """`williams` of metrics in the cells that both and people have."""
+    """Run `williams` on the cells that both metrics and people have."""
     r12 = correlate(trio.a, trio.human, level, coefficient)
     r13 = correlate(trio.b, trio.human, level, coefficient).value
     r23 = correlate(trio.a, trio.b, level, coefficient).value
@@ -479,10 +480,10 @@ class Sampled(NamedTuple):
 
     value: float
     samples: Array  # (resamples,), NaN where undefined
-    varied: bool  # whether the resamples differ in anything that could be correlated
+    varied: bool  # whether the resamples differ in scores that can be correlated
 
     def less(self, other: "Sampled") -> "Sampled":
-        """The difference of two metrics' correlations, resampled by the same draws."""
+        """Subtract another metric's correlation; both are resampled by the same draws."""
         both = self.varied and other.varied
         return Sampled(self.value - other.value, self.samples - other.samples, both)
 
@@ -495,7 +496,7 @@ def sampled(
     draws: Draws,
     layout: Layout | None = None,
 ) -> Sampled:
-    """One metric's correlation; metrics with the same missing cells can share theirs."""
+    """Resample a metric's correlation; pairs with the same missing cells can share it."""
     return Sampled(
         correlate_at(metric, human, level, coefficient, layout).value,
         resampled(metric, human, level, coefficient, draws, layout),
@@ -504,35 +505,35 @@ def sampled(
 
 
 def sampled_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -> list[Sampled]:
-    """Of each two metrics the mean difference over the documents in which both have a coefficient.
+    """Resample each pair's mean difference over the documents where both have a coefficient.
 
-    A metric that several pairs have is computed once per document.
+    A metric that is in several pairs is computed once per document.
     """
     n, n_documents = draws.documents.shape
     fixed = paired_differences(trios, coefficient)
     totals, counts = np.zeros((2, len(fixed), n))
     weights = draws.systems.astype(np.float64)
     for some in blocks(n_documents, n):
-        for place, drawn in enumerate(draws.documents[:, some].T.copy(), start=some.start):
+        for place, times in enumerate(draws.documents[:, some].T.copy(), start=some.start):
             differences = fixed[:, place, None]
             if draws.resample != "documents":
-                there = np.flatnonzero(trios.present[:, place])
-                *scores, human = (v[there, place] for v in (*trios.metrics, trios.human))
+                rows = np.flatnonzero(trios.present[:, place])
+                *scores, human = (v[rows, place] for v in (*trios.metrics, trios.human))
                 of = WEIGHTED[coefficient]
-                each = np.stack([of(one, human, there, weights) for one in scores])
-                differences = each[trios.pairs[0]] - each[trios.pairs[1]]
-            known = ~np.isnan(differences)
-            totals += np.where(known, differences, 0.0) * drawn
-            counts += known * drawn
+                values = np.stack([of(metric, human, rows, weights) for metric in scores])
+                differences = values[trios.pairs[0]] - values[trios.pairs[1]]
+            defined = ~np.isnan(differences)
+            totals += np.where(defined, differences, 0.0) * times
+            counts += defined * times
     means = quotient(totals, counts, counts > 0)
-    found = []
+    pairs = []
     for differences, samples in zip(fixed, means, strict=True):
-        there = ~np.isnan(differences)
-        systems = bool(trios.present[:, there].any(axis=1).sum() > 1)
-        several = bool(there.sum() > 1)
+        rows = ~np.isnan(differences)
+        systems = bool(trios.present[:, rows].any(axis=1).sum() > 1)
+        several = bool(rows.sum() > 1)
         moved = {"systems": systems, "documents": several, "both": systems and several}
-        found.append(Sampled(mean_of_defined(differences), samples, moved[draws.resample]))
-    return found
+        pairs.append(Sampled(mean_of_defined(differences), samples, moved[draws.resample]))
+    return pairs
 
 
 class PairedBootstrap(NamedTuple):
@@ -547,28 +548,27 @@ class PairedBootstrap(NamedTuple):
     n_missing: int  # cells with some of the three scores but not all
 
 
-def paired(found: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
-    """Percentile interval of how much more a correlates with people than b, and its p.
+def paired(sampled: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
+    """Return the percentile interval of a's correlation less that of b, and its p.
 
-    p is twice the smaller share of resamples on either side of 0 (0 itself counts on both), the
-    data counted as one resample more. All NaN but the difference if fewer than half of the
-    resamples have one, or if only one of the documents (or systems) that are drawn has anything to
-    correlate.
+    p is twice the smaller share of resamples on either side of 0 (0 counts on both sides), with the
+    data as one more resample. Only the difference is not NaN if fewer than half of the resamples
+    have one, or if only one of the resampled documents (or systems) has scores to correlate.
     """
-    values = found.samples
+    values = sampled.samples
     defined = values[~np.isnan(values)]
     counts = int(np.count_nonzero(trio.present)), values.size - defined.size, trio.n_missing
-    if np.isnan(found.value) or 2 * defined.size < values.size or not found.varied:
-        return PairedBootstrap(found.value, np.nan, np.nan, np.nan, *counts)
+    if np.isnan(sampled.value) or 2 * defined.size < values.size or not sampled.varied:
+        return PairedBootstrap(sampled.value, np.nan, np.nan, np.nan, *counts)
     tail = (1.0 - confidence) / 2.0
     low, high = np.quantile(defined, (tail, 1.0 - tail))
     side = min(np.count_nonzero(defined <= EQUAL), np.count_nonzero(defined >= -EQUAL))
     p = min(1.0, 2.0 * (1 + side) / (1 + defined.size))
-    return PairedBootstrap(found.value, float(low), float(high), p, *counts)
+    return PairedBootstrap(sampled.value, float(low), float(high), p, *counts)
 
 
 def holm(p: ArrayLike) -> Array:
-    """Holm's adjusted p values (n,): the chance of any false finding in the family is bounded.
+    """Return Holm's adjusted p values (n,), which bound the chance of any false finding.
 
     NaN (a test without a value) is not a member of the family and stays NaN. Source: Holm 1979, A
     simple sequentially rejective multiple test procedure.
@@ -580,7 +580,7 @@ def holm(p: ArrayLike) -> Array:
 
 
 def benjamini_hochberg(p: ArrayLike) -> Array:
-    """Benjamini and Hochberg's adjusted p values (n,): bounds the share of findings that are false.
+    """Return Benjamini and Hochberg's adjusted p values (n,), which bound the false discovery rate.
 
     NaN as for `holm`. Source: Benjamini and Hochberg 1995, Controlling the false discovery rate.
     """
@@ -591,10 +591,10 @@ def benjamini_hochberg(p: ArrayLike) -> Array:
 
 
 def _family(p: ArrayLike) -> tuple[Array, Index, Array]:
-    # The values that are there, ascending, where they came from, and room for the adjusted.
-    given = np.asarray(p, dtype=np.float64)
-    if given.ndim != 1 or np.any((given < 0) | (given > 1)):
-        raise ValueError("want a row of p values between 0 and 1")
-    there = np.flatnonzero(~np.isnan(given))
-    order = there[np.argsort(given[there], kind="stable")]
-    return given[order], order, np.full(given.shape, np.nan)
+    # The p values in ascending order, their places, and an array for the adjusted ones.
+    values = np.asarray(p, dtype=np.float64)
+    if values.ndim != 1 or np.any((values < 0) | (values > 1)):
+        raise ValueError("want a one-dimensional array of p values between 0 and 1")
+    defined = np.flatnonzero(~np.isnan(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
+    return values[order], order, np.full(values.shape, np.nan)

@@ -18,7 +18,7 @@ from metassay.scoring.rubrics.ask import (
     applies,
     attributes_of,
     cap_of,
-    expanded,
+    expand_facets,
     items_of,
     not_applicable,
 )
@@ -335,7 +335,7 @@ def _named(options: Options) -> Rubric:
 
 
 def _expanded(rubric: Rubric, parts: Mapping[tuple[str, str], Iterable[str]]) -> Rubric:
-    return expanded(rubric, sorted({part for of_text in parts.values() for part in of_text}))
+    return expand_facets(rubric, sorted({part for of_text in parts.values() for part in of_text}))
 
 
 def _asked(

@@ -1,10 +1,9 @@
-"""Citations: the numbers in brackets after a statement that name the passages it rests on.
+"""Citations: numbers in brackets after a statement that name the passages that support it.
 
-A group is `[n]`, `[n, m]` or `[n-m]`, or a mix of these; groups may follow one another: `[n][m]`,
-`[n] [m]`, `[n], [m]`. They are citations where they stand directly after a statement: before its
-full stop, after it, or, where there is none, at the end of the line. Groups in mid-sentence, that
-is with a word after them before the sentence ends, are text, and so is everything else in brackets
-(`BP [120/80]`, `[doctor]`, a number of more than six digits).
+A group is `[n]`, `[n, m]` or `[n-m]`, or a mix of these; groups can follow each other: `[n][m]`,
+`[n] [m]`, `[n], [m]`. They are citations directly after a statement: before or after its full stop,
+or at the end of a line without full stop. Groups in mid-sentence, with a word after them, are text,
+as is everything else in brackets (`BP [120/80]`, `[doctor]`, a number of more than six digits).
 """
 
 import re
@@ -12,16 +11,16 @@ from typing import NamedTuple
 
 from metassay.text.spans import BREAKS, MARKS
 
-# A range of more passages than this, or one that runs backwards, names only its two ends: both are
-# kept as written, so a wrong one still counts as wrong, and none can fill the memory.
+# A range of more passages than this, or a descending one, cites only its two ends as written, so
+# that a wrong one counts as wrong, and none can fill the memory.
 LONGEST_RANGE = 1000
 
 _STOPS = ".?!\u2026"
 _CLOSERS = ")\"'\u2019\u201d*_"
 _BLANK = r"[ \t\u00a0]*+"
 _ITEM = r"\d{1,6}(?:[ \t]*+[-\u2010-\u2014][ \t]*+\d{1,6})?"
-# Groups are repeated with *, not *+: Python 3.11.0 to 3.11.4 end a possessive repeat of a group
-# that fails half-way behind what failed.
+# Groups are repeated with *, not *+: in Python 3.11.0 to 3.11.4 a possessive repeat of a group that
+# fails half-way ends after the failed part.
 _GROUP = rf"\[[ \t]*+{_ITEM}(?:[ \t]*+[,;][ \t]*+{_ITEM})*[ \t]*+\]"
 
 GROUP = re.compile(_GROUP, re.ASCII)
@@ -31,32 +30,32 @@ _FULL_STOP = re.compile(
 )
 _SECOND_STOP = re.compile(r"[ \t]*+\.(?![\d.])", re.ASCII)
 _LINE_END = re.compile(rf"([{_CLOSERS}]*+)(?=[ \t\u00a0{MARKS}]*+(?:[{BREAKS}]|\Z))", re.ASCII)
-# A longer number names no passage, and fits no table.
+# A longer number is no passage, and fits no table.
 _DOCLENS = re.compile(r" ?\[(\d{1,9})", re.ASCII)
 _RANGE = re.compile(r"(\d+)(?:[ \t]*[-\u2010-\u2014][ \t]*(\d+))?", re.ASCII)
 
 
 class Cited(NamedTuple):
-    """A statement's words without its citations, and the passages cited: in order, no repeats."""
+    """A statement without its citations, and the cited passages: in order, no repeats."""
 
     text: str
     citations: tuple[int, ...]
 
 
 class _Mark(NamedTuple):
-    """The end of a cited statement: groups, and the full stop among or after them."""
+    """The end of a cited statement: groups, and the full stop between or after them."""
 
     start: int
     end: int
-    kept: str  # what of text[start:end] is no citation
-    groups: tuple[tuple[int, int], ...]  # where the groups stand
+    text: str  # of text[start:end], without citations
+    groups: tuple[tuple[int, int], ...]  # places of the groups
 
 
 def parse(statement: str) -> Cited:
-    """Part a single statement from the citations at its end.
+    """Split a statement from the citations at its end.
 
-    Passages are counted from 0. A statement that is nothing but citations has an empty text, or its
-    full stop alone. Whether a cited passage exists is not known here.
+    Passages are counted from 0. A statement of citations alone has an empty text, or only its full
+    stop. Does not check whether cited passages exist.
     """
     statement = statement.strip()
     marks = _marks(statement)
@@ -64,16 +63,16 @@ def parse(statement: str) -> Cited:
         return Cited(statement, ())
     last = marks[-1]
     cited = " ".join(statement[slice(*group)] for group in last.groups)
-    return Cited((statement[: last.start] + last.kept).strip(), _numbers(cited))
+    return Cited((statement[: last.start] + last.text).strip(), _numbers(cited))
 
 
 def as_doclens(statement: str) -> Cited:
-    """A statement as DocLens's released code reads it: its words, and the passages cited, sorted.
+    """Parse a statement as DocLens's released code does: its words, and the cited passages, sorted.
 
-    Every number behind an opening bracket is a citation, wherever it stands, and nothing else is:
-    `[1-3]` and `[1, 2]` cite passage 1, `[120/80]` cites passage 120. The words lose each of these
-    numbers with its bracket and one blank before it, every closing bracket and every ` |`: `BP
-    [120/80] is up [1-3].` reads `BP/80 is up-3.`.
+    Exactly the numbers after an opening bracket are citations: `[1-3]` and `[1, 2]` cite passage 1,
+    `[120/80]` cites passage 120. The words lose each of these numbers with its bracket and a blank
+    before it, every closing bracket and every ` |`: `BP [120/80] is up [1-3].` becomes `BP/80 is
+    up-3.`.
     """
     line = " ".join(statement.split())
     words = _DOCLENS.sub("", line).replace(" |", "").replace("]", "")
@@ -81,30 +80,30 @@ def as_doclens(statement: str) -> Cited:
 
 
 def strip_citations(text: str) -> str:
-    """The text, of any length, without its citations; nothing else changes.
+    """Remove the citations of a text of any length; nothing else changes.
 
-    What is missing is what `parse` takes from each of `sentences(text)`.
+    Removes what `parse` removes from each of `sentences(text)`.
     """
-    kept, start = [], 0
+    parts, start = [], 0
     for mark in _marks(text):
-        kept += [text[start : mark.start], mark.kept]
+        parts += [text[start : mark.start], mark.text]
         start = mark.end
-    return "".join([*kept, text[start:]])
+    return "".join([*parts, text[start:]])
 
 
 def ends(text: str) -> list[int]:
-    """Where cited statements end, their citations included; no statement runs across them."""
+    """Return where cited statements end, with their citations; no statement crosses these."""
     return [mark.end for mark in _marks(text)]
 
 
 def blanked(text: str) -> str:
-    """The text with blanks for its citations, and for nothing else: offsets stay the same."""
-    shown, start = [], 0
+    """Replace citations by blanks, so that offsets stay the same."""
+    parts, start = [], 0
     for mark in _marks(text):
         for left, right in mark.groups:
-            shown += [text[start:left], " " * (right - left)]
+            parts += [text[start:left], " " * (right - left)]
             start = right
-    return "".join([*shown, text[start:]])
+    return "".join([*parts, text[start:]])
 
 
 def _marks(text: str) -> list[_Mark]:
@@ -113,7 +112,7 @@ def _marks(text: str) -> list[_Mark]:
         mark = _mark(text, match)
         if mark and marks and marks[-1].end == mark.start:
             last = marks.pop()
-            mark = _Mark(last.start, mark.end, last.kept + mark.kept, last.groups + mark.groups)
+            mark = _Mark(last.start, mark.end, last.text + mark.text, last.groups + mark.groups)
         if mark:
             marks.append(mark)
     return marks
@@ -127,8 +126,8 @@ def _mark(text: str, groups: re.Match[str]) -> _Mark | None:
     while before and text[before - 1] in _CLOSERS:
         before -= 1
     if before and text[before - 1] in _STOPS:
-        again = _SECOND_STOP.match(text, end)
-        return _Mark(start, again.end() if again else end, "", (groups.span(),))
+        second_stop = _SECOND_STOP.match(text, end)
+        return _Mark(start, second_stop.end() if second_stop else end, "", (groups.span(),))
     following = _FULL_STOP.match(text, end) or _LINE_END.match(text, end)
     return following and _Mark(start, following.end(), following[1], (groups.span(),))
 

@@ -1,9 +1,7 @@
-"""The SOAP sections of a clinical note, and what a heading looks like, behind sentences too.
+"""Recognise headings and the SOAP sections of a clinical note; headings.txt has the lists.
 
-headings.txt has the literal lists.
-
-Two sets of rules. `original` is DocLens's, needed to the letter to regenerate its Table 24.
-`section_heading` is ours: it also knows markdown and the headings that the original swallows.
+There are two sets of rules. `original` has DocLens's, unchanged, to reproduce its Table 24.
+`section_heading` also recognises markdown and headings that the original rules miss.
 """
 
 import re
@@ -29,7 +27,7 @@ _TABLE = read_patterns(Path(__file__).with_suffix(".txt"))
 
 
 def _names(section: str) -> list[str]:
-    """The headings of a section of headings.txt."""
+    """Read the headings of a section of headings.txt."""
     return [name.strip() for name in " ".join(_TABLE[section].rows).split(",")]
 
 
@@ -41,13 +39,13 @@ def _original_rules() -> list[_Rule]:
             body = r"\s*".join(re.escape(word) for word in name.split())
             alternatives.append(body if name in _PREFIXES else rf"{body}(?::|\s*$)")
         rules.append(_Rule(section, re.compile(rf"\s*(?:{'|'.join(alternatives)})", re.I)))
-    # Capitals only, and whatever follows: published numbers of one system need it so.
+    # Capitals only, with any text after it: needed to reproduce a system's published numbers.
     rules.append(_Rule("assessment_and_plan", re.compile(r"\s*IMPRESSION")))
     return rules
 
 
-# Markdown before a heading: #, **, __, >, and a number if one of these stands beside it. A single
-# star before a blank is a bullet, and "1." alone is a list item.
+# Markdown before a heading: #, **, __, >, and a number next to one of these. A single star before a
+# blank is a bullet, and "1." alone is a list item.
 _OPENING = (
     r"\s*(?:>\s*)*(?:\#+\s*)?(?:\d{1,2}[.)]\s*(?=[*_]{2}))?[*_]{0,3}(?:(?<=[*_#])\d{1,2}[.)]\s*)?"
 )
@@ -59,7 +57,7 @@ def _spaced(name: str) -> str:
     return body.replace(r"\-", r"[\s_-]*")
 
 
-def _own_rules() -> list[_Rule]:
+def _extended_rules() -> list[_Rule]:
     rules = []
     for section in SECTIONS:
         names = _names(f"original {section}") + _names(f"added {section}")
@@ -76,54 +74,53 @@ def _own_rules() -> list[_Rule]:
 
 
 _ORIGINAL_RULES = _original_rules()
-_OWN_RULES = _own_rules()
+_EXTENDED_RULES = _extended_rules()
 _MINOR = "|".join(map(_spaced, _names("minor")))
 _MINOR_RULE = re.compile(rf"{_OPENING}(?:{_MINOR}){_CLOSING}$", re.I)
 
 
 def original(line: str) -> str | None:
-    """The section that a line opens by DocLens's own rules, or None."""
+    """Return the section that a line opens by DocLens's rules, or None."""
     return next((rule.section for rule in _ORIGINAL_RULES if rule.pattern.match(line)), None)
 
 
 def section_heading(line: str) -> tuple[str, int] | None:
-    """The section that a line opens by our rules and where its heading ends, or None.
+    """Return the section that a line opens by the extended rules and the heading's end, or None.
 
-    A heading takes its markdown and its colon with it, so the rest of the line is what is said. It
-    ends at 0 where it opens the line's sentence ("History of present illness is unremarkable").
+    A heading includes its markdown and colon; the rest of the line is its content. The end is 0 if
+    the heading is part of the line's sentence ("History of present illness is unremarkable").
     """
-    for rule in _OWN_RULES:
+    for rule in _EXTENDED_RULES:
         match = rule.pattern.match(line)
         if match:
             heading, rest = match.group(), line[match.end() :]
-            apart = ":" in heading or not rest.strip() or heading.isupper()
-            return rule.section, match.end() if apart else 0
+            complete = ":" in heading or not rest.strip() or heading.isupper()
+            return rule.section, match.end() if complete else 0
     return None
 
 
 def stands_alone(line: str) -> bool:
-    """Whether the line is a known heading and nothing else."""
-    found = section_heading(line)
-    if found and not line[found[1] :].strip():
+    """Return whether the line is a known heading and nothing else."""
+    heading = section_heading(line)
+    if heading and not line[heading[1] :].strip():
         return True
     return bool(_MINOR_RULE.match(line.rstrip()))
 
 
 def divide(note: str, *, compat: Compat) -> dict[str, list[Span]]:
-    """Cut a note at its section headings; a section that is absent has no key.
+    """Split a note at its section headings; a missing section has no key.
 
-    Keys stand in SOAP order: subjective, objective_exam, objective_results, assessment_and_plan.
+    Keys are in SOAP order: subjective, objective_exam, objective_results, assessment_and_plan.
 
-    `none`: every line that opens with a heading of `section_heading` starts a piece, which
-    runs to the next heading of another section; a section that recurs has several pieces, in order.
-    Text before the first heading is subjective. Pieces include their heading, have no white space
-    around them, are disjoint, and together hold every character of the note that is not white
-    space. A note without any heading gives {}.
+    `none`: each line with a heading by `section_heading` starts a piece, which ends at the next
+    heading of another section; a section that recurs has several pieces, in order. Text before the
+    first heading is subjective. Pieces include their heading, have no white space around them, are
+    disjoint, and contain all characters of the note but white space. {} without headings.
 
-    `doclens-table24`: the rules behind Table 24 of DocLens (Xie et al. 2024), to the letter. Only
-    the first occurrence of a section counts, so each has exactly one piece; text before the first
-    heading, even if it is blank, counts as the occurrence of subjective; white space around a piece
-    is kept. A note without any heading is all subjective.
+    `doclens-table24`: the exact rules behind Table 24 of DocLens (Xie et al. 2024). Only the first
+    occurrence of a section counts, so each has exactly one piece; text before the first heading,
+    even if blank, counts as the occurrence of subjective; white space around a piece stays. A note
+    without headings is all subjective.
     """
     lines, start = [], 0
     for line in note.split("\n"):
@@ -135,9 +132,9 @@ def divide(note: str, *, compat: Compat) -> dict[str, list[Span]]:
 def _pieces(note: str, lines: list[Span]) -> dict[str, list[Span]]:
     opened: list[tuple[str, int]] = []
     for line in lines:
-        found = section_heading(note[line.start : line.end])
-        if found and (not opened or opened[-1][0] != found[0]):
-            opened.append((found[0], line.start))
+        heading = section_heading(note[line.start : line.end])
+        if heading and (not opened or opened[-1][0] != heading[0]):
+            opened.append((heading[0], line.start))
     if not opened:
         return {}
     if note[: opened[0][1]].strip():

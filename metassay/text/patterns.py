@@ -1,8 +1,8 @@
-"""Tables of patterns in text files beside the code: named patterns, and rows, by section.
+"""Read tables of patterns from text files next to the code: named patterns, and rows, by section.
 
-A section opens with its name in brackets. `name = pattern` names a pattern, which may stand in
-braces in later lines of its section, or of all sections where it stands before the first. Any other
-line is a row; lines that open with # are comments.
+A section starts with its name in brackets. `name = pattern` names a pattern; later lines of its
+section can use it in braces, lines of all sections if it is before the first. Any other line is a
+row; lines that start with # are comments.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 
 class Section(NamedTuple):
-    """What a section holds; the one without a name stands before all others."""
+    """A section of a file; the first one has no name."""
 
     named: dict[str, str]
     rows: list[str]
@@ -20,37 +20,37 @@ class Section(NamedTuple):
 
 @cache
 def read_patterns(path: Path) -> dict[str, Section]:
-    """The sections of a file, with named patterns put in where they are used."""
-    here = first = Section({}, [])
+    """Read the sections of a file, with named patterns substituted."""
+    section = first = Section({}, [])
     sections = {"": first}
-    for written in path.read_text(encoding="utf-8").splitlines():
-        line = written
-        for name, pattern in (first.named | here.named).items():
+    for raw in path.read_text(encoding="utf-8").splitlines():
+        line = raw
+        for name, pattern in (first.named | section.named).items():
             line = line.replace(f"{{{name}}}", pattern)
-        name, mark, pattern = line.partition(" = ")
+        name, equals, pattern = line.partition(" = ")
         if line.startswith("["):
-            here = sections.setdefault(line.strip("[]"), Section({}, []))
-        elif mark and name.isidentifier():
-            here.named[name] = pattern
+            section = sections.setdefault(line.strip("[]"), Section({}, []))
+        elif equals and name.isidentifier():
+            section.named[name] = pattern
         elif line and not line.startswith("#"):
-            here.rows.append(line)
+            section.rows.append(line)
     return sections
 
 
 def read_words(module: str, section: str) -> list[str]:
-    """The words of a section of the text file beside a module, in their order."""
+    """Read the words of a section of a module's text file, in order."""
     rows = read_patterns(Path(module).with_suffix(".txt"))[section].rows
     return " ".join(rows).split()
 
 
 def read_pairs(module: str, section: str) -> dict[str, str]:
-    """Rows `ONE: OTHER` of a section of the text file beside a module."""
+    """Read the rows `KEY: VALUE` of a section of a module's text file."""
     rows = read_patterns(Path(module).with_suffix(".txt"))[section].rows
     return dict(row.split(": ", 1) for row in rows)
 
 
 class Patterns:
-    """The named patterns of a section of a file, compiled, as attributes."""
+    """Compiled named patterns of a section of a file, as attributes."""
 
     def __init__(self, path: Path, section: str) -> None:
         named = read_patterns(path)[section].named

@@ -1,16 +1,15 @@
 """Sentences, with exact spans.
 
-What a sentence is here:
+Definition of a sentence:
 
-- Each line is read by itself, and so is what follows a round bullet. A list's marker ("- ", "2. ")
-  is no part of its item, and markdown around a line is no part of the line.
-- A line that is only a known heading ("CHIEF COMPLAINT", "Results:", "## Plan") states nothing. A
-  line that only leads in to others ("Blood pressure:", "**Diabetes**") counts just if the text has
-  no other sentence. A section heading on the line of what it opens ("Exam: normal gait.") is cut
-  off.
-- A sentence keeps the citations behind its full stop, and ends after them.
+- Each line is split separately, as is text after a round bullet. A list marker ("- ", "2. ") is not
+  part of its item, and markdown around a line not part of the line.
+- A line that is only a known heading ("CHIEF COMPLAINT", "Results:", "## Plan") is no sentence. A
+  line that only introduces others ("Blood pressure:", "**Diabetes**") is one only if the text has
+  no other. A section heading before its content ("Exam: normal gait.") is removed.
+- A sentence includes the citations after its full stop.
 
-Every letter and digit outside headings, lead-ins and markers lies in exactly one sentence.
+Every letter and digit outside headings, lead-ins and markers is in exactly one sentence.
 """
 
 import re
@@ -27,7 +26,7 @@ __all__ = ["Span", "sentences"]
 _LINE = re.compile(rf"[^{BREAKS}]+")
 _NUMBER = r"\(?(?:\d{1,2}|[a-h]|i{1,3}|iv|vi{0,3})[.)](?=\s)|\(?\d{1,2}[.)](?=\*)|[A-H]\)(?=\s)"
 _MARKER = re.compile(rf"[\s+:;,.{MARKS}]*(?:(?:{_NUMBER})[\s*_]*)?")
-_SIGNS = ".-+<>=~"  # directly before a digit they belong to the number
+_SIGNS = ".-+<>=~"  # part of the number directly before a digit
 _ENUMERATION = re.compile(r"\W*(\d{1,2})[.)]")
 _LONGEST_ITEM = 1000  # characters between the numbers of a list within a line
 _LEAD_IN = re.compile(rf"[^{STOPS};]{{1,80}}:[\s*_]*")
@@ -36,31 +35,31 @@ _MARKDOWN = re.compile(rf"\s*(?:#+\s[^{STOPS}]*|\*\*[^*{STOPS}]+\*\*:?|__[^_{STO
 
 
 def sentences(text: str) -> list[Span]:
-    """The sentences of a text: disjoint, in order, without white space around them.
+    """Split a text into sentences: disjoint, in order, without white space around them.
 
-    An empty list if nothing is stated. Never fails, whatever the characters.
+    Returns an empty list if there are none. Never fails, for any characters.
     """
     spans: list[Span] = []
     lead_ins: list[Span] = []
     for match in _LINE.finditer(text):
         start, end = _content(match.group())
         content = text[match.start() + start : match.start() + end]
-        into = lead_ins if _leads_in(match.group(), content) else spans
-        into.extend(
+        target = lead_ins if _leads_in(match.group(), content) else spans
+        target.extend(
             Span(match.start() + start + s, match.start() + start + e) for s, e in _split(content)
         )
     return spans or lead_ins
 
 
 def _content(line: str) -> Span:
-    """What a line says, without its heading; empty if it is only a heading."""
+    """Return the content of a line without its heading; empty if it is only a heading."""
     start = _marker_end(line)
-    for at in (0, start):  # a heading may hold a marker (**1. Plan**) or follow one
-        if stands_alone(line[at:]):
+    for offset in (0, start):  # a heading can contain a marker (**1. Plan**) or follow one
+        if stands_alone(line[offset:]):
             return Span(0, 0)
-        heading = section_heading(line[at:])
+        heading = section_heading(line[offset:])
         if heading and heading[1]:
-            return Span(at + heading[1], len(line))
+            return Span(offset + heading[1], len(line))
     return Span(0, len(line))
 
 
@@ -75,18 +74,18 @@ def _split(line: str) -> tuple[Span, ...]:
     spans: list[Span] = []
     for start, end in _stretches(line):
         span = _trimmed(line, start, end)
-        speaks = any(map(str.isalnum, line[slice(*span)]))
-        if speaks and not _enumerates(line, span, first=not spans):
+        has_words = any(map(str.isalnum, line[slice(*span)]))
+        if has_words and not _enumerates(line, span, first=not spans):
             spans.append(span)
     return tuple(spans)
 
 
 def _stretches(line: str) -> Iterator[tuple[int, int]]:
-    """The line cut at sentence boundaries and after citations; nothing is left out."""
-    shown = citations.blanked(line)
+    """Split the whole line at sentence boundaries and after citations."""
+    blanked = citations.blanked(line)
     start = 0
     for end in [*citations.ends(line), len(line)]:
-        starts = [start, *(start + at for at in boundaries(shown[start:end]))]
+        starts = [start, *(start + offset for offset in boundaries(blanked[start:end]))]
         yield from zip(starts, [*starts[1:], end], strict=True)
         start = end
 
@@ -97,7 +96,7 @@ def _trimmed(line: str, start: int, end: int) -> Span:
     while last > start and (line[last - 1].isspace() or line[last - 1] in MARKS):
         last -= 1
     while last < end and not line[last].isspace() and line[last] not in "*_":
-        last += 1  # what is attached to the last word ("30-") stays with it
+        last += 1  # keep marks that are attached to the last word ("30-")
     return stripped(line, start, last)
 
 
@@ -110,7 +109,7 @@ def _marker_end(line: str) -> int:
 
 
 def _enumerates(line: str, span: Span, *, first: bool) -> bool:
-    """Whether a stretch is only an item's number: the first of its line, or the next in it."""
+    """Return whether a span is only an item's number: the first of its line, or the next."""
     match = _ENUMERATION.fullmatch(line, *span)
     if not match or not line[span.end :].strip():
         return False

@@ -1,22 +1,22 @@
-"""A stretch of a text."""
+"""Spans of a text."""
 
 from typing import NamedTuple
 
-# What ends a line, as the inside of a character class; a bullet starts a line wherever it stands.
+# What ends a line, as the inside of a character class; a bullet always starts a line.
 BREAKS = r"\n\r\v\f\x85\u2028\u2029\u2022\u25cf\u25e6\u25aa\u2023\u2043"
-# What may trail behind a sentence, apart from it, and is no part of it; last in a character class.
+# Marks after a sentence that are not part of it; must be last in a character class.
 MARKS = "*#_=>\u00b7\u2013\u2014-"
 
 
 class Span(NamedTuple):
-    """Where a stretch of a text starts and ends, in characters: `text[start:end]`."""
+    """Start and end of a part of a text, in characters: `text[start:end]`."""
 
     start: int
     end: int
 
 
 def stripped(text: str, start: int, end: int) -> Span:
-    """The same stretch without the white space around it; empty if there is nothing else."""
+    """Return the span without white space around it; empty if there is nothing else."""
     inner = text[start:end]
     left = len(inner) - len(inner.lstrip())
     return Span(start + left, max(start + left, start + len(inner.rstrip())))

@@ -1,6 +1,6 @@
-"""Three ways to cut a text into tokens; a number that depends on one names it in its recipe.
+"""Three tokenizations of a text; a metric's recipe names the one that it uses.
 
-`words` and `alphanumeric` are the definitions behind published numbers; `content_tokens` is ours.
+`words` and `alphanumeric` are the definitions behind published numbers; `content_tokens` is not.
 """
 
 import re
@@ -9,14 +9,14 @@ from metassay.text.patterns import read_words
 
 STOPWORDS = frozenset(read_words(__file__, "stop words"))
 
-# A unit that is written against its number ("20mg") is a token of its own.
+# A unit directly after its number ("20mg") is a separate token.
 _UNITS = r"mcg|mg|kg|g|ml|dl|l|mm|cm|m|lbs?|oz|bpm|mmhg|units?|hrs?|h|mins?|wks?|yrs?|yo|x"
 
 _SPEAKER = re.compile(r"^[^\S\n]*\[[A-Za-z][A-Za-z_ ]*\]", re.MULTILINE)
 _ALPHANUMERIC = re.compile(r"[a-z0-9]+")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _NUMBER_UNIT = re.compile(rf"(?<![a-z\d])(\d+(?:[./]\d+)*)-?({_UNITS})(?![a-z\d])")
-# x-ray, t-wave, e-mail: a letter and its word are one word, as they often are in the other text.
+# x-ray, t-wave, e-mail: joined, as they often are in the other text.
 _LETTER_WORD = re.compile(r"(?<![a-z\d-])([a-z])-(?=[a-z]{2,})")
 # p.o., a.m., b.i.d: single letters with points between them are one word.
 _POINTED = re.compile(r"(?<![^\W_])[a-z](?:\.[a-z])+(?![^\W_])\.?")
@@ -26,35 +26,32 @@ _NEGATED = frozenset({"cannot", "can't", "won't", "ain't"})
 
 
 def words(text: str) -> list[str]:
-    """Split on white space: what published counts of words per note count."""
+    """Split on white space, as published counts of words per note do."""
     return text.split()
 
 
 def alphanumeric(text: str) -> list[str]:
-    """Runs of `[a-z0-9]` of the lower-cased text, without `[speaker]` tags at line starts.
+    """Return runs of `[a-z0-9]` of the lower-cased text, without `[speaker]` tags at line starts.
 
-    A tag is a bracket with nothing but letters, blanks and underscores in it: [doctor],
-    [patient_guest]. The tokens of coverage and density (Grusky et al. 2018) as DocLens's numbers
-    have them.
+    A tag is a bracket with only letters, blanks and underscores: [doctor], [patient_guest]. These
+    are the tokens of coverage and density (Grusky et al. 2018) in DocLens's numbers.
     """
     return _ALPHANUMERIC.findall(_SPEAKER.sub(" ", text).lower())
 
 
 def content_tokens(text: str) -> list[str]:
-    """The words that carry facts, lower-cased, in order, for lexical comparison.
+    """Return the content words, lower-cased, in order, for lexical comparison.
 
-    - Numbers stay whole: 7.2, .5 (as 0.5), 120/80, 10:30, 3/4/2021, 1,000 (as 1000). A unit
-      written against its number is split off (20mg, 5-cm); % becomes `percent`. a1c and t4 stay as
-      they are.
-    - Hyphens part words (59-year-old: 59, year, old) but for a single letter before a word, which
-      joins it (x-ray: xray). Slashes between words part them. Pointed abbreviations are one word
-      (p.o.: po).
+    - Numbers stay whole: 7.2, .5 (as 0.5), 120/80, 10:30, 3/4/2021, 1,000 (as 1000). A unit after
+      its number is split off (20mg, 5-cm); % becomes `percent`. a1c and t4 do not change.
+    - Hyphens separate words (59-year-old: 59, year, old), but a single letter joins its word
+      (x-ray: xray). Slashes separate words. Abbreviations with points are one word (p.o.: po).
     - A possessive loses its 's; n't becomes `not` (doesn't, can't and cannot: not); other
       contractions lose what follows the apostrophe.
     - Plural endings are removed by rule (Harman 1991's S stemmer, and -es after s, x, z, ch, sh):
-      studies: study, wheezes: wheeze, rashes: rash. A wrong cut is harmless, since both texts get
-      it.
-    - STOPWORDS are left out; negations and laterality are none of them.
+      studies: study, wheezes: wheeze, rashes: rash. A wrong ending is harmless, since both
+      texts get it.
+    - STOPWORDS are left out; negations and laterality are not among them.
     """
     text = text.lower().replace("\u2019", "'").replace("\u2018", "'")
     text = _THOUSANDS.sub(lambda match: match.group().replace(",", ""), text)

@@ -197,7 +197,7 @@ export interface Line {
 }
 
 /** Who was asked what. */
-export interface Asked {
+export interface BlockHead {
   question: string;
   measure: string;
   judge: string;
@@ -208,7 +208,7 @@ export interface Block {
   id: string; // "claim_recall": unique within the text
   title: string; // a question
   noun: "claim" | "statement" | "criterion" | "text"; // "claim" | "statement" | "criterion" | "text"
-  heads: Asked[]; // who was asked what, a column each
+  heads: BlockHead[]; // who was asked what, a column each
   lines: Line[];
   note: string; // said instead of lines where none was asked
 }

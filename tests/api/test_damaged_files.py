@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import metassay
-from metassay.api.columns import Given, Named
+from metassay.api.columns import ColumnOptions, InputTable
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
@@ -45,14 +45,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def read(scores: Path, ratings: Path) -> tuple[Given, Given]:
+def read(scores: Path, ratings: Path) -> tuple[InputTable, InputTable]:
     """Both files as the command reads them."""
     problems: list[str] = []
     found = [read_file(path, problems) for path in (scores, ratings)]
     if problems:
         raise BadInput(problems)
     assert found[1] is not None
-    given, rated = read_both([found[0]], [found[1]], Named())
+    given, rated = read_both([found[0]], [found[1]], ColumnOptions())
     assert given is not None
     return given, rated
 
@@ -67,7 +67,7 @@ def test_a_long_name_in_a_long_file_is_refused_too(here: Path) -> None:
 @pytest.mark.parametrize(
     ("scores", "ratings", "said"),
     [
-        (1_001, 1, "scores are of 1,001 systems on 1 documents; the most are 1,000 systems"),
+        (1_001, 1, "scores are of 1,001 systems on 1 documents; the limits are 1,000 systems"),
         (4, 101, "ratings: has 101 criteria, beside 1 metrics; the most are 100 criteria"),
     ],
 )
@@ -177,7 +177,7 @@ def test_a_hundred_damages_of_a_csv_file(here: Path, name: str) -> None:
     assert refused > 50
 
 
-def columns(given: Given) -> list[str]:
+def columns(given: InputTable) -> list[str]:
     long = {"metric", "criterion"} & set(given.keys)
     return ["value"] if long else [c for c in given.cells.frame if c not in given.keys.values()]
 

@@ -23,8 +23,8 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
+from metassay.reporting.certificates import make_certificates
 from metassay.reporting.contract_page import TABLES
-from metassay.reporting.sentences import certificates
 from metassay.tables.parquet import read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -157,7 +157,7 @@ def test_the_stage_and_the_files_give_the_same_digits(here: Path, given) -> None
     made = evaluate(Evaluation(*stored, criteria, better, found.options))
     write(TABLES["evidence"], made.pop("evidence"), here / "evidence.parquet")
     numbers = read(TABLES["evidence"], here / "evidence.parquet")
-    made["certificates"] = certificates(numbers, found.certification)
+    made["certificates"] = make_certificates(numbers, found.certification)
     for name, table in made.items():
         write(TABLES[name], table, here / f"{name}.parquet")
         stored = read(TABLES[name], here / f"{name}.parquet").drop(

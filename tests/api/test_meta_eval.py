@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from metassay.api import results
-from metassay.api.columns import Given, Named
+from metassay.api.columns import ColumnOptions, InputTable
 from metassay.api.eval_request import LARGEST
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
@@ -78,7 +78,7 @@ def written(here: Path, text: str, name: str = "scores.csv") -> Path:
     return here / name
 
 
-def read(path: Path) -> Given:
+def read(path: Path) -> InputTable:
     """One file beside another that is right."""
     scores = path.stem == "scores"
     other = path.parent / ("other_ratings.csv" if scores else "other_scores.csv")
@@ -87,17 +87,17 @@ def read(path: Path) -> Given:
     found = [read_file(one, faults) for one in ((path, other) if scores else (other, path))]
     if faults or found[1] is None:
         raise BadInput(faults)
-    both = read_both([found[0]], [found[1]], Named())
+    both = read_both([found[0]], [found[1]], ColumnOptions())
     given = both[0] if scores else both[1]
     assert given is not None
     return given
 
 
-def read_scores(path: Path) -> Given:
+def read_scores(path: Path) -> InputTable:
     return read(path)
 
 
-def read_ratings(path: Path) -> Given:
+def read_ratings(path: Path) -> InputTable:
     return read(path)
 
 

@@ -155,7 +155,7 @@ def claims(kind: Kind, *, said=True, coefficient="pearson", runs, seed):
         metrics = [scorer() for _ in range(N_METRICS)]
         ratings = rated(rng, scorer(), PLAIN)
         study = study_of(metrics, ratings, seed=run, groups=groups if said else NO_GROUPS)
-        noticed += bool(study.found.dealt_with or study.found.suspected)
+        noticed += bool(study.grouping.dealt_with or study.grouping.suspected)
         for level in LEVELS:
             found[level].append(claims_at(study, level, chosen))
     return {level: Claims(*np.mean(one, axis=0)) for level, one in found.items()}, noticed / runs
@@ -185,5 +185,5 @@ def falsely_noticed(shape, world, *, runs, seed) -> float:
     for run in range(runs):
         metrics = [effects(rng, shape, world) for _ in range(N_METRICS)]
         study = study_of(metrics, rated(rng, effects(rng, shape, world), world), seed=run)
-        noticed += bool(study.found.dealt_with or study.found.suspected)
+        noticed += bool(study.grouping.dealt_with or study.grouping.suspected)
     return noticed / runs

@@ -28,6 +28,7 @@ from tests.calibration import (
     simulations,
     standing_out,
 )
+from tests.calibration.summary import summary, table
 from tests.calibration.verdicts import (
     DESIGNS,
     below_a_rater,
@@ -201,11 +202,6 @@ def _percent(share: float) -> str:
     return "–" if np.isnan(share) else f"{100 * share:.1f} %"
 
 
-def _table(heads: list[str], rows: list[list[str]]) -> list[str]:
-    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-    return [*lines, *("| " + " | ".join(row) + " |" for row in rows), ""]
-
-
 def _claims(claims) -> str:
     """Any claim above `cannot tell`, and in brackets any metric to use."""
     return f"{_percent(claims.promising)} ({_percent(claims.trusted)})"
@@ -270,21 +266,21 @@ def _false(found: dict) -> list[str]:
         " so that 2.5 % are expected in people's direction. One standard error of a row of the"
         f" first table is {100 * error:.1f} points.",
         "",
-        *_table(["systems x documents", "studies", *_HEADS], rows),
-        *_table(["kind of study", "studies", *_HEADS], by_world),
+        *table(["systems x documents", "studies", *_HEADS], rows),
+        *table(["kind of study", "studies", *_HEADS], by_world),
         "By other coefficients, with holes, and beside metrics that do follow people (those are not"
         " counted), of 4 x 30 and 8 x 30; and a row of the first table with other draws:",
         "",
-        *_table(["kind of study", "studies", *_HEADS], more),
+        *table(["kind of study", "studies", *_HEADS], more),
         "Each document has the text of one system only; texts per system:",
         "",
-        *_table(["texts", "studies", "related, global", "system", _HEADS[3], "system"], nested),
+        *table(["texts", "studies", "related, global", "system", _HEADS[3], "system"], nested),
         "Single statements, of which people mark 4 elements each, most of them right. People and"
         " metrics find documents, systems and texts better or worse, each their own; documents are"
         " clusters. The last column is of another simulation, where half of a metric's variance is"
         " people's: how often its 95 % interval over statements holds its mean over such studies:",
         "",
-        *_table(
+        *table(
             [
                 "documents x systems x statements of a text",
                 "studies",
@@ -337,15 +333,15 @@ def _alike(found: dict) -> list[str]:
         "",
         "The user says what belongs together (`cluster`, `family`, `strata`):",
         "",
-        *_table(heads, given),
+        *table(heads, given),
         "The data show it; the last column says in how many studies they do:",
         "",
-        *_table([*heads, "found"], seen),
+        *table([*heads, "found"], seen),
         "Topics that nobody names. They are found by similar scores, as there are 20 metrics; of"
         " few metrics they often are not, and then a metric can look good that only knows the"
         " topic:",
         "",
-        *_table([*heads, "found"], rows_of("unsaid")),
+        *table([*heads, "found"], rows_of("unsaid")),
         f"Where all are alike, something is found or suspected in {_percent(np.mean(noticed))} of"
         f" studies (the most of any design and kind of {PROMISED // 9}:"
         f" {_percent(np.max(noticed))}).",
@@ -353,7 +349,7 @@ def _alike(found: dict) -> list[str]:
         "Power, global level: a metric that would correlate .5 with people if all were alike, among"
         " 19 that know nothing. 100 studies.",
         "",
-        *_table(["kind of study", "`use`", "`promising`"], powers),
+        *table(["kind of study", "`use`", "`promising`"], powers),
     ]
 
 
@@ -373,7 +369,7 @@ def _below(found: dict) -> list[str]:
         f" a cell, of which one standard error is {100 * np.sqrt(0.025 * 0.975 / PROMISED):.1f}"
         " points. With fewer than 6 systems nothing is.",
         "",
-        *_table(["systems x documents", "kind of study", *LEVELS], rows),
+        *table(["systems x documents", "kind of study", *LEVELS], rows),
     ]
 
 
@@ -400,8 +396,8 @@ def _powers(found: dict) -> list[str]:
         " unless it is the primary one, which was named before anybody looked. 200 studies, by"
         " ranks 100.",
         "",
-        *_table(["study", *(f"r = {r}" for r in STRENGTHS)], rows),
-        *_table(["between systems", *(f"r = {r}" for r in system)], between),
+        *table(["study", *(f"r = {r}" for r in STRENGTHS)], rows),
+        *table(["between systems", *(f"r = {r}" for r in system)], between),
     ]
 
 
@@ -424,11 +420,11 @@ def _shapes(found: dict) -> list[str]:
         " curve: how often is it `explained by` length? At least 95 % is promised for texts, 80 %"
         f" between 16 systems; 8 systems can show little. {SHAPED_RUNS} studies a cell.",
         "",
-        *_table(heads, rows_of("caught")),
+        *table(heads, rows_of("caught")),
         "A true metric (r about .5) beside length (about .3 with both): how often is it wrongly"
         " explained by length? At most 5 % is promised.",
         "",
-        *_table(heads, rows_of("wrongly")),
+        *table(heads, rows_of("wrongly")),
     ]
 
 
@@ -458,7 +454,7 @@ def _covers(found: dict) -> list[str]:
         " systems there is none between systems. 400 studies (720 for the narrower one) per number;"
         f" the four numbers are of: {names}.",
         "",
-        *_table(
+        *table(
             [
                 "level",
                 "systems x documents",
@@ -503,18 +499,18 @@ def _decisions(found: dict) -> list[str]:
         "**Below a rater.** All of 20 metrics lie .05, the margin, below a rater: how often is any"
         f" called as good as one? At most 5 % is promised. {PROMISED} studies.",
         "",
-        *_table(["systems x documents", "level", "any called as good"], margin),
+        *table(["systems x documents", "level", "any called as good"], margin),
         "**A flag of rare faults**, which is right where it fires and says nothing in most"
         " documents: how often is it called as good as a rater, and how often one to use? Of 16"
         " systems some text is flagged in most documents, and then the flag is a useful metric."
         f" {PROMISED} studies.",
         "",
-        *_table(["systems x documents", "as good", "`use`"], flags),
+        *table(["systems x documents", "as good", "`use`"], flags),
         "**The best of many.** All of 20 metrics are equally good: how far the best one's value is"
         " too high, as it is and corrected for the choice, and how often the interval beside the"
         " corrected value holds the truth. 100 studies.",
         "",
-        *_table(["systems x documents", "level", "plain", "corrected", "covers"], best),
+        *table(["systems x documents", "level", "plain", "corrected", "covers"], best),
     ]
 
 
@@ -530,24 +526,40 @@ def page(found: dict, widths: Any) -> str:
     tests = simulations.section(found["other", ()], widths)
     weights = facet_weights.section(found["weights", ()])
     raters = standing_out.section(found["raters", ()]) + best.section(found["best", ()])
-    parts = [head, _false(found), _alike(found), _below(found), _powers(found), _shapes(found)]
+    parts = [_false(found), _alike(found), _below(found), _powers(found), _shapes(found)]
     parts += [_decisions(found), _covers(found), tests, weights, raters]
     parts += [drift.section(found["drift", ()]), comparisons.section(*found["comparisons", ()])]
     parts.append(judge_check.section(found["checks", ()]))
     parts.append(annotator_test.section(found["replaces", ()]))
     parts.append(next_labels.section(found["next", ()]))
     parts.append(_cards(found))
-    return "\n".join(line for part in parts for line in part)
+    sections = "\n".join(line for part in parts for line in part)
+    return "\n".join([*head, *summary(sections), sections])
 
 
 def _cards(found: dict) -> list[str]:
+    """Coverage of each number: its worst world, the mean of the worlds, and the widest one."""
+    worlds = {"worst world": 0, "mean of worlds": 1, "widest world": 2}
+    numbers: dict[str, list[simulations.Rate | None]] = {}
+    for rate in found["cards", ()]:
+        what, _, world = rate.what.removesuffix(": covers").rpartition(", ")
+        if world not in worlds:  # a number of one world
+            what, world = f"{what}, {world}", "worst world"
+        numbers.setdefault(what, [None] * len(worlds))[worlds[world]] = rate
+    rows = []
+    for what, rates in numbers.items():
+        shares = [f"{100 * rate.share:.1f}" if rate else "" for rate in rates]
+        bounds = [f"{100 * rate.low:.0f} to {100 * rate.high:.0f}" for rate in rates[:2] if rate]
+        kept = all(rate.low <= rate.share <= rate.high for rate in rates if rate)
+        rows.append([what, *shares, "; ".join(bounds), "yes" if kept else "NO"])
     return [
         "## Judges' cards",
         "",
-        "Coverage of each number of a card over 16 worlds: the lowest, the highest and the mean."
-        " Of 20 texts some shares rest on two or three, where no interval can be exact.",
+        "Per cent of the 95 % intervals that hold the truth, for each number of a card over 16"
+        " worlds. Promised is the range of every world, and of the mean. Of 20 texts some shares"
+        " rest on two or three, where no interval can be exact.",
         "",
-        *simulations.rates_table(found["cards", ()]),
+        *table(["what", "worst world", "mean", "widest world", "promised", "kept"], rows),
     ]
 
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.evidence import evidence
-from metassay.meta_evaluation.gather import gather
+from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.meta_evaluation.study import Measured
-from metassay.reporting.sentences import certificates
+from metassay.meta_evaluation.study import MetricScores
+from metassay.reporting.certificates import make_certificates
 from metassay.statistics.correlation import LEVELS
 from tests.calibration.worlds import PLAIN, effects, options, rated, study_of
 
@@ -32,15 +32,17 @@ def _standard(values):
 
 def _study(metric, ratings, length, run):
     study = study_of([metric], ratings, seed=run)
-    words = Measured("words", "none", "neither", "simulated", length)
+    words = MetricScores("words", "none", "neither", "simulated", length)
     return study._replace(metrics=(*study.metrics, words))
 
 
 def _verdicts(study, coefficient):
     """Level -> the metric's verdict."""
     chosen = options(permutations=200, coefficient=coefficient)
-    found = gather([study], chosen)
-    rows = certificates(evidence(found, confounds(found, chosen), chosen), CertificationOptions())
+    found = run_tests([study], chosen)
+    rows = make_certificates(
+        evidence(found, confounds(found, chosen), chosen), CertificationOptions()
+    )
     rows = rows[rows["metric"] == "m00"]
     return dict(zip(rows["level"], rows["verdict"], strict=True))
 

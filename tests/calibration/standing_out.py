@@ -11,7 +11,7 @@ from metassay.statistics.agreement import below_others
 
 DOCUMENTS, SYSTEMS = (6, 10, 15, 30, 60), 4
 SHARED = 0.5  # of a rater's noise that all texts of a document have in common, where any is
-STUDIES, RESAMPLES = 300, 300
+STUDIES, RESAMPLES = 600, 1000
 NOISE, RANDOM = 0.6, 9.0  # of a rater who looks, and of one who does not; quality has 1
 CUTS = {  # where grades begin: five levels, three, and nearly all texts of the best one
     "five levels": (-1.5, -0.5, 0.5, 1.5),
@@ -56,9 +56,9 @@ def section(rows):
         "## Raters who stand out",
         "",
         "Of raters who are equal, how often is somebody named, and how often one of three who"
-        f" rates at random? 95 % is asked for all raters at once; {STUDIES} studies each, of"
-        f" {SYSTEMS} texts a document. In the last but one, {SHARED:.0%} of a rater's noise is the"
-        " same for all texts of a document.",
+        f" rates at random? 95 % is asked for all raters at once; {STUDIES} studies each, so that"
+        f" one standard error at 5 % is 0.9 points, of {SYSTEMS} texts a document. In the last but"
+        f" one, {SHARED:.0%} of a rater's noise is the same for all texts of a document.",
         "",
         "| grades | documents | 3 equal | 5 equal | 3 equal, shared noise | one of 3 at random |",
         "|---|---:|---:|---:|---:|---:|",

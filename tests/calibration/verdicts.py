@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metassay.meta_evaluation.gather import run_test
+from metassay.meta_evaluation.exact_tests import run_test
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.verdicts import TRUSTED
 from metassay.statistics.components import value_at

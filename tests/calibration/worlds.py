@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation import evidence
-from metassay.meta_evaluation.gather import Gathered, gather_level
+from metassay.meta_evaluation.exact_tests import StudyTests, run_level
 from metassay.meta_evaluation.layouts import NO_GROUPS, Groups, layout_of
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
-from metassay.meta_evaluation.study import Measured, Study, even
-from metassay.meta_evaluation.verdicts import as_good_as_rater, verdict
+from metassay.meta_evaluation.study import MetricScores, Study, tie_rounding
+from metassay.meta_evaluation.verdicts import as_good_as_rater, find_verdict
 from metassay.statistics.components import value_at
 
 N_METRICS = 20
@@ -121,16 +121,16 @@ def study_of(
     human = np.where(count > 0, np.nansum(ratings, axis=0) / np.maximum(count, 1), np.nan)
     some = np.isfinite(human)
     rows, columns = some.any(axis=1), some.any(axis=0)
-    human, ratings = even(human[rows][:, columns]), ratings[:, rows][:, :, columns]
+    human, ratings = tie_rounding(human[rows][:, columns]), ratings[:, rows][:, :, columns]
     values = [metric[rows][:, columns] for metric in metrics]
     systems = [f"s{i:02d}" for i in np.flatnonzero(rows)]
     documents = [f"d{i:05d}" for i in np.flatnonzero(columns)]
     rng = np.random.default_rng(seed)
     return Study(
         f"study {seed}", "quality", "full", "higher",
-        pd.Index(systems), pd.Index(documents), human, even(ratings),
+        pd.Index(systems), pd.Index(documents), human, tie_rounding(ratings),
         tuple(
-            Measured(f"m{k:02d}", "none", "higher", "simulated", one)
+            MetricScores(f"m{k:02d}", "none", "higher", "simulated", one)
             for k, one in enumerate(values)
         ),
         layout_of(systems, documents, human, values, groups, rng),
@@ -151,12 +151,12 @@ def certified(study, chosen, levels, *, raters=False):
     found = {}
     asked = study if raters else study._replace(raters=study.raters[:1])
     for level in levels:
-        gathered = Gathered(asked, {level: gather_level(asked, level, chosen)})
+        gathered = StudyTests(asked, {level: run_level(asked, level, chosen)})
         rows = []
         unknown = dict.fromkeys(("given_confound", "given_confound_p", "against_rater_low"), np.nan)
         for numbers in evidence._numbers(gathered, level, chosen):
             row = {**unknown, **numbers, "confound": None}
-            row["verdict"] = verdict(row, CertificationOptions())
+            row["verdict"] = find_verdict(row, CertificationOptions())
             row["as_good_as_rater"] = as_good_as_rater(row, CertificationOptions())
             rows.append(row)
         found[level] = rows

@@ -19,6 +19,6 @@ from metassay.core.exit_codes import FAILED, INTERRUPTED, REFUSED
 def test_each_end_has_its_code_and_its_words(
     monkeypatch, capsys, ended: int, code: int, said: str
 ) -> None:
-    monkeypatch.setattr(running, "_on_a_lifeline", lambda *_: ended)
+    monkeypatch.setattr(running, "_run_watched", lambda *_: ended)
     assert running.run_flows(["sample"], {}) == code
     assert capsys.readouterr().err.startswith(said)

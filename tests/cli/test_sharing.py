@@ -57,8 +57,8 @@ def test_what_a_remote_may_not_have_is_refused_whole(project, capsys, monkeypatc
 def test_what_it_may_have_is_pushed_by_the_name_of_the_benchmark(project, monkeypatch) -> None:
     started = []
 
-    def run(words: list[str], _: dict[str, str], *, module: str, own: tuple[int, ...]) -> int:
-        started.append((module, words, own))
+    def run(words: list[str], _: dict[str, str], *, module: str, passed_on: tuple[int, ...]) -> int:
+        started.append((module, words, passed_on))
         return 5
 
     monkeypatch.setattr(sharing, "run_flows", run)

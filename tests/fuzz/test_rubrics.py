@@ -10,7 +10,12 @@ from hypothesis import given
 
 from metassay.judges.criteria import criterion_of
 from metassay.judges.protocol import Pair
-from metassay.scoring.rubrics.ask import criteria_table, expanded, question, rubric_descriptions
+from metassay.scoring.rubrics.ask import (
+    criteria_table,
+    expand_facets,
+    question,
+    rubric_descriptions,
+)
 from metassay.scoring.rubrics.record import RUBRICS, load_rubric
 from metassay.tables.criteria import CRITERIA
 from tests.fuzz.mutations import ACCIDENTS, CHANGES, changed, damaged
@@ -26,7 +31,7 @@ def tried(folder: Path, name: str, content: bytes) -> None:
     ended = handled(lambda: load_rubric(path))
     if ended.problems:
         return
-    whole = handled(lambda: expanded(ended.value, ("one", "two")))
+    whole = handled(lambda: expand_facets(ended.value, ("one", "two")))
     if whole.problems:
         return
     rubric_descriptions(criteria_table(whole.value)[list(CRITERIA.columns)])

@@ -10,7 +10,7 @@ from hypothesis import given
 from metassay.core import strict_yaml
 from metassay.core.params import Benchmark, parsed
 from metassay.datasets.ingest import ingest
-from metassay.project.spreadsheets.read import Asked, read_all
+from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.project.spreadsheets.summary import command, lines, project_of, settings_of
 from tests.fuzz.mutations import ACCIDENTS, damaged
 from tests.fuzz.rule import CANARY, FEW, handled
@@ -24,7 +24,7 @@ def check(name: str, accidents: Any) -> None:
     with tempfile.TemporaryDirectory() as made:
         files = {kind: put(Path(made, f"{kind}.csv"), table) for kind, table in TABLES.items()}
         files[name].write_bytes(damaged(files[name].read_bytes(), accidents))
-        asked = Asked({kind: [path] for kind, path in files.items()})
+        asked = Inputs({kind: [path] for kind, path in files.items()})
         ended = handled(lambda: read_all(asked))
         if ended.problems:
             return

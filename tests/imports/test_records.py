@@ -44,7 +44,9 @@ def test_pieces_are_read_as_the_whole_is(tmp_path_factory, value, piece, ascii_,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "_PIECE", piece)
         every = [(one.steps, one.value) for one in parts(path, lambda _: False, problems)]
-        at_top = [one.value for one in parts(path, lambda steps: not steps, problems) if one.listed]
+        at_top = [
+            one.value for one in parts(path, lambda steps: not steps, problems) if one.is_element
+        ]
     assert not problems
     assert every == leaves(whole)
     assert at_top == (whole if isinstance(whole, list) else [])

@@ -9,7 +9,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.core.kinds import choose
 from metassay.judges import JUDGES
-from metassay.judges.lazy_citations import as_needed
+from metassay.judges.lazy_citations import judge_as_needed
 from metassay.judges.protocol import Judgment, Pair
 from tests.judges.panel import Told, asked, cited, made, no, told_kinds, yes
 
@@ -177,7 +177,7 @@ class Pairwise(Told):
     """One that says nothing of citations where its own answer about all of them needs none."""
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        return as_needed(pairs, lambda asked: [one for one in Told.judge(self, asked) if one])
+        return judge_as_needed(pairs, lambda asked: [one for one in Told.judge(self, asked) if one])
 
 
 def test_a_jury_asks_of_citations_what_its_own_answers_need(

@@ -309,7 +309,7 @@ def test_too_few_or_unsound_examples_are_named(tmp_path) -> None:
     with pytest.raises(BadInput) as raised:
         judge_of(FakeAsk(unexpected), shots=4)
     assert len(raised.value.problems) == len(FORMS)
-    assert "examples: has 3, but shots is 4; add some, or show fewer" in raised.value.problems[0]
+    assert "examples: has 3, but shots is 4; add some or lower it" in raised.value.problems[0]
 
     folder = tmp_path / "prompts"
     shutil.copytree(PROMPTS, folder)

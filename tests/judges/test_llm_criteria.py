@@ -18,8 +18,8 @@ from metassay.judges.llm_calls import (
     criterion_entries,
     criterion_model,
     criterion_sample,
-    graded,
-    solved,
+    grade_of,
+    solve_example,
 )
 from metassay.judges.protocol import Judgment, Pair
 from metassay.llm import estimate
@@ -302,9 +302,9 @@ def test_solved_examples_and_samples_are_read_as_they_stand(
 ) -> None:
     read = criterion_of(asks(criterion))
     for example in read.examples:
-        (entry,) = criterion_entries(style)(solved(read, example, style))
+        (entry,) = criterion_entries(style)(solve_example(read, example, style))
         said = criterion_model(read, 1, style).model_validate(entry).model_dump()
-        found = graded(read, said)
+        found = grade_of(read, said)
         assert found.grade == example.grade
         if style in QUOTED:
             assert found.quotes == [
@@ -380,7 +380,7 @@ LONGER = (  # what answers to a rubric of ten criteria are like
 @pytest.mark.parametrize("style", STYLES)
 def test_answers_are_expected_to_be_as_long_as_these(style: Style) -> None:
     lengths = [
-        estimate.by_rule(solved(read, example, style))
+        estimate.by_rule(solve_example(read, example, style))
         for read in (criterion_of(asks(one)) for one in LONGER)
         for example in read.examples
     ]

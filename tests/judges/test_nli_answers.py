@@ -12,12 +12,12 @@ from metassay.core.errors import BadInput
 from metassay.core.options import parse
 from metassay.judges.nli import (
     NliOptions,
-    hangs,
+    from_words,
+    is_fragile,
     pieces,
     three_way,
     two_way,
     windows,
-    written,
 )
 from metassay.models.pair_scores import labels_of, meaning, shares
 
@@ -96,13 +96,13 @@ def test_what_holds_of_a_probability_is_kept_at_either_end() -> None:
 def test_a_label_that_a_last_digit_decides_hangs(
     windows: list[dict[str, float]], band: list[float] | None, expected: bool
 ) -> None:
-    assert hangs(windows, 0.001, lambda shifted: two_way(shifted, 0.5, band)) is expected
+    assert is_fragile(windows, 0.001, lambda shifted: two_way(shifted, 0.5, band)) is expected
 
 
 def test_the_likeliest_label_hangs_where_another_is_about_as_likely() -> None:
     close, clear = {E: 0.3, N: 0.3505, C: 0.3495}, {E: 0.3, N: 0.36, C: 0.34}
-    assert hangs([close], 0.002, lambda shifted: three_way(shifted, None))
-    assert not hangs([clear], 0.002, lambda shifted: three_way(shifted, None))
+    assert is_fragile([close], 0.002, lambda shifted: three_way(shifted, None))
+    assert not is_fragile([clear], 0.002, lambda shifted: three_way(shifted, None))
 
 
 def test_one_window_that_entails_is_enough() -> None:
@@ -140,10 +140,10 @@ def test_it_abstains_inside_the_band() -> None:
 
 
 def test_written_answers() -> None:
-    assert written([C, None, E], (C, N)).label == "entailed"
-    assert written([N, C], (C, N)).label == "contradicted"
-    assert written([N, N], (C, N)).label == "neutral"
-    assert written([N, None], (C, N)).status == "unparsed"
+    assert from_words([C, None, E], (C, N)).label == "entailed"
+    assert from_words([N, C], (C, N)).label == "contradicted"
+    assert from_words([N, N], (C, N)).label == "neutral"
+    assert from_words([N, None], (C, N)).status == "unparsed"
 
 
 BLOCK = {"model": "m", "device": "cpu", "dtype": "float32"}

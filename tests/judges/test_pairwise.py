@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from metassay.judges.lazy_citations import as_needed, leaves_out
+from metassay.judges.lazy_citations import judge_as_needed, leaves_out
 from metassay.judges.protocol import Judgment, Pair
 from metassay.scoring.pairing.questions import Questions
 from tests.scoring.pairing.colours import Colours, judged
@@ -119,7 +119,7 @@ def test_the_order_of_pairs_changes_nothing() -> None:
     judge = Colours(lambda pair: Judgment("ok", "entailed", explanation=pair.pair_id))
     said = judge.judge(pairs)
     assert [one and one.explanation for one in said] == [None, "2", "3", "4", "5"]
-    assert as_needed([], judge._decide) == []
+    assert judge_as_needed([], judge._decide) == []
 
 
 @pytest.mark.parametrize(

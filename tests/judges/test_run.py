@@ -159,14 +159,14 @@ def test_a_wrong_number_of_judgments_names_the_judge_and_the_counts(
     ("instrument", "judgment", "wanted"),
     [
         ("entailment", Judgment("ok"), "a label, one of entailed, not_entailed, and no grade"),
-        ("entailment", Judgment("error", "entailed"), "and neither otherwise"),
+        ("entailment", Judgment("error", "entailed"), "else neither"),
         ("entailment", Judgment("ok", "neutral"), "one of entailed, not_entailed"),
         ("entailment", Judgment("ok", "entailed", grade=3), "and no grade"),
         ("support_grade", Judgment("ok"), "a grade from 0 to 3 and no label"),
         ("support_grade", Judgment("ok", "entailed"), "a grade from 0 to 3 and no label"),
         ("support_grade", Judgment("ok", "entailed", grade=3), "no label"),
         ("support_grade", Judgment("ok", grade=4), "a grade from 0 to 3"),
-        ("support_grade", Judgment("refused", grade=1), "and neither otherwise"),
+        ("support_grade", Judgment("refused", grade=1), "else neither"),
     ],
 )
 def test_answers_are_those_of_the_instrument(

@@ -52,7 +52,7 @@ def network(seed: int = 4) -> bytes:
     """A network's file that somebody might have trained for vectors of the tiny encoder."""
     drawn = torch.Generator().manual_seed(seed)
     shapes = coefficients.shapes(16).items()
-    return coefficients.packed(
+    return coefficients.pack(
         [
             {name: torch.empty(shape).normal_(0, 0.3, generator=drawn) for name, shape in shapes}
             for _ in range(2)
@@ -121,7 +121,7 @@ def test_order_batches_duplicates_and_blocks_change_nothing(
     alone = [values(judge(block, tmp_path / f"b{one.pair_id}").judge([one]))[0] for one in PAIRS]
     assert alone == whole
     monkeypatch.setattr(reader, "BLOCK", 5)
-    monkeypatch.setattr(reader, "KEPT", 5)
+    monkeypatch.setattr(reader, "CACHED", 5)
     turned = judge({**block, "batch_tokens": 8}, tmp_path / "c").judge([*PAIRS[::-1], *PAIRS])
     assert values(turned) == [*whole[::-1], *whole]
     text = [str(one) for one in judge(block, tmp_path / "a").judge(PAIRS)]
@@ -292,10 +292,10 @@ def test_token_features_by_hand() -> None:
     (.28, .96) and (.8, .6). Weights: .15 * 1.5 = .225 for "the", 3.5 for "Roe". The second sentence
     is the closest one: .225 * .8 + 3.5 * .96 = 3.54, against .225 + 3.5 * .8 = 3.025.
     """
-    said = features.hypothesis("the Roe", encoded("the Roe", [[1, 0], [0, 1]], [8.0, 10.0]))
+    said = features.read_hypothesis("the Roe", encoded("the Roe", [[1, 0], [0, 1]], [8.0, 10.0]))
     parts = {"the cat": [[1, 0], [0.6, 0.8]], "roe ran": [[0.28, 0.96], [0.8, 0.6]]}
     read = {text: encoded(text, rows, [8.0, 9.0]) for text, rows in parts.items()}
-    premise = features.premise(list(parts), read)
+    premise = features.read_premise(list(parts), read)
     assert premise is not None
     found = features.compare(said, premise)
     assert found.closest == (1, 0)
@@ -322,8 +322,10 @@ def test_token_features_by_hand() -> None:
 
 def test_what_the_premise_lacks_is_missing() -> None:
     said = "He saw Roe for 20 days"
-    one = features.hypothesis(said, encoded(said, [[1, 0]] * 6, [8.0] * 6))
-    premise = features.premise(["he saw"], {"he saw": encoded("he saw", [[1, 0]] * 2, [8.0] * 2)})
+    one = features.read_hypothesis(said, encoded(said, [[1, 0]] * 6, [8.0] * 6))
+    premise = features.read_premise(
+        ["he saw"], {"he saw": encoded("he saw", [[1, 0]] * 2, [8.0] * 2)}
+    )
     assert premise is not None
     found = features.compare(one, premise)
     rows = [dict(zip(features.WORD_FEATURES, row, strict=True)) for row in found.features]
@@ -335,20 +337,20 @@ def test_what_the_premise_lacks_is_missing() -> None:
 
 def test_names_of_one_thing_and_the_month_may_are_words_of_their_own() -> None:
     said = "May Motrin and BP rise in May"
-    one = features.hypothesis(said, encoded(said, [[1, 0]] * 7, [8.0] * 7))
+    one = features.read_hypothesis(said, encoded(said, [[1, 0]] * 7, [8.0] * 7))
     premise = "in may ibuprofen"
-    other = features.hypothesis(premise, encoded(premise, [[1, 0]] * 3, [8.0] * 3))
+    other = features.read_hypothesis(premise, encoded(premise, [[1, 0]] * 3, [8.0] * 3))
     assert one.plain[1] == other.plain[2]
     assert one.stop.tolist() == [True, False, True, False, False, True, False]
     assert one.plain[6] not in {one.plain[0], other.plain[1]}
 
 
 def test_of_equally_close_sentences_the_first_ones_are_read() -> None:
-    one = features.hypothesis("Pain", encoded("Pain", [[1, 0]], [8.0]))
+    one = features.read_hypothesis("Pain", encoded("Pain", [[1, 0]], [8.0]))
     parts = ["a b", "c d", "e f", "g h", "i j"]
     read = {part: encoded(part, [[0.6, 0.8]] * 2, [8.0] * 2) for part in parts}
     read["g h"] = encoded("g h", [[1, 0], [0, 1]], [8.0] * 2)
-    premise = features.premise(parts, read)
+    premise = features.read_premise(parts, read)
     assert premise is not None
     assert features.compare(one, premise).closest == (3, 0, 1)
 
@@ -356,7 +358,7 @@ def test_of_equally_close_sentences_the_first_ones_are_read() -> None:
 def test_claim_features_by_hand() -> None:
     """Three content words with probabilities .5, .25, .125 and weights 1, 1, 2, one is missing."""
     text = "pain Roe 20"
-    said = features.hypothesis(text, encoded(text, [[1, 0], [1, 0], [1, 0]], [7.5, 7.5, 8.5]))
+    said = features.read_hypothesis(text, encoded(text, [[1, 0], [1, 0], [1, 0]], [7.5, 7.5, 8.5]))
     best = np.array([[0.9, 0.5, 0.1], [1.0, 1.0, 1.0], [0.8, 0.6, 0.2]])
     there = np.array([True, True, False])
     found = features.Compared(np.empty(0), np.array([1.0, 1.0, 2.0]), best, there, (0, 0), 0.4)

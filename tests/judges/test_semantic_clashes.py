@@ -31,7 +31,7 @@ def found(said: str, there: str) -> set[str]:
     ],
 )
 def test_names_of_one_thing_are_one_word(alike: tuple[str, ...]) -> None:
-    forms = {known.in_known_words(f"Has {name}, since 2020.") for name in alike}
+    forms = {known.replace_names(f"Has {name}, since 2020.") for name in alike}
     assert len(forms) == 1
     (form,) = forms
     assert len(cut.words(form)) == 4
@@ -41,23 +41,23 @@ def test_names_of_one_thing_are_one_word(alike: tuple[str, ...]) -> None:
 
 def test_different_things_are_different_words() -> None:
     text = "increased decreased ibuprofen metformin hip ankle blood pressure"
-    read = known.in_known_words(text).split()
+    read = known.replace_names(text).split()
     assert len(set(read)) == 7
-    assert known.in_known_words("the hr and the bp") == "the hr and the bp"
+    assert known.replace_names("the hr and the bp") == "the hr and the bp"
 
 
 def test_words_of_the_test_half_are_not_known() -> None:
     for kind in SPLIT:
         for word in words(kind, "test"):
             if word.isalpha():
-                assert known.in_known_words(word) == word
+                assert known.replace_names(word) == word
                 assert known.name(word) is None
     everything = known.kinds()
     tokens = everything.drug.union(everything.diagnosis, *everything.site, *everything.opposite)
     for kind in SPLIT:
         assert not {f"{word}x" for word in words(kind, "test")} & tokens
-    assert known.is_drug(known.in_known_words("Prozac"))
-    assert not known.is_drug(known.in_known_words("Tylenol").lower())
+    assert known.is_drug(known.replace_names("Prozac"))
+    assert not known.is_drug(known.replace_names("Tylenol").lower())
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_drugs_are_known_by_their_stems(name: str, drug: bool) -> None:
     ],
 )
 def test_the_month_may(text: str, month: bool) -> None:
-    assert (known.MONTH in known.in_known_words(text)) is month
+    assert (known.MONTH in known.replace_names(text)) is month
     assert known.months(text) == ({text.index("May")} if month else set())
 
 
@@ -248,8 +248,8 @@ def test_a_text_states_and_never_contradicts_its_own_sentences(
     last = data.draw(st.integers(first + 1, len(parts)))
     assert not any(clashes.clashes(parts[first], parts[first]))
     run = data.draw(st.sampled_from(WRITTEN))(" ".join(parts[first:last]))
-    assert clashes.stated(run, parts)
-    assert not clashes.stated(f"{run} Not so.", parts)
+    assert clashes.is_stated(run, parts)
+    assert not clashes.is_stated(f"{run} Not so.", parts)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_a_text_states_and_never_contradicts_its_own_sentences(
     ],
 )
 def test_what_is_not_said_word_for_word_is_not_stated(said: str, there: str) -> None:
-    assert not clashes.stated(said, [there])
+    assert not clashes.is_stated(said, [there])
 
 
 def test_numbers_are_read_in_digits() -> None:

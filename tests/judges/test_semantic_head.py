@@ -32,7 +32,7 @@ def said(text: str, vectors: Any, rarity: Sequence[float] | None = None) -> feat
     """A text whose words have these vectors, layers x words x dimensions."""
     count = len(words(text))
     rare = np.full(count, 8.0) if rarity is None else np.array(rarity)
-    return features.hypothesis(
+    return features.read_hypothesis(
         text, Text(tuple(words(text)), np.asarray(vectors, np.float32), rare)
     )
 

@@ -12,9 +12,16 @@ import pytest
 
 from metassay.core.options import parse
 from metassay.judges.semantic import train as fitting
-from metassay.judges.semantic.coefficients import OF_WORDS, models, read, write
+from metassay.judges.semantic.coefficients import OF_WORDS, load_models, read, write
 from metassay.judges.semantic.features import CLAIM_FEATURES, FALLING
-from metassay.judges.semantic.train import Example, edited, examples, fit, train, written
+from metassay.judges.semantic.train import (
+    Example,
+    edit_sentence,
+    examples,
+    fit,
+    train,
+    written_pairs,
+)
 from metassay.models.loading import NetworkOptions, weights_digest
 from metassay.text.vocabulary import words as vocabulary
 
@@ -46,7 +53,7 @@ def test_the_fit_is_that_of_scikit_learn() -> None:
 def test_edits_are_read_both_ways_round() -> None:
     text = "She takes ibuprofen 400 mg twice daily for gout in the left hip."
     premise = ("The rash improved.", text, "Her mother is 80.")
-    made = [one for n in range(40) for one in edited("g", text, premise, random.Random(n))]
+    made = [one for n in range(40) for one in edit_sentence("g", text, premise, random.Random(n))]
     kinds = {one.kind for one in made if not one.supported}
     assert {f"note_{kind}" for kind in ("drug", "dose", "laterality", "negation")} <= kinds
     straight = [one for one in made if one.hypothesis != text]
@@ -81,7 +88,9 @@ def test_written_pairs(tmp_path: Path) -> None:
     ]
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps(note) + "\n" for note in notes), encoding="utf-8")
-    read_ = [one._replace(premise=tuple(map(str.strip, one.premise))) for one in written(path)]
+    read_ = [
+        one._replace(premise=tuple(map(str.strip, one.premise))) for one in written_pairs(path)
+    ]
     assert read_ == [
         Example("written_drug", "a", "Here is one.", ("One is here.",), True, ()),
         # A sentence by itself is read after those that came before it.
@@ -177,7 +186,7 @@ def test_training_gives_the_same_files_again(
     assert min(signs) >= 0 < max(signs)
     assert held.trees.trees
     assert held.head == hashlib.sha256(made.network).hexdigest()
-    loaded = models(held, files[0])
+    loaded = load_models(held, files[0])
     dtypes = {str(values.dtype) for network in loaded.head for values in network.values()}
     assert dtypes == {"torch.float64"}
     firsts = [network["project"].tolist() for network in loaded.head]

@@ -9,10 +9,10 @@ from metassay.core.options import Criterion
 from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.evidence import evidence
-from metassay.meta_evaluation.gather import gather
+from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import studies
-from metassay.reporting.sentences import certificates
+from metassay.reporting.certificates import make_certificates
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 
@@ -32,7 +32,7 @@ def studied(scores, ratings, criteria=CRITERIA, options=OPTIONS, better=HIGHER):
 
 
 def gathered(scores, ratings, criteria=CRITERIA, options=OPTIONS, better=HIGHER):
-    return gather(studied(scores, ratings, criteria, options, better), options)
+    return run_tests(studied(scores, ratings, criteria, options, better), options)
 
 
 def correlated(scores, ratings, criteria=CRITERIA, options=OPTIONS, **more):
@@ -42,7 +42,7 @@ def correlated(scores, ratings, criteria=CRITERIA, options=OPTIONS, **more):
 def certified(scores, ratings, better=HIGHER, options=OPTIONS, **more):
     found = gathered(scores, ratings, options=options, better=better)
     numbers = evidence(found, confounds(found, options), options, **more)
-    return certificates(numbers, CERTIFICATION)
+    return make_certificates(numbers, CERTIFICATION)
 
 
 def rate(criterion, author, doc, rater, value, *, unit="text", part="full"):

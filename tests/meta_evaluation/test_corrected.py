@@ -4,7 +4,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from metassay.core.options import Criterion
-from metassay.meta_evaluation.judge_cards import CORRECTED, corrected
+from metassay.meta_evaluation.judge_cards import CORRECTED, correct_means
 from metassay.statistics.shares import prediction_powered_mean
 from metassay.tables.parquet import empty, write
 from metassay.tables.scores import SCORES
@@ -25,7 +25,7 @@ SHARES = {"right": Criterion(low=0, high=1, better="higher", scale="nominal")}
 
 
 def correct(scores, ratings, criteria=CRITERIA, options=COMPARED, better=HIGHER):
-    return corrected(scores, studied(scores, ratings, criteria, options, better), options)
+    return correct_means(scores, studied(scores, ratings, criteria, options, better), options)
 
 
 def grades(values, author="x"):

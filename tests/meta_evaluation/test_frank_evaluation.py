@@ -21,7 +21,7 @@ from metassay.datasets.scored_texts import FRANK_HUMAN as HUMAN
 from metassay.datasets.scored_texts import FRANK_METRICS as METRICS
 from metassay.datasets.scored_texts import FRANK_SCORES as SCORES
 from metassay.meta_evaluation.confounds import confounds
-from metassay.meta_evaluation.gather import gather
+from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.significance import significance
@@ -67,7 +67,7 @@ def partials(
 ) -> pd.Series:
     """Our table's global partials given the system, by criterion and metric."""
     options = OPTIONS.model_copy(update={"coefficient": coefficient})
-    table = confounds(gather(studies_of(found), options), options)
+    table = confounds(run_tests(studies_of(found), options), options)
     table = table[(table["confound"] == "system") & (table["level"] == "global")]
     table = table[table["statistic"] == statistic]
     return table.set_index(["criterion", "metric"])["value"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from metassay.meta_evaluation.evidence import evidence
-from metassay.meta_evaluation.gather import gather
+from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.significance import significance
 from metassay.statistics.agreement import against_rater
 from metassay.statistics.correlation import LEVELS
@@ -87,7 +87,7 @@ def test_a_flag_of_a_rare_fault_does_not_pass_for_its_share():
     quality = rng.normal(size=(8, 60))
     raters = quality + 0.6 * rng.normal(size=(3, 8, 60))
     flag = -(quality < -2.2).astype(float)
-    found = gather(studied(*tables_of(raters, {"flag": flag})), OPTIONS)
+    found = run_tests(studied(*tables_of(raters, {"flag": flag})), OPTIONS)
     row = one(evidence(found, confounds(found, OPTIONS), OPTIONS), level="document")
     assert row["n"] + row["n_tied"] == 60 == row["n_against_rater"]
     assert row["n"] < row["n_tied"]
@@ -101,7 +101,7 @@ def test_intervals_of_differences_lie_where_differences_can_be():
     for seed in range(12):
         raters, metrics, coefficient = random_study(seed)
         options = OPTIONS.model_copy(update={"coefficient": coefficient})
-        found = gather(studied(*tables_of(raters, metrics)), options)
+        found = run_tests(studied(*tables_of(raters, metrics)), options)
         rows = evidence(found, confounds(found, options), options)
         known = rows.dropna(subset=["against_rater_low"])
         assert (known["against_rater_low"] >= -2).all()

@@ -65,7 +65,7 @@ def test_sources_of_different_lengths_are_named_as_a_confound(mirror: Path) -> N
     assert (more["conv"] > few["conv"]).all()  # nothing else is different
     assert (more["conv"] - few["conv"]).mean() > 0.1
     mixed, frame = evaluation(head, lambda doc: MANY if doc % 4 < 2 else FEW)
-    table = confounds(mixed.gathered, mixed.options).query("part == 'statement'")
+    table = confounds(mixed.tests, mixed.options).query("part == 'statement'")
     rows = table.query("confound == 'aligned_passages' and level == 'global'")
     found = rows.set_index("statistic")["value"]
     of_metric = scipy.stats.pearsonr(frame["conv"], frame["passages"])[0]
@@ -79,7 +79,7 @@ def test_sources_of_different_lengths_are_named_as_a_confound(mirror: Path) -> N
     partial = (plain - of_metric * people) / np.sqrt((1 - of_metric**2) * (1 - people**2))
     assert found["partial"] == pytest.approx(partial)
     assert found["partial"] > plain
-    alike = confounds(same.gathered, same.options).query("part == 'statement'")
+    alike = confounds(same.tests, same.options).query("part == 'statement'")
     of_confound = alike.query(
         "confound == 'aligned_passages' and statistic in ('metric', 'people')"
     )

@@ -102,7 +102,7 @@ def test_what_the_user_says_of_documents_holds_for_their_statements(marked) -> N
 
 def test_correlations_are_those_over_all_statements(marked) -> None:
     found = evaluation(marked)
-    _, statements = found.gathered
+    _, statements = found.tests
     people = (marked["first"] + marked["second"]) / 2
     levels = statements.levels["global"]
     for place, metric in enumerate(statements.study.metrics):
@@ -114,7 +114,7 @@ def test_correlations_are_those_over_all_statements(marked) -> None:
 
 def test_confounds_are_of_the_same_passages_and_of_the_same_model(marked) -> None:
     found = evaluation(marked)
-    table = confounds(found.gathered, found.options).query("part == 'statement'")
+    table = confounds(found.tests, found.options).query("part == 'statement'")
     behind = table.groupby("metric")["confound"].agg(lambda names: set(names) - {"system"})
     # tight read all of its passages, but by the model whose other metric did not.
     assert behind["support@gain"] == {"coverage@gain", "unread@gain (bart)"}
@@ -144,7 +144,7 @@ def test_too_many_statements_are_left_out_with_a_note(marked, monkeypatch) -> No
     found = replace(evaluation(marked), note=notes.append)
     assert [one.part for one in found.studies] == ["full"]
     assert notes == [
-        "60 statements by 2 systems are marked; the most are 50. They are not tested by themselves:"
+        "60 statements by 2 systems are marked; the limit is 50. They are not tested by themselves:"
         " mark fewer"
     ]
 

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from metassay.meta_evaluation.evidence import _confound
 from metassay.meta_evaluation.options import CertificationOptions
-from metassay.meta_evaluation.verdicts import TRUSTED, VERDICTS, as_good_as_rater, kind_of, verdict
+from metassay.meta_evaluation.verdicts import (
+    TRUSTED,
+    VERDICTS,
+    as_good_as_rater,
+    find_verdict,
+    kind_of,
+)
 
 NAN = np.nan
 GIVEN = CertificationOptions(useful=0.3, margin=0.05)
@@ -67,7 +73,7 @@ CASES = [
 
 @pytest.mark.parametrize(("said", "numbers"), CASES)
 def test_each_verdict(said, numbers):
-    assert verdict(GOOD | numbers, GIVEN) == said
+    assert find_verdict(GOOD | numbers, GIVEN) == said
 
 
 def test_every_verdict_is_among_the_cases_and_two_are_trusted():
@@ -77,7 +83,7 @@ def test_every_verdict_is_among_the_cases_and_two_are_trusted():
 
 def worth(row):
     """What a verdict lets its reader do: rely on the metric, look further into it, or neither."""
-    said = verdict(row, GIVEN)
+    said = find_verdict(row, GIVEN)
     return 2 if said in TRUSTED else int(said == "promising")
 
 

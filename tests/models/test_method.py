@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "b489c10421af48ba"),
+        (5, "da9d29c066ff3cb1"),
     ),
 }
 

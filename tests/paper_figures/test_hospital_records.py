@@ -26,7 +26,7 @@ from metassay.paper_figures.derived_tables import DERIVED, needed_tables
 from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.pictures import picture_files
 from metassay.paper_figures.statement_tables import errors_by_position
-from metassay.reporting.cells import read_printed
+from metassay.reporting.published import read_printed
 from metassay.tables.ratings import RATINGS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from tests.meta_evaluation.invented_study import OPTIONS, scores_of
@@ -117,9 +117,9 @@ def made(benchmark: str) -> dict[str, pd.DataFrame]:
             kind="statement"
         ),
         "alignments": pd.concat([aligned.assign(method=name) for name in ALIGNMENTS]),
-        "confounds": confounds(of.gathered, options),
+        "confounds": confounds(of.tests, options),
         "ensembles": ensembles(of.studies, options),
-        "correlations": correlations(of.gathered, options),
+        "correlations": correlations(of.tests, options),
         "rating_summaries": rating_summaries(ratings, criteria, options),
     }
 

@@ -205,7 +205,7 @@ def test_options_are_checked_as_those_of_any_kind(
 def test_a_metric_that_gives_too_few_values_is_told(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    change(project / "mylab/metrics.py", "in zip(counts, every, strict=True)]", "in [(1, [2])]]")
+    change(project / "mylab/metrics.py", "in zip(counts, tokens, strict=True)]", "in [(1, [2])]]")
     own = OWN.read_text(encoding="utf-8")
     OWN.write_text(re.sub(r"(?m)^metrics: .*", "metrics: [negations]", own), encoding="utf-8")
     refresh(project)

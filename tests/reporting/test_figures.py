@@ -8,8 +8,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from metassay.reporting.figures import drawing
-from metassay.reporting.figures.pictures import draw_forest, draw_leaderboard
+from metassay.reporting import figures as drawing
+from metassay.reporting.figures import draw_forest, draw_leaderboard
 from metassay.reporting.names import headline_metrics, sorted_authors, sorted_metrics, sorted_parts
 from tests.reporting.invented_meta import SCRIPT
 

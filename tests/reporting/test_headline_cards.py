@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from metassay.cli.run_summary import closing
+from metassay.cli.run_summary import print_summary
 from metassay.core.params import load
 from metassay.core.stages import files_in
 from metassay.reporting.headline import answers_of, artifacts, cards
@@ -65,7 +65,7 @@ def test_a_run_ends_with_the_judges_and_the_page(folder, monkeypatch, capsys, wi
     params = load()
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.chdir(folder.parents[2])
-    assert closing([NAME], params) == 0
+    assert print_summary([NAME], params) == 0
     said = capsys.readouterr().out
     assert f"{NAME}: judges beside right answers" in said
     assert "98 of" in said

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from metassay.cli.main import main
-from metassay.cli.run_summary import LINES, closing
+from metassay.cli.run_summary import LINES, print_summary
 from metassay.cli.show import ROWS
 from metassay.core.params import load
 from metassay.reporting.contract_page import TABLES
@@ -76,7 +76,7 @@ def missing(file):
 
 def ended(capsys):
     """Exit code, lines and the whole of what the sample's run ends with."""
-    code = closing(["sample"], load())
+    code = print_summary(["sample"], load())
     lines = capsys.readouterr().out.splitlines()
     return code, lines, " ".join(" ".join(lines).split())
 
@@ -131,7 +131,7 @@ def test_what_finds_no_room_is_counted(crowded, capsys):
 
 
 def test_two_benchmarks_end_in_a_block_each(here, capsys):
-    closing(["sample", "sample"], load())
+    print_summary(["sample", "sample"], load())
     assert capsys.readouterr().out.count("report: reports/sample/index.html") == 2
 
 
@@ -178,7 +178,7 @@ def test_without_ratings_it_says_what_to_do(here, capsys):
         (params.benchmarks["sample"], ("no metric of them could be tested",)),
     ):
         changed = params.model_copy(update={"benchmarks": {"sample": benchmark}})
-        assert closing(["sample"], changed) == 0
+        assert print_summary(["sample"], changed) == 0
         said = " ".join(capsys.readouterr().out.split())
         assert all(word in said for word in words)
 
@@ -235,9 +235,9 @@ def test_what_is_not_there_is_named_with_a_remedy(here, capsys, words, told):
 def test_a_page_that_a_cache_brought_asks_for_no_file_that_is_not_there(here):
     data = here.parents[2] / "reports/sample/page/data"
     data.mkdir(parents=True)
-    closing(["sample"], load())
+    print_summary(["sample"], load())
     since = data / "since.js"
     assert since.read_text("utf-8") == 'metassay("since",null)\n'
     since.write_text("of a check")
-    closing(["sample"], load())
+    print_summary(["sample"], load())
     assert since.read_text("utf-8") == "of a check"

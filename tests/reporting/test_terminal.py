@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from metassay.cli.meta_eval import SHOWN, show
-from metassay.cli.project import listing
+from metassay.cli.project import list_all
 from metassay.reporting.certificates import limits_of
 from metassay.reporting.headline import answers_of, artifacts, best_metrics
 from tests.reporting.invented_meta import FOUND
@@ -121,7 +121,7 @@ def test_artifacts_hold_numbers_and_names_but_no_sentence(folder, frames):
 @pytest.mark.parametrize("width", [50, 80])
 def test_the_list_of_benchmarks_cuts_no_name(monkeypatch, capsys, width):
     monkeypatch.setenv("COLUMNS", str(width))
-    listing(Namespace(croissant=None))
+    list_all(Namespace(croissant=None))
     said = capsys.readouterr().out
     assert "…" not in said
     assert max(len(line) for line in said.splitlines()) <= width

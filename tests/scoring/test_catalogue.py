@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from metassay.scoring.catalogue import descriptions, with_readings
+from metassay.scoring.catalogue import add_readings, descriptions
 
 
 def test_a_metric_by_an_alignment_is_described_as_the_metric_under_its_own_name() -> None:
     known = descriptions()
-    found = with_readings(known, ["bleu", "summac_zs@gain", "nobody@gain"])
+    found = add_readings(known, ["bleu", "summac_zs@gain", "nobody@gain"])
     assert found.keys() - known.keys() == {"summac_zs@gain"}
     assert replace(found["summac_zs@gain"], name="summac_zs") == known["summac_zs"]

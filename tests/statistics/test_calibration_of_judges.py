@@ -87,7 +87,7 @@ def test_draws_of_many_texts_are_held_a_few_at_a_time(monkeypatch):
         return calibration(judge, people, confidence=0.95, rng=np.random.default_rng(1))
 
     at_once = found()
-    monkeypatch.setattr("metassay.statistics.classification.HELD", 40 * 3)
+    monkeypatch.setattr("metassay.statistics.classification.CHUNK", 40 * 3)
     assert found() == at_once
 
 

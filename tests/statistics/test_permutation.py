@@ -195,7 +195,7 @@ def test_blocks_of_permutations_change_nothing(monkeypatch, resample):
         return permutation_test(a, b, human, level, "pearson", **how)
 
     whole = [test(level) for level in LEVELS]
-    monkeypatch.setattr(permutation, "HELD", 90)  # three permutations of the documents
+    monkeypatch.setattr(permutation, "CHUNK", 90)  # three permutations of the documents
     monkeypatch.setattr(permutation, "ROWS", 8)
     assert [test(level) for level in LEVELS] == whole
 

@@ -233,7 +233,7 @@ def test_blocks_of_resamples_draw_as_one(monkeypatch):
     of = PAIRWISE["kappa_linear"][1]
     found = []
     for held in (1 << 22, 150):
-        monkeypatch.setattr(coefficients, "HELD", held)
+        monkeypatch.setattr(coefficients, "CHUNK", held)
         rng = np.random.default_rng(0)
         found.append(agreement_interval(ratings, of, np.arange(50), n=31, confidence=0.9, rng=rng))
     assert found[0] == found[1]

@@ -69,7 +69,7 @@ def test_every_way_to_the_value_is_one_value(coefficient, monkeypatch):
     before = {r: resampled(metric, human, "global", coefficient, of[r]) for r in RESAMPLES}
     monkeypatch.setattr(correlation, "PAIRED_ITEMS", 0)  # Kendall by sorting
     monkeypatch.setattr(correlation, "CANCELS", 2.0)  # Pearson from the items
-    monkeypatch.setattr(resampling, "HELD", 100)  # a few resamples at a time
+    monkeypatch.setattr(resampling, "CHUNK", 100)  # a few resamples at a time
     for resample in RESAMPLES:
         after = resampled(metric, human, "global", coefficient, of[resample])
         assert after == pytest.approx(before[resample], abs=1e-12, nan_ok=True)
@@ -163,7 +163,7 @@ def test_draws(resample):
 
 
 def test_drawing_in_pieces_counts_all(monkeypatch):
-    monkeypatch.setattr(resampling, "HELD", 64)
+    monkeypatch.setattr(resampling, "CHUNK", 64)
     draws = draw((5, 11), resample="both", n=50, rng=np.random.default_rng(0))
     assert np.all(draws.systems.sum(axis=1) == 5)
     assert np.all(draws.documents.sum(axis=1) == 11)

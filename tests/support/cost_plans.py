@@ -65,7 +65,7 @@ def planned(
     questions = {"all": Questions(measures=measures, against="full", borrow=False)}
     with Session(models, None, {}, [], dry=True, raw=Path("nowhere"), ledger=ledger) as session:
         run = Run(
-            given=given,
+            ingested=given,
             systems=chosen(SYSTEMS, systems),
             segmentation=choose(SEGMENTATIONS, dict(segmentation or {"kind": "whole"}), where="it"),
             decomposition=choose(

@@ -6,10 +6,10 @@ from typing import Any
 import openpyxl
 import pytest
 
-from metassay.api.columns import Named
+from metassay.api.columns import ColumnOptions
 from metassay.api.reading import read_both
 from metassay.core.errors import BadInput
-from metassay.project.spreadsheets.read import Asked, read_all
+from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.tabular.infer_columns import joined_by_text
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import read_sheet
@@ -45,7 +45,7 @@ def meta_eval(files: dict[str, Path], *columns: str) -> set[tuple[Any, ...]]:
     if faults:
         raise BadInput(faults.lines())
     scores, ratings = ([one] for one in sheets if one is not None)
-    _, found = read_both(scores, ratings, Named(columns=columns))
+    _, found = read_both(scores, ratings, ColumnOptions(columns=columns))
     return values(found.table.to_dict("records"))
 
 
@@ -53,7 +53,7 @@ def init(files: dict[str, Path], folder: Path, *columns: str) -> set[tuple[Any, 
     """The ratings that init reads."""
     texts = as_csv(TEXTS, folder, "texts")
     asked = {"texts": [texts], **{kind: [path] for kind, path in files.items()}}
-    found = read_all(Asked(asked, columns))
+    found = read_all(Inputs(asked, columns))
     return values([one._asdict() for one in found.rows.ratings])
 
 
@@ -81,7 +81,7 @@ def test_ratings_by_text_id_alone_are_joined(tmp_path: Path) -> None:
     assert meta_eval(files) == PLAIN_VALUES
     texts = [[*TEXTS[0], "text_id"], *([*row, number[row[0], row[1]]] for row in TEXTS[1:])]
     asked = {"texts": [as_csv(texts, tmp_path, "texts")], "ratings": [files["ratings"]]}
-    found = read_all(Asked(asked)).rows.ratings
+    found = read_all(Inputs(asked)).rows.ratings
     assert values([one._asdict() for one in found]) == PLAIN_VALUES
 
 
@@ -97,9 +97,9 @@ def test_several_raters_files_that_name_texts_alone_are_joined_too(tmp_path: Pat
         for name, rows in (("scores", PLAIN[0]), ("texts", TEXTS))
     )
     sheets = [sheet for one in (scores, *of_raters) if (sheet := read_sheet(one, Findings()))]
-    _, found = read_both(sheets[:1], sheets[1:], Named())
+    _, found = read_both(sheets[:1], sheets[1:], ColumnOptions())
     assert values(found.table.to_dict("records")) == PLAIN_VALUES
-    rows = read_all(Asked({"texts": [texts], "ratings": of_raters})).rows
+    rows = read_all(Inputs({"texts": [texts], "ratings": of_raters})).rows
     assert values([one._asdict() for one in rows.ratings]) == PLAIN_VALUES
 
 

@@ -12,11 +12,11 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from metassay.api.columns import Named
-from metassay.api.eval_request import Wanted
-from metassay.api.meta_eval import _read
+from metassay.api.columns import ColumnOptions
+from metassay.api.eval_request import EvalRequest
+from metassay.api.meta_eval import _check_inputs
 from metassay.datasets import own_data
-from metassay.project.spreadsheets.read import Asked, read_all
+from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.project.spreadsheets.summary import project_of
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import frame_sheet, read_sheet
@@ -199,7 +199,9 @@ def by_meta_eval(paths: dict[str, Path], **better: list[str]) -> dict[str, Any]:
 
 
 def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str, Any]:
-    read = _read([of_scores], [of_ratings], Wanted(Named(), better, {}, None, [], {}))
+    read = _check_inputs(
+        [of_scores], [of_ratings], EvalRequest(ColumnOptions(), better, {}, None, [], {})
+    )
     assert read.scores is not None
     rated = read.ratings.table
     return {
@@ -213,9 +215,9 @@ def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str,
                 index=False, name=None
             )
         ),
-        "metrics": read.said.better,
-        "criteria": {name: one.better for name, one in read.said.criteria.items()},
-        "lines": [line for line in read.said.notes if " is better (" in line],
+        "metrics": read.settings.better,
+        "criteria": {name: one.better for name, one in read.settings.criteria.items()},
+        "lines": [line for line in read.settings.notes if " is better (" in line],
     }
 
 
@@ -223,7 +225,7 @@ def by_init(paths: dict[str, Path], folder: Path, **better: list[str]) -> dict[s
     """What init evaluates, and what own data hold that it wrote."""
     texts = as_csv(TEXTS, folder, "texts")
     files = {"texts": [texts], **{kind: [path] for kind, path in paths.items()}}
-    found = read_all(Asked(files, **better))
+    found = read_all(Inputs(files, **better))
     content = project_of("mine", found, ["texts.csv"])
     data = folder / "own"
     data.mkdir(exist_ok=True)

@@ -17,7 +17,7 @@ import yaml
 
 from flows import dag
 from metassay.cli.main import main
-from metassay.cli.run_summary import closing
+from metassay.cli.run_summary import print_summary
 from metassay.core.params import Tuning, load, parsed
 from metassay.metrics.faithfulness.record import Case
 from metassay.tables.alignments import ALIGNMENTS
@@ -344,11 +344,11 @@ def test_commands_know_tunings(
     assert "tunings of models" in shown
     assert main(["ledger", "cost", "ctc"]) == 0
     assert "ctc asks no language model and costs nothing" in capsys.readouterr().out
-    assert closing(["ctc"], load()) == 0
+    assert print_summary(["ctc"], load()) == 0
     shown = capsys.readouterr().out
     assert "ctc: data/models/ctc-rouge_topk, data/models/ctc-full" in shown
     assert shown.count("Note of ") == 3
-    assert closing(["quality"], load()) == 0
+    assert print_summary(["quality"], load()) == 0
     assert "quality: data/models/quality " in f"{capsys.readouterr().out.splitlines()[0]} "
     assert {*dag._learnt_from(project, ["one"])} == {"quality", "two"}
     assert load().data_of("ctc") == load().benchmarks["one"]

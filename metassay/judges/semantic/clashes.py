@@ -1,7 +1,7 @@
-"""What the sentence closest to a hypothesis says otherwise: values that exclude each other.
+"""Clashes of a hypothesis with its closest sentence: values that exclude each other.
 
-A clash: the hypothesis has a value of a kind (left), the sentence lacks it and has another one of
-that kind (right) which the hypothesis lacks.
+In a clash, the hypothesis has a value of a kind (left) that the sentence lacks, and the sentence
+has another value of that kind (right) that the hypothesis lacks.
 """
 
 import re
@@ -14,11 +14,11 @@ from metassay.judges.reading import NEGATIONS, RESTARTS, UNITS, Reading, read
 from metassay.models.words import words
 from metassay.text.vocabulary import Group, as_key, groups, terms
 
-_SINGLE = ("drug", "diagnosis", "anatomy", "synonym")  # whose sides name the same thing
-_PAIRS = ("course", "opposite")  # whose two sides exclude each other
-_LONGEST = 4  # words of a name
+_SINGLE = ("drug", "diagnosis", "anatomy", "synonym")  # the sides of a group are synonyms
+_PAIRS = ("course", "opposite")  # the two sides of a group exclude each other
+_LONGEST = 4  # words in a name
 _BLANKS = re.compile(r"\s+")
-# The month, written with a capital letter: within a sentence, or before a number.
+# The month of May: with a capital letter, within a sentence or before a number.
 _MONTH = re.compile(r"(?<=[a-z,\d] )May\b|\bMay(?=,? \d)")
 _STEM = re.compile(
     r"cef[a-z]{4,}|[a-z]{2,}(?:"
@@ -30,13 +30,11 @@ _STEM = re.compile(
     r"|zosin|steride|denafil|platin|taxel|rubicin|phylline|thyroxine|peridone|tiapine|zapine"
     r")"
 )
-MONTH = "mayx"  # as a word by itself it may be a verb, and is a stop word
+MONTH = "mayx"  # "may" is a stop word, since it can be a verb
 
 
 class Kinds(NamedTuple):
-    """Tokens of each kind: of drugs and diagnoses all; of sites and opposites those that exclude
-    each other.
-    """
+    """Tokens by kind; sites and opposites are in sets whose members exclude each other."""
 
     drug: frozenset[str]
     diagnosis: frozenset[str]
@@ -45,36 +43,36 @@ class Kinds(NamedTuple):
 
 
 @lru_cache(maxsize=16384)
-def in_known_words(text: str) -> str:
-    """The text with one token for each name that the training half knows, and for the month May."""
+def replace_names(text: str) -> str:
+    """Replace the names of the vocabulary's training half, and the month May, by one token each."""
     text = _MONTH.sub(MONTH, text)
     spans = words(text)
-    parts, at, first = [], 0, 0
+    parts, copied, first = [], 0, 0
     while first < len(spans):
         for last in range(min(first + _LONGEST, len(spans)), first, -1):
             start, end = spans[first].start, spans[last - 1].end
             token = name(_BLANKS.sub(" ", text[start:end]))
             if token is not None:
-                parts += [text[at:start], token]
-                at, first = end, last - 1
+                parts += [text[copied:start], token]
+                copied, first = end, last - 1
                 break
         first += 1
-    return "".join([*parts, text[at:]])
+    return "".join([*parts, text[copied:]])
 
 
 def months(text: str) -> set[int]:
-    """Where the month May begins."""
+    """Return the offsets of the month May."""
     return {match.start() for match in _MONTH.finditer(text)}
 
 
 def name(word: str) -> str | None:
-    """The token of a name that the training half knows."""
+    """Return the token of a name of the vocabulary's training half; None for others."""
     return _table().get(as_key(word))
 
 
 @cache
 def kinds() -> Kinds:
-    """What the tokens are."""
+    """Return the tokens of the vocabulary's training half, by kind."""
     sections: dict[str, set[str]] = {}
     for group in groups("anatomy", "train"):
         sections.setdefault(group.section, set()).add(_token(group, 0))
@@ -89,27 +87,27 @@ def kinds() -> Kinds:
 
 @lru_cache(maxsize=65536)
 def is_drug(token: str) -> bool:
-    """Whether a token of a text in known words names a drug, by the list or by a stem of its name.
+    """Return whether a token of `replace_names` is a drug, by the list or by a stem of its name.
 
-    The stems are those of WHO's international nonproprietary names, each as long as it takes to
-    leave other words alone (cholesterol, April, protocol).
+    The stems are those of WHO's international nonproprietary names, each long enough not to match
+    other words (cholesterol, April, protocol).
     """
     return token in kinds().drug or _STEM.fullmatch(token) is not None
 
 
 @cache
 def _table() -> dict[str, str]:
-    found: dict[str, str] = {}
+    tokens: dict[str, str] = {}
     for kind in (*_SINGLE, *_PAIRS):
-        for word, its in terms(kind).items():
-            if its[0].group.half == "train":
-                side = 0 if kind in _SINGLE else its[0].side
-                found.setdefault(word, _token(its[0].group, side))
-    return found
+        for word, (term, *_) in terms(kind).items():
+            if term.group.half == "train":
+                side = 0 if kind in _SINGLE else term.side
+                tokens.setdefault(word, _token(term.group, side))
+    return tokens
 
 
 def _token(group: Group, side: int) -> str:
-    """Letters alone, and no plural."""
+    """Return a token of letters only, which has no plural."""
     return "".join(filter(str.isalpha, group.sides[side][0].lower())) + "x"
 
 
@@ -117,7 +115,7 @@ def _kinds(text: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(line.split()) for line in text.strip().splitlines())
 
 
-# Words of one line exclude each other; as content tokens, so without plural endings.
+# Words of one line exclude each other. They are content tokens, without plural endings.
 _SIDES = _kinds("""
 left right bilateral
 upper lower
@@ -144,30 +142,30 @@ mg mcg g kg lb oz ml l mm cm m km mile inch foot percent
 tablet capsule puff drop unit
 first second third fourth fifth sixth last final
 """)
-# One value under one unit: 0.5 g and 500 mg, 2 days and 48 hours.
+# Units that are converted: 0.5 g is 500 mg, 2 days are 48 hours.
 _CONVERTED = {
     **{"g": ("mg", 1000), "l": ("ml", 1000), "cm": ("mm", 10)},
     **{"day": ("hour", 24), "week": ("hour", 168)},
 }
-_KNOWN = kinds()
+_VOCABULARY = kinds()
 _CLASSES = {
-    "site": _KNOWN.site,
+    "site": _VOCABULARY.site,
     "side": _SIDES,
     "person": _PEOPLE,
     "time": _TIMES,
-    "opposite": _KNOWN.opposite,
+    "opposite": _VOCABULARY.opposite,
 }
 _LISTED = ("drug", "diagnosis", "site")
-_OF_DOSES = UNITS.union({"time"}, *_TIMES)
+_DOSE_WORDS = UNITS.union({"time"}, *_TIMES)
 ALIKE_KIND = "alike"
 KINDS = ("number", "drug", "diagnosis", *_CLASSES, "negation", "exchanged", ALIKE_KIND)
 NO_CLASH = [0.0] * len(KINDS)
 PERSON = KINDS.index("person")
-REACH = 2  # content tokens on either side that are a value's surroundings
-ALIKE = 0.5  # share of the fewer surroundings that both must have
-SHARED = 0.6  # share of the hypothesis's other words that the sentence must have
-SAME = 0.8  # from this share on both are about the same: any clash is of the kind "alike" too
-_PATIENT = frozenset({"patient"})  # whom a sentence is about that names no relative
+REACH = 2  # content tokens on either side of a value that are its context
+ALIKE = 0.5  # share of the smaller context that similar contexts have in common
+SHARED = 0.6  # share of the hypothesis's other words that a clashing sentence must have
+SAME = 0.8  # from this share on both have one subject, and any clash is also of kind "alike"
+_PATIENT = frozenset({"patient"})  # the subject of a sentence that names no relative
 _RELATIVES = frozenset(
     {
         *("mother", "father", "sister", "brother", "wife", "husband", "son", "daughter"),
@@ -185,26 +183,24 @@ _OFTEN = re.compile(
     r"|month|year)\b))",
     re.IGNORECASE,
 )
-# After these words a reading begins anew: negated, they leave their negation to what follows.
-_NOT_ANEW = re.compile(
+# Reading restarts after these words; if they are negated, the negation holds for what follows.
+_NEGATED_RESTART = re.compile(
     rf"(?:\b(?:not|no longer|never)|n['\u2019]t)\s+(?:{'|'.join(sorted(RESTARTS))})\b",
     re.IGNORECASE,
 )
-# "The knee is swollen and the hip is not": what is left out is said of the hip.
+# Ellipsis: in "the knee is swollen and the hip is not" the hip is not swollen.
 _BE, _FEW = r"(is|are|was|were)(\s+not|n['\u2019]t)?", r"([^.;,?!\n]{1,60}?)"
-_LEFT_OUT = re.compile(
+_ELLIPSIS = re.compile(
     rf"\b{_BE}\s+{_FEW},?\s+(?:and|but|while)\s+{_FEW}\s+{_BE}(?=\s*(?:[.;,?!]|$))",
     re.IGNORECASE,
 )
-_MARK = re.compile(
-    r"[<>=?+]|(?<![\w.])[-\u2212](?=\d)"
-)  # what is no word, and changes what is said
+_MARK = re.compile(r"[<>=?+]|(?<![\w.])[-\u2212](?=\d)")  # marks that change the meaning
 
 
 def clashes(hypothesis: str, sentence: str) -> list[float]:
-    """Whether there is a clash of each of KINDS with the closest sentence: 1 or 0."""
-    said, there = _Places(hypothesis), _Places(sentence)
-    ours, theirs = said.reading.places.keys(), there.reading.places.keys()
+    """Return for each of KINDS whether there is a clash with the closest sentence: 1 or 0."""
+    claim, source = _Places(hypothesis), _Places(sentence)
+    ours, theirs = claim.reading.places.keys(), source.reading.places.keys()
     shared = len(ours & theirs) / max(1, len(ours) - 1)
     if shared < SHARED:
         return NO_CLASH
@@ -212,26 +208,26 @@ def clashes(hypothesis: str, sentence: str) -> list[float]:
     values = [
         [frozenset(token for token in both if token[0].isdigit())],
         [frozenset(token for token in both if is_drug(token))],
-        [_KNOWN.diagnosis],
+        [_VOCABULARY.diagnosis],
         *_CLASSES.values(),
     ]
-    found = [
-        [_clash(said, there, one, name in _LISTED) for one in kind]
+    results = [
+        [_clash(claim, source, exclusive, name in _LISTED) for exclusive in kind]
         for name, kind in zip(KINDS[: len(values)], values, strict=True)
     ]
-    lacking = ["lacking" in kind for kind in found]
-    lacking[PERSON] |= _person(said, there)
-    exchanged = any("exchanged" in kind for kind in found)
-    every = [*lacking, _negation(said, there), exchanged]
-    return [float(each) for each in (*every, any(every) and shared >= SAME)]
+    lacking = ["lacking" in kind for kind in results]
+    lacking[PERSON] |= _person(claim, source)
+    exchanged = any("exchanged" in kind for kind in results)
+    flags = [*lacking, _negation(claim, source), exchanged]
+    return [float(flag) for flag in (*flags, any(flags) and shared >= SAME)]
 
 
-def stated(hypothesis: str, sentences: Sequence[str]) -> bool:
-    """Whether it is one of the sentences, or a run of them, up to case, blanks and punctuation."""
-    said = _plain(hypothesis)
-    parts = [_plain(one) for one in sentences]
+def is_stated(hypothesis: str, sentences: Sequence[str]) -> bool:
+    """Return whether it is a run of the sentences, up to case, blanks and punctuation."""
+    claim = _plain(hypothesis)
+    parts = [_plain(sentence) for sentence in sentences]
     for first in range(len(parts)):
-        left = said
+        left = claim
         for part in parts[first:]:
             if left[: len(part)] != part:
                 break
@@ -252,22 +248,22 @@ def _plain(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def _read(text: str) -> Reading:
-    """The reading of a text in known words, frequencies as numbers, one unit for each measure."""
-    text = _PER.sub("", _HEART_RATE.sub("heart rate", in_known_words(text)))
-    text = _LEFT_OUT.sub(_whole, _NOT_ANEW.sub(" not", text))
+    """Read a text with names replaced, frequencies as numbers and units converted."""
+    text = _PER.sub("", _HEART_RATE.sub("heart rate", replace_names(text)))
+    text = _ELLIPSIS.sub(_fill_ellipsis, _NEGATED_RESTART.sub(" not", text))
     reading = read(_OFTEN.sub(_times, text))
-    at = {place: token for token, held in reading.places.items() for place in held}
+    tokens = {i: token for token, places in reading.places.items() for i in places}
     for place, unit in reading.units.items():
-        if unit in _CONVERTED and _DECIMAL.fullmatch(at[place]):
-            at[place + 1], factor = _CONVERTED[unit]
-            at[place] = f"{float(at[place]) * factor:g}"
-    places: dict[str, list[int]] = {}
-    for place in sorted(at):
-        places.setdefault(at[place], []).append(place)
-    return replace(reading, places=places)
+        if unit in _CONVERTED and _DECIMAL.fullmatch(tokens[place]):
+            tokens[place + 1], factor = _CONVERTED[unit]
+            tokens[place] = f"{float(tokens[place]) * factor:g}"
+    converted: dict[str, list[int]] = {}
+    for place in sorted(tokens):
+        converted.setdefault(tokens[place], []).append(place)
+    return replace(reading, places=converted)
 
 
-def _whole(match: re.Match[str]) -> str:
+def _fill_ellipsis(match: re.Match[str]) -> str:
     first, without, what, other, second, lacking = match.groups("")
     return f"{first}{without} {what} but {other} {second}{lacking} {what}"
 
@@ -277,111 +273,110 @@ def _times(match: re.Match[str]) -> str:
 
 
 def numbers(text: str) -> frozenset[str]:
-    """The numbers of a text, in digits."""
+    """Return the numbers of a text, in digits."""
     return frozenset(token for token in _as_written(text).places if token[0].isdigit())
 
 
 class _Places:
-    """A reading, the token at each place, and whom the text is about."""
+    """A reading, the token at each place, and the people of the text."""
 
     def __init__(self, text: str) -> None:
         self.reading = reading = _read(text)
         words = frozenset(_WORD.findall(text.lower()))
         self.people = _RELATIVES & reading.places.keys() or _PATIENT
         self.genders = {number for number, gender in enumerate(_GENDERS) if gender & words}
-        self.at = {place: token for token, held in reading.places.items() for place in held}
+        self.tokens = {i: token for token, places in reading.places.items() for i in places}
 
     def beside(self, place: int, step: int) -> list[str]:
-        """The content tokens on one side."""
+        """Return the content tokens on one side."""
         near = [place + step * distance for distance in range(1, REACH + 1)]
-        return [self.at[i] for i in near if i in self.at]
+        return [self.tokens[i] for i in near if i in self.tokens]
 
     def list_start(self, place: int, values: frozenset[str]) -> int:
-        """The first of the values that are listed up to a place, each with its dose and times."""
-        at = first = place
-        while (token := self.at.get(at - 1)) is not None:
-            at -= 1
+        """Return the first value of a list up to a place, whose values may have doses and times."""
+        i = first = place
+        while (token := self.tokens.get(i - 1)) is not None:
+            i -= 1
             if token in values:
-                first = at
-            elif not (token[0].isdigit() or token in _OF_DOSES):
+                first = i
+            elif not (token[0].isdigit() or token in _DOSE_WORDS):
                 break
         return first
 
-    def around(self, place: int) -> frozenset[str]:
+    def context(self, place: int) -> frozenset[str]:
         near = range(place - REACH, place + REACH + 1)
-        return frozenset(self.at[i] for i in near if i != place and i in self.at) - NEGATIONS
+        tokens = frozenset(self.tokens[i] for i in near if i != place and i in self.tokens)
+        return tokens - NEGATIONS
 
 
-def _clash(said: _Places, there: _Places, values: frozenset[str], listed: bool) -> str | None:
-    """Whether a value stands where only others stand in the surroundings that are most alike.
+def _clash(claim: _Places, source: _Places, values: frozenset[str], listed: bool) -> str | None:
+    """Return how a value clashes: only others are in the source's contexts most like its own.
 
-    `listed`: what stands before a list of them is said of each.
-    `lacking`: the sentence does not have it; `exchanged`: it has it elsewhere.
+    `lacking`: the source lacks the value; `exchanged`: it has it elsewhere. `listed`: the words
+    before a list belong to each of its values.
     """
     theirs = [
-        (there.at[j], there.around(j) - values)
-        for value in values & there.reading.places.keys()
-        for j in there.reading.places[value]
+        (source.tokens[j], source.context(j) - values)
+        for value in values & source.reading.places.keys()
+        for j in source.reading.places[value]
     ]
     clashing = {
         value
-        for value in values & said.reading.places.keys()
-        for i in said.reading.places[value]
-        if (closest := _closest(said.around(i) - values, theirs))
+        for value in values & claim.reading.places.keys()
+        for i in claim.reading.places[value]
+        if (closest := _closest(claim.context(i) - values, theirs))
         and value not in closest
         and not any(
-            _alike_there(said, i, there, j, first)
-            for j in there.reading.places.get(value, ())
-            for first in {j, there.list_start(j, values) if listed else j}
+            _same_neighbours(claim, i, source, j, first)
+            for j in source.reading.places.get(value, ())
+            for first in {j, source.list_start(j, values) if listed else j}
         )
     }
-    if clashing - there.reading.places.keys():
+    if clashing - source.reading.places.keys():
         return "lacking"
     return "exchanged" if clashing else None
 
 
-def _alike_there(said: _Places, i: int, there: _Places, j: int, first: int) -> bool:
-    """Whether the tokens beside a place are those before `first` and behind j.
+def _same_neighbours(claim: _Places, i: int, source: _Places, j: int, first: int) -> bool:
+    """Return whether the tokens on both sides of i are those before `first` and after j.
 
-    Where the hypothesis begins or ends there is nothing to differ: "It was 81 percent" begins anew
-    what the premise says of a share.
+    A side without tokens, at the start or end of the claim, matches any: "It was 81 percent".
     """
-    sides = (said.beside(i, -1), there.beside(first, -1)), (said.beside(i, 1), there.beside(j, 1))
-    return any(ours for ours, _ in sides) and all(not ours or ours == its for ours, its in sides)
+    before = claim.beside(i, -1), source.beside(first, -1)
+    after = claim.beside(i, 1), source.beside(j, 1)
+    return any((before[0], after[0])) and all(not a or a == b for a, b in (before, after))
 
 
-def _closest(around: frozenset[str], theirs: Iterable[tuple[Any, frozenset[str]]]) -> set[Any]:
-    """What stands in the surroundings most like these, of those that are like them."""
-    found = [(len(around & i) / len(around | i), what) for what, i in theirs if _alike(around, i)]
-    most = max((share for share, _ in found), default=0.0)
-    return {what for share, what in found if share == most}
+def _closest(context: frozenset[str], theirs: Iterable[tuple[Any, frozenset[str]]]) -> set[Any]:
+    """Return the values whose contexts are the most similar to this one, of similar contexts."""
+    similar = [(len(context & c) / len(context | c), v) for v, c in theirs if _alike(context, c)]
+    highest = max((share for share, _ in similar), default=0.0)
+    return {value for share, value in similar if share == highest}
 
 
-def _person(said: _Places, there: _Places) -> bool:
-    """One is about a relative and the other about another one or the patient; or he and she."""
-    if not said.people & there.people:
+def _person(claim: _Places, source: _Places) -> bool:
+    """Return whether they are about different people (a relative, the patient) or genders."""
+    if not claim.people & source.people:
         return True
-    return bool(said.genders and there.genders and not said.genders & there.genders)
+    return bool(claim.genders and source.genders and not claim.genders & source.genders)
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    fewer = min(len(one), len(other))
-    return fewer > 0 and len(one & other) >= ALIKE * fewer
+def _alike(a: frozenset[str], b: frozenset[str]) -> bool:
+    smaller = min(len(a), len(b))
+    return smaller > 0 and len(a & b) >= ALIKE * smaller
 
 
-def _negation(said: _Places, there: _Places) -> bool:
-    """Whether a word that both have in like surroundings is negated in one of them only.
+def _negation(claim: _Places, source: _Places) -> bool:
+    """Return whether a shared word is negated in only one of two similar contexts.
 
-    A word that says all that there is to say ("Fever.") needs no surroundings.
+    A word without context ("Fever.") fits every context.
     """
-    for token in (said.reading.places.keys() & there.reading.places.keys()) - NEGATIONS - UNITS:
-        places = there.reading.places[token]
-        theirs = [(j in there.reading.negated, there.around(j)) for j in places]
-        for i in said.reading.places[token]:
-            around, negated = said.around(i), i in said.reading.negated
-            closest = _closest(around, theirs) or {
-                other for other, its in theirs if not (around and its)
-            }
+    for token in (claim.reading.places.keys() & source.reading.places.keys()) - NEGATIONS - UNITS:
+        places = source.reading.places[token]
+        theirs = [(j in source.reading.negated, source.context(j)) for j in places]
+        for i in claim.reading.places[token]:
+            context, negated = claim.context(i), i in claim.reading.negated
+            closest = _closest(context, theirs) or {n for n, c in theirs if not (context and c)}
             if closest and negated not in closest:
                 return True
     return False

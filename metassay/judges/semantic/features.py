@@ -1,4 +1,4 @@
-"""What the judge's models are told: of texts, of a hypothesis's words, and of it as a whole."""
+"""Features of the semantic judge's models: of texts, of words, and of whole hypotheses."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -22,43 +22,43 @@ WORD_FEATURES = (
     "digit",
     "name",
     "stop",
-    "left_2",  # best_2 of the word before, and of the word behind
+    "left_2",  # best_2 of the word before, and of the word after
     "right_2",
     "number_missing",  # a number that the premise lacks
-    "name_missing",  # a name that it lacks
+    "name_missing",  # a name that the premise lacks
     "stop_best_2",  # best_2 of a stop word
-    "exact_best_2",  # best_2 of a word that is there
-    "last_content_2",  # best_2 of the content word before, and behind
+    "exact_best_2",  # best_2 of a word that the premise has
+    "last_content_2",  # best_2 of the content word before, and after
     "next_content_2",
-    "last_content_exact",  # exact of these
+    "last_content_exact",  # exact of these two
     "next_content_exact",
-    "stop_next_2",  # of the content word behind, for a stop word
+    "stop_next_2",  # of the content word after, for a stop word
     "stop_next_exact",
-    "recall_1",  # weighed mean of best_1 and of best_2 over all words
+    "recall_1",  # weighted mean of best_1 and of best_2 over all words
     "recall_2",
 )
 DOUBT = "doubt"  # of the network that compares words
 CLAIM_FEATURES = (
     "mean_log",  # mean logarithm of the words' probabilities of support
-    "content_log",  # the same, weighed, content words only
+    "content_log",  # the same, weighted, content words only
     "half_log",  # mean of the lower half of content words
     "quarter_log",  # of the lowest quarter
-    "recall_0",  # weighed mean of the highest similarities, by layer
+    "recall_0",  # weighted mean of the highest similarities, by layer
     "recall_1",
     "recall_2",
-    "exact",  # weighed share of words that are there
+    "exact",  # weighted share of words that the premise has
     "half_best",  # mean of the lower half of the highest similarities of content words, last layer
-    "names_missing",  # share of names that are not there
-    "numbers_missing",  # share of numbers that are not there
+    "names_missing",  # share of names that the premise lacks
+    "numbers_missing",  # share of numbers that the premise lacks
     "closeness",  # of the closest sentence
-    *clashes.KINDS,  # 1 where there is such a clash
+    *clashes.KINDS,  # 1 if there is such a clash
     DOUBT,
 )
-# More of these never speaks for support; more of all others never against it.
+# Support never rises with these features, and never falls with any other.
 FALLING = ("names_missing", "numbers_missing", *clashes.KINDS, DOUBT)
-NEUTRAL = 0.7  # similarity of a neighbour that is not there: about the mean of those that are
-COMMON = 8.0  # the logarithm of the place in the vocabulary that counts as 0
-TIED = 9  # decimals to which sentences that are equally similar agree
+NEUTRAL = 0.7  # similarity of a missing neighbour: about the mean of existing ones
+COMMON = 8.0  # the logarithm of the vocabulary place whose rarity is 0
+TIED = 9  # decimals to which the similarities of tied sentences agree
 CLOSEST = 3  # sentences that are read word by word
 _CONTRACTED = ("n't", "n\u2019t")
 
@@ -66,10 +66,10 @@ _to_digits = reading.digits(reading.UNITS)
 
 
 class Hypothesis(NamedTuple):
-    """n words: their plain forms, what they are (n x true or false), and vectors.
+    """n words: their plain forms, boolean flags (n each), and vectors.
 
     `stop`: carries no fact by itself. `digit`: has a digit in its plain form. `name`: begins with a
-    capital letter, and is neither the first word nor a stop word. `negated`: a negation reaches it.
+    capital letter, and is neither the first word nor a stop word. `negated`: in a negation's scope.
     """
 
     encoded: Text
@@ -83,8 +83,7 @@ class Hypothesis(NamedTuple):
 class Premise(NamedTuple):
     """m words of s sentences: plain forms, and vectors of words in float64.
 
-    `starts`: the place of each sentence's first word. `sentences`: what is known of each, and
-    `texts` their texts.
+    `starts`: the place of each sentence's first word. `sentences` and `texts`: one per sentence.
     """
 
     plain: Any
@@ -95,11 +94,11 @@ class Premise(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A hypothesis of n words against a premise.
+    """A hypothesis of n words compared with a premise.
 
     `features`: n x WORD_FEATURES. `weights`: of words, n. `best`: layers x n. `exact`: n.
-    `closest`: places of the CLOSEST sentences, the most similar first. `closeness`: the weighed
-    mean of the similarities of the words to the first of them, over layers.
+    `closest`: places of the CLOSEST sentences, the most similar first. `closeness`: the weighted
+    mean of the words' similarities to the first of them, over layers.
     """
 
     features: Any
@@ -111,7 +110,7 @@ class Compared(NamedTuple):
 
 
 def sentences(premise: str) -> list[str]:
-    """The sentences of a premise; headings and all else that has a word are kept."""
+    """Split a premise into sentences, including headings and any other text."""
     return [
         part
         for line in premise.splitlines()
@@ -120,38 +119,38 @@ def sentences(premise: str) -> list[str]:
     ]
 
 
-def hypothesis(text: str, encoded: Text) -> Hypothesis:
-    """What is known of a text of a few sentences by itself."""
+def read_hypothesis(text: str, encoded: Text) -> Hypothesis:
+    """Read the words of a text of a few sentences."""
     months = clashes.months(text)
-    said = [text[word.start : word.end] for word in encoded.words]
+    texts = [text[word.start : word.end] for word in encoded.words]
     month = np.array([word.start in months for word in encoded.words], bool)
-    both = zip(said, month, strict=True)
-    plain = [clashes.MONTH if its else plain_form(word) for word, its in both]
-    stop = np.array([not content_tokens(word) for word in said], bool) & ~month
-    name = np.array([word[0].isupper() for word in said], bool) & ~stop
+    flagged = zip(texts, month, strict=True)
+    plain = [clashes.MONTH if is_month else plain_form(word) for word, is_month in flagged]
+    stop = np.array([not content_tokens(word) for word in texts], bool) & ~month
+    name = np.array([word[0].isupper() for word in texts], bool) & ~stop
     name[:1] = False
     digit = np.array([any(map(str.isdigit, word)) for word in plain], bool)
     return Hypothesis(encoded, plain, stop, digit, name, negated(text))
 
 
-def premise(parts: Sequence[str], encoded: Mapping[str, Text]) -> Premise | None:
-    """A premise of these sentences, each with its vectors; None if it has no word."""
+def read_premise(parts: Sequence[str], encoded: Mapping[str, Text]) -> Premise | None:
+    """Read a premise of these sentences, encoded by text; None if it has no word."""
     texts = [part for part in parts if encoded[part].words]
     if not texts:
         return None
-    held = [hypothesis(part, encoded[part]) for part in texts]
+    sentences = [read_hypothesis(part, encoded[part]) for part in texts]
     return Premise(
-        np.array([word for one in held for word in one.plain], dtype=object),
-        np.cumsum([0, *(len(one.plain) for one in held[:-1])]),
-        np.concatenate([one.encoded.vectors for one in held], 1).astype(np.float64),
-        held,
+        np.array([word for sentence in sentences for word in sentence.plain], dtype=object),
+        np.cumsum([0, *(len(sentence.plain) for sentence in sentences[:-1])]),
+        np.concatenate([s.encoded.vectors for s in sentences], 1).astype(np.float64),
+        sentences,
         texts,
     )
 
 
 @lru_cache(maxsize=65536)
 def plain_form(word: str) -> str:
-    """A word without plural ending or possessive, a known name as such, a number in digits."""
+    """Return a word without plural or possessive, the token of a name, or a number in digits."""
     name = clashes.name(word)
     if name is not None:
         return name
@@ -161,56 +160,56 @@ def plain_form(word: str) -> str:
 
 @lru_cache(maxsize=16384)
 def negated(text: str) -> Any:
-    """For each word whether a negation of its clause reaches it: n times true or false."""
+    """Return for each word whether it is in the scope of a negation: n booleans."""
     spans, low = words(text), text.lower()
     ends = np.array([match.start() for match in reading.CLAUSE_END.finditer(low)], int)
     clauses = [int((ends <= span.start).sum()) for span in spans]
-    said = [low[span.start : span.end] for span in spans]
-    # The content token of each word; None of a word that carries no fact.
+    # The content token of each word; None for a word that carries no fact.
     tokens = [
         "not" if word.endswith(_CONTRACTED) else next(iter(content_tokens(word)), None)
-        for word in said
+        for word in (low[span.start : span.end] for span in spans)
     ]
-    found = np.zeros(len(spans), bool)
+    in_scope = np.zeros(len(spans), bool)
     for place, token in enumerate(tokens):
         if token not in reading.NEGATIONS:
             continue
         back = token in reading.BACKWARD
         step, reach = (-1, reading.BACKWARD_REACH) if back else (1, reading.NEGATION_REACH)
-        at = place + step
-        while 0 <= at < len(spans) and clauses[at] == clauses[place] and reach:
-            if tokens[at] in reading.RESTARTS and not back:
+        i = place + step
+        while 0 <= i < len(spans) and clauses[i] == clauses[place] and reach:
+            if tokens[i] in reading.RESTARTS and not back:
                 break
-            found[at] = tokens[at] is not None
-            reach -= int(found[at])
-            at += step
-    found.setflags(write=False)
-    return found
+            in_scope[i] = tokens[i] is not None
+            reach -= int(in_scope[i])
+            i += step
+    in_scope.setflags(write=False)
+    return in_scope
 
 
-def compare(said: Hypothesis, premise: Premise) -> Compared:
-    """The features of each word; all similarities are cosines, higher is better supported.
+def compare(hypothesis: Hypothesis, premise: Premise) -> Compared:
+    """Return the features of each word; similarities are cosines, higher is better supported.
 
-    Of sentences that are equally similar the first comes first.
+    Tied sentences stay in their order.
     """
-    vectors = said.encoded.vectors.astype(np.float64)
+    vectors = hypothesis.encoded.vectors.astype(np.float64)
     similarity = vectors @ premise.vectors.transpose(0, 2, 1)
     per_sentence = np.maximum.reduceat(similarity, premise.starts, axis=2)
     best = per_sentence.max(2)
-    weights = np.where(said.stop, 0.15, 1.0) * np.clip(said.encoded.rarity - 6.5, 0.3, None)
+    stop, digit, name = hypothesis.stop, hypothesis.digit, hypothesis.name
+    weights = np.where(stop, 0.15, 1.0) * np.clip(hypothesis.encoded.rarity - 6.5, 0.3, None)
     nearness = np.round(weights @ per_sentence.mean(0) / weights.sum(), TIED)
     closest = np.argsort(-nearness, kind="stable")[:CLOSEST]
-    exact = np.array([(premise.plain == word).any() for word in said.plain])
-    last, there, stop = best[2], exact.astype(float), said.stop
+    exact = np.array([(premise.plain == word).any() for word in hypothesis.plain])
+    last, exact_values = best[2], exact.astype(float)
     size, total = len(last), weights.sum()
-    behind = _before(stop[::-1], last[::-1], NEUTRAL)[::-1]
-    exact_behind = _before(stop[::-1], there[::-1], 0.5)[::-1]
+    after = _before(stop[::-1], last[::-1], NEUTRAL)[::-1]
+    exact_after = _before(stop[::-1], exact_values[::-1], 0.5)[::-1]
     columns = (
-        *(*best, there, said.encoded.rarity - COMMON, said.digit, said.name, stop),
+        *(*best, exact_values, hypothesis.encoded.rarity - COMMON, digit, name, stop),
         *(np.concatenate([[NEUTRAL], last[:-1]]), np.concatenate([last[1:], [NEUTRAL]])),
-        *(said.digit & ~exact, said.name & ~exact, stop * last, there * last),
-        *(_before(stop, last, NEUTRAL), behind, _before(stop, there, 0.5), exact_behind),
-        *(stop * behind, stop * exact_behind),
+        *(digit & ~exact, name & ~exact, stop * last, exact_values * last),
+        *(_before(stop, last, NEUTRAL), after, _before(stop, exact_values, 0.5), exact_after),
+        *(stop * after, stop * exact_after),
         *(np.full(size, weights @ values / total) for values in (best[1], last)),
     )
     features = np.stack([np.asarray(column, float) for column in columns], 1)
@@ -219,30 +218,31 @@ def compare(said: Hypothesis, premise: Premise) -> Compared:
 
 
 def _before(stop: Any, values: Any, neutral: float) -> Any:
-    """Of each word, the value of the content word before it."""
-    found, last = np.empty(len(values)), neutral
+    """Return for each word the value of the content word before it, or `neutral`."""
+    result, last = np.empty(len(values)), neutral
     for place, value in enumerate(values):
-        found[place] = last
+        result[place] = last
         last = last if stop[place] else value
-    return found
+    return result
 
 
-def of_claim(said: Hypothesis, found: Compared, support: Any, *last: float) -> Any:
-    """One value per CLAIM_FEATURES but the `last` ones, which follow; no length of a text is among
-    it, nor what depends on one. `support`: the probability of each of n words.
+def of_claim(hypothesis: Hypothesis, compared: Compared, support: Any, *last: float) -> Any:
+    """Return the CLAIM_FEATURES, of which `last` are given; none depends on a text's length.
+
+    `support`: the probability of each of n words.
     """
-    logs, weights, total = np.log(support), found.weights, found.weights.sum()
-    content = ~said.stop if (~said.stop).any() else np.ones(len(logs), bool)
+    logs, weights, total = np.log(support), compared.weights, compared.weights.sum()
+    content = ~hypothesis.stop if (~hypothesis.stop).any() else np.ones(len(logs), bool)
     values = (
         *(logs.mean(), (weights * logs)[content].sum() / weights[content].sum()),
         *(_lowest(logs[content], 2), _lowest(logs[content], 4)),
-        *(*(found.best @ weights / total), found.exact @ weights / total),
-        _lowest(found.best[2][content], 2),
-        (said.name & ~found.exact).sum() / max(1, said.name.sum()),
+        *(*(compared.best @ weights / total), compared.exact @ weights / total),
+        _lowest(compared.best[2][content], 2),
+        (hypothesis.name & ~compared.exact).sum() / max(1, hypothesis.name.sum()),
     )
     return np.array([*values, *last], float)
 
 
 def _lowest(values: Any, part: int) -> float:
-    """The mean of the lowest values, one in `part` of them."""
+    """Return the mean of the lowest 1/`part` of the values."""
     return float(np.sort(values)[: -(-len(values) // part)].mean())

@@ -1,9 +1,9 @@
-"""The semantic judge: how far the premise has a match for each word, by a small encoder's vectors.
+"""The semantic judge: matches each word with the premise by a small encoder's vectors.
 
 A logistic model gives each word of the hypothesis its probability of support; a small network
-compares its words with those of the closest sentences; rules find what the closest one says
-otherwise (another number, side, time, ...). Of all this a logistic model and boosted trees make the
-claim's probability. docs/judges.md says what they were trained on and what they cannot see.
+compares its words with those of the closest sentences; rules find clashes with the closest sentence
+(another number, side, time, ...). From these features a logistic model and boosted trees compute
+the claim's probability. docs/judges.md describes their training and their limits.
 """
 
 import functools
@@ -19,7 +19,7 @@ from pydantic import Field
 
 from metassay.judges import protocol
 from metassay.judges.criteria import RUBRIC, Scale, content, criterion_of
-from metassay.judges.lazy_citations import as_needed
+from metassay.judges.lazy_citations import judge_as_needed
 from metassay.judges.semantic import clashes, coefficients, features
 from metassay.judges.semantic.coefficients import Models, claim_probability, head_file, support
 from metassay.judges.semantic.features import Hypothesis, Premise, sentences
@@ -35,23 +35,23 @@ from metassay.models.store import STORE
 from metassay.models.words import Text, encode, words
 
 BLOCK = 16_384  # words that are read at once
-UNLIKELY = 0.5  # a word with less than this probability of support is named
-KEPT = 49_152  # words whose vectors stay in memory for pairs to come
+UNLIKELY = 0.5  # a word with less than this probability of support is listed
+CACHED = 49_152  # words whose vectors stay in memory for later pairs
 
 Question = tuple[str, str]  # premise and hypothesis
-Held = dict[str, Text]  # texts with their vectors
+Encoded = dict[str, Text]  # texts with their vectors
 
 
 class Read(NamedTuple):
-    """What is known of a pair: of the hypothesis, of each of its n words, and of clashes.
+    """A pair: the hypothesis, its comparison with the premise, and clashes.
 
-    `absent`: share of its numbers that the premise lacks. `words`: what the network compares.
-    `cut`: words that the encoder could not read. `compared` and `words`: None where the premise has
-    no words. `stated`: the premise says it word for word, in whole sentences; there is no clash
-    then.
+    `absent`: share of its numbers that the premise lacks. `words`: the network's input. `cut`:
+    words that the encoder could not read. `compared` and `words` are None if the premise has no
+    words. `stated`: the premise contains it word for word, in whole sentences; then there is no
+    clash.
     """
 
-    said: Hypothesis
+    hypothesis: Hypothesis
     compared: features.Compared | None
     absent: float
     clashing: list[float]
@@ -60,96 +60,97 @@ class Read(NamedTuple):
     stated: bool
 
     def of_claim(self, words: Any, doubt: float) -> Any:
-        """The claim's features, by a model of words and a network's doubt."""
+        """Return the claim's features from the coefficients of words and the network's doubt."""
         assert self.compared is not None
         likely, closeness = support(words, self.compared.features), self.compared.closeness
         last = (self.absent, closeness, *self.clashing, doubt)
-        return features.of_claim(self.said, self.compared, likely, *last)
+        return features.of_claim(self.hypothesis, self.compared, likely, *last)
 
 
-def judged(models: Models, reads: Sequence[Read]) -> list[tuple[float, list[list[int]]]]:
-    """Of pairs that have a premise: the claim's probability, and places of words without support.
+def judge_claims(models: Models, pairs: Sequence[Read]) -> list[tuple[float, list[list[int]]]]:
+    """Return each claim's probability and the spans of its unsupported words.
 
-    A word lacks it where the model of words says so, or the network doubts it.
+    The pairs must have a premise. A word is unsupported if its probability is low, or if the
+    network doubts it.
     """
     doubts = coefficients.read_doubts(
-        models.head, [one.words for one in reads if one.words is not None]
+        models.head, [pair.words for pair in pairs if pair.words is not None]
     )
     rows, lacking = [], []
-    for one, (doubt, of_words) in zip(reads, doubts, strict=True):
-        assert one.compared is not None
-        rows.append(one.of_claim(models.words, doubt))
-        likely = support(models.words, one.compared.features)
+    for pair, (doubt, of_words) in zip(pairs, doubts, strict=True):
+        assert pair.compared is not None
+        rows.append(pair.of_claim(models.words, doubt))
+        likely = support(models.words, pair.compared.features)
         unlikely = (likely < UNLIKELY) | (np.array(of_words) > 0)
-        spans = itertools.compress(one.said.encoded.words, unlikely)
+        spans = itertools.compress(pair.hypothesis.encoded.words, unlikely)
         lacking.append([list(span) for span in spans])
     return list(zip(claim_probability(models, np.array(rows)).tolist(), lacking, strict=True))
 
 
 def read_pairs(
-    encoder: Encoder, questions: Sequence[Question], batch_tokens: int, held: Held
+    encoder: Encoder, questions: Sequence[Question], batch_tokens: int, cache: Encoded
 ) -> Iterator[dict[int, Read]]:
-    """Read every pair; by its place, block by block.
+    """Read pairs block by block; yield them by their places.
 
-    Pairs of one premise come together. `held` are texts with their vectors, from call to call, of
-    BLOCK + KEPT words at most (more if one premise has more): none of them is encoded again.
+    Pairs with the same premise are together. `cache` keeps encoded texts from call to call, up to
+    BLOCK + CACHED words (more if one premise has more).
     """
     order = sorted(range(len(questions)), key=questions.__getitem__)
     for block in by_texts(questions, order, lambda text: len(words(text)), BLOCK):
         parts = {text: features.sentences(text) for text in {questions[i][0] for i in block}}
-        wanted = {part: None for i in block for part in (*parts[questions[i][0]], questions[i][1])}
-        missing = [text for text in wanted if text not in held]
-        held |= zip(missing, encode(encoder, missing, batch_tokens), strict=True)
-        found: dict[int, Read] = {}
+        texts = {part: None for i in block for part in (*parts[questions[i][0]], questions[i][1])}
+        missing = [text for text in texts if text not in cache]
+        cache |= zip(missing, encode(encoder, missing, batch_tokens), strict=True)
+        pairs: dict[int, Read] = {}
         for text, places in itertools.groupby(block, lambda place: questions[place][0]):
-            premise = features.premise(parts[text], held)
+            premise = features.read_premise(parts[text], cache)
             numbers = frozenset().union(*map(clashes.numbers, parts[text]))
             for place in places:
-                found[place] = _read(questions[place][1], parts[text], premise, numbers, held)
-        yield found
-        _forget(held, wanted)
+                pairs[place] = _read(questions[place][1], parts[text], premise, numbers, cache)
+        yield pairs
+        _evict(cache, texts)
 
 
 def _read(
-    said: str, parts: Sequence[str], premise: Premise | None, numbers: Set[str], held: Held
+    text: str, parts: Sequence[str], premise: Premise | None, numbers: Set[str], cache: Encoded
 ) -> Read:
-    cut = sum(held[part].cut for part in (*parts, said))
-    own, hypothesis = clashes.numbers(said), features.hypothesis(said, held[said])
-    absent = len(own - numbers) / max(1, len(own))
+    cut = sum(cache[part].cut for part in (*parts, text))
+    in_claim, hypothesis = clashes.numbers(text), features.read_hypothesis(text, cache[text])
+    absent = len(in_claim - numbers) / max(1, len(in_claim))
     if premise is None:
         return Read(hypothesis, None, absent, clashes.NO_CLASH, None, cut, False)
-    compared, stated = features.compare(hypothesis, premise), clashes.stated(said, parts)
+    compared, stated = features.compare(hypothesis, premise), clashes.is_stated(text, parts)
     nearest = premise.texts[compared.closest[0]]
-    clashing = clashes.NO_CLASH if stated else clashes.clashes(said, nearest)
+    clashing = clashes.NO_CLASH if stated else clashes.clashes(text, nearest)
     near = [premise.sentences[i] for i in compared.closest]
     words = coefficients.read_words(hypothesis, near, compared.exact)
     return Read(hypothesis, compared, absent, clashing, words, cut, stated)
 
 
-def _forget(held: Held, used: dict[str, None]) -> None:
-    """Let go of the texts that were used longest ago, until KEPT words are left."""
+def _evict(cache: Encoded, used: dict[str, None]) -> None:
+    """Remove the least recently used texts until CACHED words are left."""
     for text in used:
-        held[text] = held.pop(text)
-    size = sum(len(text.words) for text in held.values())
-    for text in list(held):
-        if size <= KEPT:
+        cache[text] = cache.pop(text)
+    size = sum(len(text.words) for text in cache.values())
+    for text in list(cache):
+        if size <= CACHED:
             break
-        size -= len(held.pop(text).words)
+        size -= len(cache.pop(text).words)
 
 
-METHOD = 5  # part of the store's keys; whoever changes what an output is raises it
-STATED = 0.99  # the probability of what the premise says word for word
+METHOD = 5  # part of the store's keys; raise it with every change of outputs
+STATED = 0.99  # the probability of a claim that the premise contains word for word
 EXACT = "float64"  # the dtype whose probabilities are the same on every processor
-OFF = 0.02  # how far off they may be in others: .00001 was measured, but a tree may jump
+OFF = 0.02  # the error in other dtypes: .00001 was measured, but a tree can jump
 
 
 class SemanticOptions(NetworkOptions):
-    """An encoder, the coefficients that were fitted to it, and when it is not sure enough.
+    """An encoder, the coefficients that were fitted to it, and thresholds.
 
-    `coefficients`: the file of the project that the stage `train` wrote. `threshold`: the
-    probability from which a pair is entailed. `abstain`: [low, high], between which the judge gives
-    no label; null: it always gives one. `batch_tokens`: how many tokens are encoded at once,
-    padding included; it is for speed, and changes last digits at most.
+    `coefficients`: a file of the project that the stage `train` wrote. `threshold`: the probability
+    from which a pair is entailed. `abstain`: [low, high], between which the judge gives no label;
+    null: it always gives one. `batch_tokens`: the tokens per batch, padding included; it affects
+    speed, and at most the last digits.
     """
 
     coefficients: str
@@ -159,37 +160,37 @@ class SemanticOptions(NetworkOptions):
 
 
 class SemanticJudge:
-    """Whether the premise supports the hypothesis, with a probability.
+    """Judge whether the premise supports the hypothesis, with a probability.
 
-    Each distinct pair is computed once, ever: what was computed is in the store of model outputs,
-    and a second run loads no model. Threshold and band can change without computing it again. Long
-    texts are read sentence by sentence, whole; only a single word that is longer than the encoder
-    reads, or that its tokenizer drops, cannot be, and `notes` counts those. With dtype float64 the
-    same texts have the same probability on every processor; otherwise `notes` counts the labels
-    that another one may give otherwise. The explanation names the words whose probability of
-    support is below a half, or which the network doubts, in their order, and the kinds of clash.
-    A hypothesis that the premise says word for word, in whole sentences, has probability STATED.
-    One without words has status error; a premise without words supports nothing: probability 0.
+    Each distinct pair is computed once: the store of model outputs has the result, and a second run
+    loads no model. Changing the threshold or band computes nothing again. Long texts are read
+    completely, sentence by sentence; `notes` counts single words that cannot be read, since they
+    are longer than the encoder's limit or its tokenizer drops them. With dtype float64 the same
+    texts have the same probability on every processor; otherwise `notes` counts the labels that
+    another processor may change. The explanation lists the words with a probability of support
+    below a half, or that the network doubts, in order, and the kinds of clash. A hypothesis that
+    the premise contains word for word, in whole sentences, has probability STATED. One without
+    words has status error; a premise without words supports nothing: probability 0.
 
-    The level of a scale is by the mean probability that the text supports a sentence. The sentences
-    are those of the pair's premise that have words, each of equal weight; the text is its
-    hypothesis. The scale's levels are equal bands of the mean (`Scale.level`). It abstains from
-    penalties, and where the premise has no words, as where a text is held against nothing.
+    The level of a scale depends on the mean probability that the text (the pair's hypothesis)
+    supports a sentence of the premise; sentences without words do not count. The scale's levels are
+    equal bands of the mean (`Scale.level`). It abstains from penalties, and if the premise has no
+    words.
     """
 
     def __init__(self, options: SemanticOptions, *, store: Path = STORE) -> None:
-        """Raises BadInput if the coefficients cannot be had, or are those of another encoder."""
+        """Raise BadInput if the coefficients cannot be read, or are of another encoder."""
         self._options = options
         self._store = store
         file = Path(options.coefficients)
         self._coefficients = coefficients.read(file, weights_digest(options), options.model)
-        self._loaded = functools.cache(lambda: coefficients.models(self._coefficients, file))
+        self._loaded = functools.cache(lambda: coefficients.load_models(self._coefficients, file))
         self._digits = PROBABILITY[options.dtype]
         self.counts = Counter[str]()
 
     @property
     def signature(self) -> str:
-        """What makes the judgments, a model's folder by its content."""
+        """All that can change a judgment; a model's folder by its content."""
         options = self._options
         band = "never" if options.abstain is None else "-".join(f"{v:g}" for v in options.abstain)
         packages = "|".join(f"{name}:{extra.version(name)}" for name in PACKAGES)
@@ -201,51 +202,54 @@ class SemanticJudge:
 
     @property
     def notes(self) -> list[str]:
-        """How many words could not be read, and how many labels hang on last digits."""
-        cut, judged, hanging = (self.counts[name] for name in ("cut", "judged", "hanging"))
-        found = {
+        """The numbers of unreadable words, and of labels that depend on the last digits."""
+        cut, judged, fragile = (self.counts[name] for name in ("cut", "judged", "fragile"))
+        notes = {
             f"{cut:,} words of the questions could not be read, and count as unlike any other: they"
             " are longer than the model reads at once, or of characters that its tokenizer drops;"
             " take them out of the texts": cut,
-            f"of {judged:,} questions {hanging:,} have a label that another processor may give"
+            f"of {judged:,} questions {fragile:,} have a label that another processor may give"
             f" otherwise: in {self._options.dtype} probabilities can be {OFF:g} off; set `dtype:"
-            f" {EXACT}`, or count with as many that differ": hanging,
+            f" {EXACT}`, or count with as many that differ": fragile,
         }
-        return [f"{self._options.model}: {said}" for said, count in found.items() if count]
+        return [f"{self._options.model}: {note}" for note, count in notes.items() if count]
 
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
-        """One judgment per pair that matters; BadInput if the model cannot be loaded."""
-        return as_needed(pairs, self._decided)
+        """Return one judgment per pair, None for a citation that makes no difference.
 
-    def _decided(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
-        asked = [_questions(pair) for pair in pairs]
-        found = iter(self._outputs([question for some in asked for question in some]))
+        Raises BadInput if the model cannot be loaded.
+        """
+        return judge_as_needed(pairs, self._decide)
+
+    def _decide(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment]:
+        questions = [_questions(pair) for pair in pairs]
+        outputs = iter(self._outputs([text for of_pair in questions for text in of_pair]))
         return [
-            self._answer(pair, [next(found) for _ in some])
-            for pair, some in zip(pairs, asked, strict=True)
+            self._answer(pair, [next(outputs) for _ in of_pair])
+            for pair, of_pair in zip(pairs, questions, strict=True)
         ]
 
     def _outputs(self, questions: Sequence[Question]) -> list[Any]:
-        options, held = self._options, dict[str, Text]()
+        options, cache = self._options, Encoded()
         task = task_of("semantic", options, METHOD, coefficients=self._coefficients.digest)
 
         def load() -> Scores:
             encoder = encoders.load_encoder(options)
-            return lambda here, most: map(self._block, read_pairs(encoder, here, most, held))
+            return lambda texts, most: map(self._judge, read_pairs(encoder, texts, most, cache))
 
-        found = computed(task, questions, load, options.batch_tokens, store=self._store)
-        self.counts["cut"] += sum(output["cut"] for output in found)
-        return found
+        outputs = computed(task, questions, load, options.batch_tokens, store=self._store)
+        self.counts["cut"] += sum(output["cut"] for output in outputs)
+        return outputs
 
-    def _block(self, block: Mapping[int, Read]) -> dict[int, dict[str, Any]]:
-        """What is kept of each pair: its probability, and places of words, no text."""
-        found = {place: _known(read) for place, read in block.items()}
-        rest = [place for place, read in block.items() if found[place]["probability"] is None]
-        said = judged(self._loaded(), [block[place] for place in rest]) if rest else []
-        for place, (value, lacking) in zip(rest, said, strict=True):
+    def _judge(self, block: Mapping[int, Read]) -> dict[int, dict[str, Any]]:
+        """Return what the store has of each pair: its probability and spans of words, no text."""
+        outputs = {place: _by_rule(pair) for place, pair in block.items()}
+        rest = [place for place, output in outputs.items() if output["probability"] is None]
+        claims = judge_claims(self._loaded(), [block[place] for place in rest]) if rest else []
+        for place, (value, lacking) in zip(rest, claims, strict=True):
             probability = kept(value, self._digits.kept)
-            found[place] |= {"probability": probability, "lacking": lacking}
-        return found
+            outputs[place] |= {"probability": probability, "lacking": lacking}
+        return outputs
 
     def _answer(
         self, pair: protocol.Pair, outputs: Sequence[Mapping[str, Any]]
@@ -258,49 +262,48 @@ class SemanticJudge:
         edges = [options.threshold] if options.abstain is None else options.abstain
         self.counts["judged"] += 1
         if options.dtype != EXACT:
-            self.counts["hanging"] += any(abs(value - edge) <= OFF for edge in edges)
+            self.counts["fragile"] += any(abs(value - edge) <= OFF for edge in edges)
         explanation = _explain(pair.hypothesis, outputs[0])
         return protocol.by_threshold(value, options.threshold, options.abstain, explanation)
 
 
-def _known(read: Read) -> dict[str, Any]:
-    """What is kept of a pair; the probability is None where it takes the models to tell."""
-    value = STATED if read.stated else 0.0 if read.compared is None else None
-    there = zip(clashes.KINDS, read.clashing, strict=True)
+def _by_rule(pair: Read) -> dict[str, Any]:
+    """Return a pair's output; the probability is None if the models have to compute it."""
+    value = STATED if pair.stated else 0.0 if pair.compared is None else None
     return {
         "probability": value,
-        "lacking": [] if read.stated else [list(word) for word in read.said.encoded.words],
-        "clashes": [kind for kind, clash in there if clash],
-        "cut": read.cut,
+        "lacking": [] if pair.stated else [list(word) for word in pair.hypothesis.encoded.words],
+        "clashes": list(itertools.compress(clashes.KINDS, pair.clashing)),
+        "cut": pair.cut,
     }
 
 
 def _explain(hypothesis: str, output: Mapping[str, Any]) -> str:
     lacking = [hypothesis[start:end] for start, end in output["lacking"]]
-    said = f"without support: {', '.join(lacking)}" if lacking else "every word has support"
+    words = f"without support: {', '.join(lacking)}" if lacking else "every word has support"
     kinds = [kind for kind in output["clashes"] if kind != clashes.ALIKE_KIND]
-    return f"{said}; said otherwise: {', '.join(kinds)}" if kinds else said
+    return f"{words}; said otherwise: {', '.join(kinds)}" if kinds else words
 
 
 def _questions(pair: protocol.Pair) -> list[Question]:
-    """Of a scale, whether the text supports each sentence; of penalties and of no words none."""
+    """Return the pair's texts; of a scale, one question per sentence; of penalties, none."""
     if pair.instrument not in RUBRIC:
         return [(pair.premise, pair.hypothesis)] if words(pair.hypothesis) else []
-    said = sentences(content(pair.premise)) if isinstance(criterion_of(pair), Scale) else []
-    return [(pair.hypothesis, sentence) for sentence in said if words(sentence)]
+    parts = sentences(content(pair.premise)) if isinstance(criterion_of(pair), Scale) else []
+    return [(pair.hypothesis, sentence) for sentence in parts if words(sentence)]
 
 
-def _grade(pair: protocol.Pair, supported: Sequence[float]) -> protocol.Judgment:
+def _grade(pair: protocol.Pair, supports: Sequence[float]) -> protocol.Judgment:
     criterion = criterion_of(pair)
     if not isinstance(criterion, Scale):
         return protocol.Judgment("abstained", explanation="violations cannot be told by support")
-    if not supported:
+    if not supports:
         return protocol.Judgment(
             "abstained", explanation="there are no words to hold the text against"
         )
-    mean = fmean(supported)
-    told = f"support {mean:.2f} on average of {len(supported)} sentences"
-    return protocol.Judgment("ok", grade=float(criterion.level(mean)), explanation=told)
+    mean = fmean(supports)
+    explanation = f"support {mean:.2f} on average of {len(supports)} sentences"
+    return protocol.Judgment("ok", grade=float(criterion.level(mean)), explanation=explanation)
 
 
 KIND = protocol.JudgeKind(

@@ -1,14 +1,13 @@
-"""Fitting the semantic judge: words, then the network, then claims, each to what came before.
+"""Fit the semantic judge: words, then the networks, then claims, each on the models before it.
 
-1. A word's support: a logistic model, on the words that WiCE's people marked.
-2. The networks' doubt: on edits and written pairs, and on WiCE's claims. Where it is known which
-   words of a hypothesis are not supported, those are learnt as well. Training adds up in single
-   precision, so the weights differ a little between processors: the file that is committed was made
-   once, and its hash is in the coefficients.
-3. A claim's support: a logistic model and boosted trees, on whole claims of MIX, of what 1, 2 and
-   the rules say of them, for texts that those were not fitted to. None takes a feature the wrong
-   way: more likely words and higher similarity never lower the probability, doubt, clashes, missing
-   names and numbers never raise it.
+1. A word's support: a logistic model, on the words that annotators of WiCE marked.
+2. The networks' doubt: on edits, written pairs and WiCE's claims, also per word if the unsupported
+   words are known. Training sums in single precision, so the weights differ slightly between
+   processors: the committed file was made once, and its hash is in the coefficients.
+3. A claim's support: a logistic model and boosted trees, on whole claims of MIX, with features from
+   1, 2 and the rules; 1 and 2 were fitted to other texts. All effects are monotonic: likelier words
+   and higher similarity never lower the probability; doubt, clashes, missing names and numbers
+   never raise it.
 """
 
 import csv
@@ -35,9 +34,9 @@ from metassay.judges.semantic.coefficients import (
     Coefficients,
     Tree,
     Trees,
-    packed,
+    pack,
     probability,
-    rounded,
+    round_digits,
 )
 from metassay.judges.semantic.features import CLAIM_FEATURES, FALLING, sentences
 from metassay.judges.semantic.judge import Read, read_pairs
@@ -50,17 +49,16 @@ Span = tuple[int, int]
 WICE, ACI = "wice_train/non_supported_tokens_train.jsonl", ("train.csv", "valid.csv")
 _MOST = 40  # words of a sentence
 _LEAST = 4
-_OF_NOTE, _EDITED = 8, 16  # sentences of a note
-_SPOKEN = 3  # dialogues are long: one in so many visits is read
+_PER_NOTE, _EDITS_PER_NOTE = 8, 16  # sentences of a note
+_DIALOGUE_STEP = 3  # dialogues are long: only every third visit's is read
 _EDITS = (*FLIPS, *(kind for kind in KEEPS if kind != "identity"))
 
 
 class Example(NamedTuple):
-    """A hypothesis and the sentences it is read against.
+    """A hypothesis and the sentences of its premise.
 
-    `unsupported`: places of words without support; None where it is not known which they are.
-    `group`: examples of one text, which are never on both sides of a cross-validation. `kind`: how
-    it was made.
+    `unsupported`: spans of unsupported words; None if unknown. `group`: examples of one text, which
+    cross-validation never splits. `kind`: how the example was made.
     """
 
     kind: str
@@ -72,13 +70,13 @@ class Example(NamedTuple):
 
 
 def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
-    """Claims with marked words, without these words, and where the evidence lacks the support."""
+    """Yield claims with marked words, without these words, and with insufficient evidence."""
     for row in _wice(raw):
         group = row["meta"]["id"].split("-")[0]
         claim, evidence = row["claim"], row["evidence"]
-        bad = _marked(row)
-        support = sorted({i for one in row["supporting_sentences"] for i in one})
-        kept = _without(claim, bad)
+        bad = _marked_spans(row)
+        support = sorted({i for places in row["supporting_sentences"] for i in places})
+        pruned = _remove(claim, bad)
         for size in (8, 24):
             rest = [i for i in range(len(evidence)) if i not in support and evidence[i].strip()]
             near = [i for i in rest if any(abs(i - j) <= 4 for j in support)]
@@ -86,83 +84,84 @@ def wice_claims(raw: Path, rng: random.Random) -> Iterator[Example]:
             chunk = tuple(evidence[i] for i in sorted(chosen | set(support)))
             lacking = tuple(evidence[i] for i in sorted(chosen))
             yield Example("claim", group, claim, chunk, False, bad)
-            if len(kept.split()) >= _LEAST:
-                yield Example("pruned", group, kept, chunk, True, ())
+            if len(pruned.split()) >= _LEAST:
+                yield Example("pruned", group, pruned, chunk, True, ())
                 if lacking:
-                    yield Example("unsupported", group, kept, lacking, False)
+                    yield Example("unsupported", group, pruned, lacking, False)
 
 
 def pages(raw: Path, rng: random.Random) -> Iterator[Example]:
-    """Sentences of the evidence against what stands around them, which seldom says the same."""
-    # Each page of evidence once, and the name of the first claim that cites it.
-    known: dict[str, tuple[str, list[str]]] = {}
+    """Yield sentences of the evidence with those around them, which seldom say the same."""
+    # Each page of evidence once, with the id of the first claim that cites it.
+    unique: dict[str, tuple[str, list[str]]] = {}
     for row in _wice(raw):
-        known.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
-    for identity, page in known.values():
-        # Two of its whole sentences.
-        whole = (line.strip()[-1:] in tuple('.!?"') and len(line.split()) for line in page)
-        fitting = [place for place, length in enumerate(whole) if 8 <= length <= _MOST]
-        for at in rng.sample(fitting, min(2, len(fitting))):
+        unique.setdefault("\n".join(row["evidence"]), (row["meta"]["id"], row["evidence"]))
+    for identity, page in unique.values():
+        # The lengths of whole sentences; two of suitable length are used.
+        lengths = (line.strip()[-1:] in tuple('.!?"') and len(line.split()) for line in page)
+        suitable = [place for place, length in enumerate(lengths) if 8 <= length <= _MOST]
+        for place in rng.sample(suitable, min(2, len(suitable))):
+            text = page[place]
             for size in (8, 24):
-                around = page[max(0, at - size) : at + size]
-                rest = [line for line in around if line != page[at] and line.strip()]
+                around = page[max(0, place - size) : place + size]
+                rest = [line for line in around if line != text and line.strip()]
                 chosen = sorted(rng.sample(range(len(rest)), min(size, len(rest))))
                 if len(chosen) >= 5:
                     premise = tuple(rest[i] for i in chosen)
-                    yield Example("rest", identity.split("-")[0], page[at], premise, False)
+                    yield Example("rest", identity.split("-")[0], text, premise, False)
 
 
 def notes(raw: Path, rng: random.Random) -> Iterator[Example]:
-    """Sentences of visit notes against their note and dialogue, as they are, edited, elsewhere."""
-    # Of each visit the sentences of its note, and its dialogue.
-    read: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    """Yield sentences of visit notes, also edited, with their note and dialogue, and others."""
+    # The sentences of each visit's note, and its dialogue.
+    visits: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     for name in ACI:
         with (raw / "aci_bench_train" / name).open(encoding="utf-8", newline="") as file:
             rows = csv.DictReader(file)
-            read += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
-    for number, (note, dialogue) in enumerate(read):
+            visits += [(tuple(sentences(row["note"])), (row["dialogue"],)) for row in rows]
+    for number, (note, dialogue) in enumerate(visits):
         group = f"visit{number}"
-        fitting = [one for one in note if _LEAST <= len(one.split()) <= _MOST]
-        for text in rng.sample(fitting, min(len(fitting), _EDITED)):
-            yield from edited(group, text, note, rng)
-        for text in rng.sample(fitting, min(len(fitting), _OF_NOTE)):
-            other = read[(number + 1 + rng.randrange(len(read) - 1)) % len(read)][0]
-            spoken = read[(number + _SPOKEN) % len(read)][1]
+        suitable = [text for text in note if _LEAST <= len(text.split()) <= _MOST]
+        for text in rng.sample(suitable, min(len(suitable), _EDITS_PER_NOTE)):
+            yield from edit_sentence(group, text, note, rng)
+        for text in rng.sample(suitable, min(len(suitable), _PER_NOTE)):
+            other = visits[(number + 1 + rng.randrange(len(visits) - 1)) % len(visits)][0]
+            spoken = visits[(number + _DIALOGUE_STEP) % len(visits)][1]
             yield Example("note", group, text, note, True, ())
             yield Example("note_elsewhere", group, text, other, False)
-            if number % _SPOKEN == 0:
+            if number % _DIALOGUE_STEP == 0:
                 yield Example("dialogue", group, text, dialogue, True)
                 yield Example("dialogue_elsewhere", group, text, spoken, False)
 
 
-def edited(
+def edit_sentence(
     group: str, text: str, premise: tuple[str, ...], rng: random.Random
 ) -> Iterator[Example]:
-    """False and true edits of a note's sentence, by the training half of the vocabulary.
+    """Yield false and true edits of a note's sentence, by the training half of the vocabulary.
 
-    Half of the false ones are turned round: the sentence as it is, read where the edited one
-    stands. So no oddness of edited sentences tells what is false.
+    Half of the false ones are swapped: the edited sentence is in the premise, and the original is
+    the hypothesis. So edited sentences cannot be recognized by their style.
     """
-    others = [one for one in premise if one != text]
+    others = [sentence for sentence in premise if sentence != text]
     for edit in edits(text, _EDITS, rng.randrange(2**31), others, half="train"):
         if edit.entailed:
             yield Example("note_same", group, edit.text, premise, True, ())
         elif rng.random() < 0.5:
-            spans = _changed(text, edit.text) or None
+            spans = _changed_span(text, edit.text) or None
             yield Example(f"note_{edit.kind}", group, edit.text, premise, False, spans)
         else:
-            turned = tuple(edit.text if one == text else one for one in premise)
-            spans = _changed(edit.text, text) or None
-            yield Example(f"note_{edit.kind}", group, text, turned, False, spans)
+            swapped = tuple(edit.text if s == text else s for s in premise)
+            spans = _changed_span(edit.text, text) or None
+            yield Example(f"note_{edit.kind}", group, text, swapped, False, spans)
 
 
-def written(pairs: Path) -> Iterator[Example]:
-    """Claims that were written for training about invented notes and sentences, true and false."""
+def written_pairs(pairs: Path) -> Iterator[Example]:
+    """Yield claims that were written for training about invented notes and sentences."""
     bank: list[str] = []
     for line in pairs.read_text(encoding="utf-8").splitlines():
         note = json.loads(line)
         premise = tuple(sentences(note["note"]))
-        if len(premise) == 1:  # a sentence by itself is read among the last ones
+        if len(premise) == 1:  # a single sentence is read with the three before it
             bank = [*bank[-3:], *premise]
             premise = tuple(bank)
         for kind, label, claim in note["claims"]:
@@ -171,13 +170,13 @@ def written(pairs: Path) -> Iterator[Example]:
 
 
 def examples(raw: Path, pairs: Path, seed: int) -> list[Example]:
-    """All examples, the same for the same seed.
+    """Return all examples; they depend only on the files and the seed.
 
     `raw` has a folder of raw files per dataset, `pairs` is the file of written pairs.
     """
     makers = (wice_claims, pages, notes)
-    made = [one for make in makers for one in make(raw, random.Random(seed))]
-    return [*made, *written(pairs)]
+    from_texts = [example for make in makers for example in make(raw, random.Random(seed))]
+    return [*from_texts, *written_pairs(pairs)]
 
 
 def _wice(raw: Path) -> list[dict[str, Any]]:
@@ -185,24 +184,24 @@ def _wice(raw: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def _marked(row: dict[str, Any]) -> tuple[Span, ...]:
-    """Where the tokens are that people found without support."""
-    at, found = 0, []
+def _marked_spans(row: dict[str, Any]) -> tuple[Span, ...]:
+    """Return the spans of the tokens that annotators marked as unsupported."""
+    end, spans = 0, []
     for token, bad in zip(row["claim_tokens"], row["non_supported_spans"], strict=True):
-        start = row["claim"].index(token, at)
-        at = start + len(token)
+        start = row["claim"].index(token, end)
+        end = start + len(token)
         if bad:
-            found.append((start, at))
-    return tuple(found)
+            spans.append((start, end))
+    return tuple(spans)
 
 
-def _without(claim: str, bad: Sequence[Span]) -> str:
-    kept = "".join(letter for i, letter in enumerate(claim) if not any(s <= i < e for s, e in bad))
-    return re.sub(r"\s+([.,])", r"\1", " ".join(kept.split())).strip(" ,")
+def _remove(claim: str, bad: Sequence[Span]) -> str:
+    rest = "".join(letter for i, letter in enumerate(claim) if not any(s <= i < e for s, e in bad))
+    return re.sub(r"\s+([.,])", r"\1", " ".join(rest.split())).strip(" ,")
 
 
-def _changed(before: str, after: str) -> tuple[Span, ...]:
-    """What of the sentence behind differs from the one before; () if something was taken away."""
+def _changed_span(before: str, after: str) -> tuple[Span, ...]:
+    """Return the span of `after` that differs from `before`; () if text was only removed."""
     short = min(len(before), len(after))
     start = next((i for i in range(short) if before[i] != after[i]), short)
     end = 0
@@ -213,21 +212,21 @@ def _changed(before: str, after: str) -> tuple[Span, ...]:
 
 SEED = 1
 FOLDS, NETWORK_FOLDS = 5, 2
-NETWORKS = 3  # from as many draws
-PENALTY = 1.0  # on squared coefficients of features of deviation 1
+NETWORKS = 3  # with different seeds
+PENALTY = 1.0  # on squared coefficients of standardized features
 SHORTEST = 3  # words of a hypothesis
-TOTAL = 3000.0  # what all weights together are, however many examples there are
+TOTAL = 3000.0  # sum of all weights, whatever the number of examples
 FILES = (WICE, *(f"aci_bench_train/{name}" for name in ACI))
 WRITTEN, FLIPPED = "written", "note_flipped"  # families of kinds
 
-# How much all examples of a kind, or of a family of kinds, weigh together for the claim's model.
+# Total weight of all examples of a kind, or of a family of kinds, for the claim's model.
 MIX = {
     **{"pruned": 3.0, "claim": 1.8, "unsupported": 0.6, "rest": 0.6},
     **{"dialogue": 0.15, "dialogue_elsewhere": 0.15},
     **{"note": 0.05, "note_same": 0.1, "note_elsewhere": 0.15},
     **{FLIPPED: 1.0, WRITTEN: 2.6},
 }
-# How much an example of a kind, or of a family, weighs for the network; 1 if it is not named.
+# Weight of one example of a kind, or of a family, for the network; 1 if not listed.
 NETWORK = {
     **{"note": 0.3, "unsupported": 0.4, "pruned": 1.5, WRITTEN: 4.0},
     **{"rest": 0.4, "dialogue": 0.0, "dialogue_elsewhere": 0.0, "note_elsewhere": 0.4},
@@ -238,19 +237,19 @@ _BOOSTING = {
 }
 SIGNS = np.array([-1 if name in FALLING else 1 for name in CLAIM_FEATURES])
 
-# Of the network's training.
+# Training of the network.
 EPOCHS = 3
 RATE = 2e-3
 WARM = 100  # steps until the full rate
 DECAY = 0.01
-DROPPED = 0.1
-FLATTEST = 0.02  # of the rate at the end
-ON_WORDS = 6.0  # how much the words' mean loss counts beside the hypothesis's
+DROPOUT = 0.1
+LAST_RATE = 0.02  # share of the full rate, at the end
+ON_WORDS = 6.0  # weight of the words' mean loss; that of the hypothesis is 1
 _SHARPNESS = ((12.0, 0.0, 2.0), (0.0, 12.0, 2.0), (6.0, 6.0, 0.0), (3.0, 3.0, 4.0))
 
 
 class _Set(NamedTuple):
-    """Examples with what was read of them; `labels`: 1 supported; `groups`: numbers of groups."""
+    """Examples and their features; `labels`: 1 is supported; `groups`: numbers of groups."""
 
     examples: list[Example]
     reads: list[Read]
@@ -259,9 +258,9 @@ class _Set(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A pair for the network to learn from: what is read of it, its label, its weight.
+    """A pair for the network's training: its input, label and weight.
 
-    `unsupported`: n times true or false; None where it is not known which words are.
+    `unsupported`: n booleans, one per word; None if unknown.
     """
 
     words: coefficients.Words
@@ -271,80 +270,79 @@ class Case(NamedTuple):
 
 
 class Trained(NamedTuple):
-    """The coefficients, and the content of their network's file."""
+    """The coefficients, and the content of the network's file."""
 
     coefficients: Coefficients
     network: bytes
 
 
 def train(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) -> Trained:
-    """Fit everything; the same files, encoder and processor give the same.
+    """Fit all models; the same files, encoder and processor give the same result.
 
     `raw` has the folders of wice_train and aci_bench_train, `pairs` is the file of written pairs.
     Raises BadInput if the model cannot be loaded.
     """
     data = _read(raw, pairs, options, batch_tokens)
-    every = np.ones(len(data.labels), bool)
-    words, file = _words(data, every), packed(_networks(data, every))
+    all_examples = np.ones(len(data.labels), bool)
+    words, file = _fit_words(data, all_examples), pack(_train_networks(data, all_examples))
     weights = _weights(data)
     used = weights > 0
-    fitted = _features(data)[used], data.labels[used], weights[used], SIGNS
+    claims = _features(data)[used], data.labels[used], weights[used], SIGNS
     files = {name: raw / name for name in FILES} | {pairs.name: pairs}
     recipe = {
-        "data": {name: hashlib.sha256(at.read_bytes()).hexdigest() for name, at in files.items()},
+        "data": {name: hashlib.sha256(p.read_bytes()).hexdigest() for name, p in files.items()},
         **{"seed": SEED, "folds": FOLDS, "penalty": PENALTY},
-        "examples": dict(sorted(Counter(one.kind for one in data.examples).items())),
+        "examples": dict(sorted(Counter(e.kind for e in data.examples).items())),
         "weights": {"claims": MIX, "network": NETWORK},
     }
-    made = Coefficients(
+    fitted = Coefficients(
         encoder=weights_digest(options),
         head=hashlib.sha256(file).hexdigest(),
         recipe=recipe,
-        words=dict(zip(OF_WORDS, rounded(words), strict=True)),
-        claims=dict(zip(OF_CLAIMS, rounded(fit(*fitted)), strict=True)),
-        trees=fit_trees(*fitted, DIGITS),
+        words=dict(zip(OF_WORDS, round_digits(words), strict=True)),
+        claims=dict(zip(OF_CLAIMS, round_digits(fit(*claims)), strict=True)),
+        trees=fit_trees(*claims, DIGITS),
     )
-    return Trained(made, file)
+    return Trained(fitted, file)
 
 
 def fit(features: Any, labels: Any, weights: Any, signs: Any = None) -> Any:
-    """The constant and the coefficients of a logistic model, by maximum likelihood.
+    """Fit the constant and coefficients of a logistic model by penalized maximum likelihood.
 
     Features are n x k, labels 0 or 1, weights not negative. The penalty is on coefficients of
     standardized features. `signs`: 1 for a coefficient that must not be negative, -1 for one that
     must not be positive.
     """
-    middle, spread = features.mean(0), features.std(0)
-    spread = np.where(spread > 0, spread, 1.0)
-    scaled = (features - middle) / spread
+    mean, deviation = features.mean(0), features.std(0)
+    deviation = np.where(deviation > 0, deviation, 1.0)
+    scaled = (features - mean) / deviation
 
     def loss(values: Any) -> tuple[float, Any]:
         logit = values[0] + scaled @ values[1:]
-        lost = weights * (np.logaddexp(0, logit) - labels * logit)
-        wrong = weights * (probability(logit) - labels)
-        slope = scaled.T @ wrong + PENALTY * values[1:]
+        losses = weights * (np.logaddexp(0, logit) - labels * logit)
+        residuals = weights * (probability(logit) - labels)
+        gradient = scaled.T @ residuals + PENALTY * values[1:]
         penalty = PENALTY / 2 * values[1:] @ values[1:]
-        return float(lost.sum() + penalty), np.concatenate([[wrong.sum()], slope])
+        return float(losses.sum() + penalty), np.concatenate([[residuals.sum()], gradient])
 
-    ends = {1: (0, None), -1: (None, 0), 0: (None, None)}
-    each = np.zeros(features.shape[1]) if signs is None else signs
-    found = minimize(
+    bounds = {1: (0, None), -1: (None, 0), 0: (None, None)}
+    signs = np.zeros(features.shape[1]) if signs is None else signs
+    solution = minimize(
         loss,
-        np.zeros(len(each) + 1),
+        np.zeros(len(signs) + 1),
         jac=True,
         method="L-BFGS-B",
-        bounds=[ends[0], *(ends[int(sign)] for sign in each)],
+        bounds=[bounds[0], *(bounds[int(sign)] for sign in signs)],
         options={"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-9},
-    )
-    slopes = found.x[1:] / spread
-    return np.concatenate([[found.x[0] - slopes @ middle], slopes])
+    ).x
+    slopes = solution[1:] / deviation
+    return np.concatenate([[solution[0] - slopes @ mean], slopes])
 
 
 def fit_trees(features: Any, labels: Any, weights: Any, signs: Any, digits: int) -> Trees:
-    """Trees by gradient boosting (scikit-learn), numbers rounded to so many significant digits.
+    """Fit trees by gradient boosting (scikit-learn), rounded to `digits` significant digits.
 
-    `signs`: 1 for a feature of which more never lowers the logit, -1 for one of which more never
-    raises it.
+    `signs`: 1 for a feature with which the logit never falls, -1 for one with which it never rises.
     """
     boosting = extra.module("sklearn.ensemble").HistGradientBoostingClassifier
     model = boosting(monotonic_cst=list(signs), **_BOOSTING)
@@ -356,26 +354,26 @@ def fit_trees(features: Any, labels: Any, weights: Any, signs: Any, digits: int)
         threshold = np.where(leaf, 0.0, nodes["num_threshold"])
         tree = Tree(
             feature=np.where(leaf, -1, nodes["feature_idx"]).tolist(),
-            threshold=rounded(threshold.tolist(), digits),
+            threshold=round_digits(threshold.tolist(), digits),
             **{side: nodes[side].tolist() for side in ("left", "right")},
-            value=rounded(np.where(leaf, nodes["value"], 0.0).tolist(), digits),
+            value=round_digits(np.where(leaf, nodes["value"], 0.0).tolist(), digits),
         )
         trees.append(tree)
-    (constant,) = rounded([float(np.ravel(model._baseline_prediction)[0])], digits)
+    (constant,) = round_digits([float(np.ravel(model._baseline_prediction)[0])], digits)
     return Trees(constant=constant, trees=trees)
 
 
 def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
-    """The weights (torch, float32) that were learnt from the cases."""
+    """Train a network on the cases; return its weights (torch, float32)."""
     torch = extra.module("torch")
     generator = torch.Generator().manual_seed(seed)
-    weights = _first(cases[0].words.hypothesis.shape[1] // 2, generator)
+    weights = _initial_weights(cases[0].words.hypothesis.shape[1] // 2, generator)
     optimizer = torch.optim.AdamW(weights.values(), lr=RATE, weight_decay=DECAY)
     rng = random.Random(seed)
     steps = EPOCHS * len(_batches(cases, rng))
     batches = (places for _ in range(EPOCHS) for places in _batches(cases, rng))
     for step, places in enumerate(batches):
-        rate = RATE * min(1, (step + 1) / WARM) * max(FLATTEST, 1 - step / steps)
+        rate = RATE * min(1, (step + 1) / WARM) * max(LAST_RATE, 1 - step / steps)
         for group in optimizer.param_groups:
             group["lr"] = rate
         optimizer.zero_grad()
@@ -386,17 +384,17 @@ def train_network(cases: Sequence[Case], seed: int) -> dict[str, Any]:
 
 
 def _batches(cases: Sequence[Case], rng: random.Random) -> list[list[int]]:
-    """Places of cases of about one size, in an order that is drawn."""
+    """Return batches of places of cases of similar size, in random order."""
     sizes = [coefficients.size(case.words) + rng.randrange(8) for case in cases]
-    found = list(by_length(sizes, coefficients.TOKENS))
-    rng.shuffle(found)
-    return found
+    batches = list(by_length(sizes, coefficients.TOKENS))
+    rng.shuffle(batches)
+    return batches
 
 
-def _first(size: int, generator: Any) -> dict[str, Any]:
-    """Weights to begin with: small draws, norms of one, looks that go by similarity."""
+def _initial_weights(size: int, generator: Any) -> dict[str, Any]:
+    """Return small random weights, norms of 1, and attention by similarity."""
     torch = extra.module("torch")
-    found = {}
+    weights = {}
     for name, shape in coefficients.shapes(size).items():
         if name == "sharpness":
             values = torch.tensor(_SHARPNESS)
@@ -404,8 +402,8 @@ def _first(size: int, generator: Any) -> dict[str, Any]:
             values = torch.full(shape, float(name.startswith("before") and "weight" in name))
         else:
             values = torch.empty(shape).uniform_(-1, 1, generator=generator) / shape[0] ** 0.5
-        found[name] = values.requires_grad_()
-    return found
+        weights[name] = values.requires_grad_()
+    return weights
 
 
 def _loss(weights: coefficients.Weights, cases: Sequence[Case], generator: Any) -> Any:
@@ -413,72 +411,72 @@ def _loss(weights: coefficients.Weights, cases: Sequence[Case], generator: Any) 
     cross = torch.nn.functional.binary_cross_entropy_with_logits
 
     def drop(state: Any) -> Any:
-        kept = torch.rand(state.shape, generator=generator) >= DROPPED
-        return state * kept / (1 - DROPPED)
+        mask = torch.rand(state.shape, generator=generator) >= DROPOUT
+        return state * mask / (1 - DROPOUT)
 
-    found = coefficients.doubts(
+    doubts = coefficients.doubts(
         weights, coefficients.batch([case.words for case in cases], "float32"), drop
     )
     labels = torch.tensor([float(not case.supported) for case in cases])
     weight = torch.tensor([case.weight for case in cases])
-    lost = cross(coefficients.pooled(found), labels, reduction="none")
-    marked, known = torch.zeros(found.shape), torch.zeros(found.shape)
+    of_claims = cross(coefficients.pool(doubts), labels, reduction="none")
+    marked, shares = torch.zeros(doubts.shape), torch.zeros(doubts.shape)
     for place, case in enumerate(cases):
         if case.unsupported is not None:
-            its = torch.from_numpy(np.asarray(case.unsupported, np.float32))
-            marked[place, : len(its)] = its
-            known[place, : len(its)] = 1 / len(its)
-    of_words = (cross(found, marked, reduction="none") * known).sum(1)
-    return ((lost + ON_WORDS * of_words) * weight).sum() / weight.sum()
+            flags = torch.from_numpy(np.asarray(case.unsupported, np.float32))
+            marked[place, : len(flags)] = flags
+            shares[place, : len(flags)] = 1 / len(flags)
+    of_words = (cross(doubts, marked, reduction="none") * shares).sum(1)
+    return ((of_claims + ON_WORDS * of_words) * weight).sum() / weight.sum()
 
 
 def _read(raw: Path, pairs: Path, options: NetworkOptions, batch_tokens: int) -> _Set:
-    every = [one for one in examples(raw, pairs, SEED) if len(one.hypothesis.split()) >= SHORTEST]
-    # Fitted numbers are rounded, and single precision is twice as fast.
+    all_ = [e for e in examples(raw, pairs, SEED) if len(e.hypothesis.split()) >= SHORTEST]
+    # Single precision is twice as fast, and fitted numbers are rounded.
     encoder = encoders.load_encoder(options.model_copy(update={"dtype": "float32"}))
-    questions = [("\n".join(one.premise), one.hypothesis) for one in every]
-    found: dict[int, Read] = {}
+    questions = [("\n".join(e.premise), e.hypothesis) for e in all_]
+    reads: dict[int, Read] = {}
     for block in read_pairs(encoder, questions, batch_tokens, {}):
-        found |= {place: _lean(its) for place, its in block.items() if its.compared is not None}
-    kept = [every[place] for place in sorted(found)]
-    labels = np.array([float(one.supported) for one in kept])
-    groups = np.array([zlib.crc32(one.group.encode()) for one in kept])
-    return _Set(kept, [found[place] for place in sorted(found)], labels, groups)
+        reads |= {place: _shrink(r) for place, r in block.items() if r.compared is not None}
+    readable = [all_[place] for place in sorted(reads)]
+    labels = np.array([float(e.supported) for e in readable])
+    groups = np.array([zlib.crc32(e.group.encode()) for e in readable])
+    return _Set(readable, [reads[place] for place in sorted(reads)], labels, groups)
 
 
-def _lean(read: Read) -> Read:
-    """The same in less memory: without vectors but for those that the network reads."""
-    said, words = read.said._replace(encoded=read.said.encoded._replace(vectors=None)), read.words
+def _shrink(read: Read) -> Read:
+    """Drop vectors that only the comparison needed, and halve the precision of the others."""
+    encoded, words = read.hypothesis.encoded._replace(vectors=None), read.words
     if words is not None:
         half = [part.astype(np.float16) for part in (words.hypothesis, words.sentences)]
         words = words._replace(hypothesis=half[0], sentences=half[1])
-    return read._replace(said=said, words=words)
+    return read._replace(hypothesis=read.hypothesis._replace(encoded=encoded), words=words)
 
 
-def _among(data: _Set, among: Any) -> Iterator[tuple[Example, Read, Any]]:
-    """Examples with what was read, and for each word 1 where it is marked; None if unknown."""
-    for one, read in compress(zip(data.examples, data.reads, strict=True), among):
-        bad, words = one.unsupported, read.said.encoded.words
+def _select(data: _Set, mask: Any) -> Iterator[tuple[Example, Read, Any]]:
+    """Yield examples with their features, and 1 for each marked word, 0 for others, or None."""
+    for example, read in compress(zip(data.examples, data.reads, strict=True), mask):
+        bad, words = example.unsupported, read.hypothesis.encoded.words
         if bad is None:
-            yield one, read, None
+            yield example, read, None
         else:
             marked = [any(a < word.end and word.start < b for a, b in bad) for word in words]
-            yield one, read, np.array(marked, float)
+            yield example, read, np.array(marked, float)
 
 
-def _words(data: _Set, among: Any) -> Any:
-    """The model of words, fitted to the marked claims that are `among`."""
-    claims = [each for each in _among(data, among) if each[0].kind == "claim"]
-    features = np.concatenate([r.compared.features for _, r, _ in claims if r.compared])
-    labels = np.concatenate([1.0 - bad for _, _, bad in claims])
+def _fit_words(data: _Set, mask: Any) -> Any:
+    """Fit the model of words to the selected claims with marked words."""
+    claims = [(read, bad) for e, read, bad in _select(data, mask) if e.kind == "claim"]
+    features = np.concatenate([read.compared.features for read, _ in claims if read.compared])
+    labels = np.concatenate([1.0 - bad for _, bad in claims])
     return fit(features, labels, np.ones(len(labels)))
 
 
-def _networks(data: _Set, among: Any) -> list[dict[str, Any]]:
+def _train_networks(data: _Set, mask: Any) -> list[dict[str, Any]]:
     cases = [
-        Case(read.words, one.supported, weight, bad)
-        for one, read, bad in _among(data, among)
-        if (weight := NETWORK.get(_family(one.kind), 1.0)) and read.words is not None
+        Case(read.words, example.supported, weight, bad)
+        for example, read, bad in _select(data, mask)
+        if (weight := NETWORK.get(_family(example.kind), 1.0)) and read.words is not None
     ]
     return [train_network(cases, SEED + number) for number in range(NETWORKS)]
 
@@ -490,31 +488,32 @@ def _family(kind: str) -> str:
 
 
 def _features(data: _Set) -> Any:
-    """Features of the claims of MIX, by models that were fitted to other texts."""
+    """Return features of the claims of MIX, by models that were fitted to other texts."""
     rows = np.zeros((len(data.reads), len(CLAIM_FEATURES)))
-    used = np.array([_family(one.kind) in MIX for one in data.examples])
+    used = np.array([_family(e.kind) in MIX for e in data.examples])
     doubt = np.zeros(len(data.reads))
     for fold in range(NETWORK_FOLDS):
         out = data.groups % NETWORK_FOLDS == fold
-        networks = [{name: v.double() for name, v in one.items()} for one in _networks(data, ~out)]
+        networks = [{k: v.double() for k, v in w.items()} for w in _train_networks(data, ~out)]
         places = np.flatnonzero(out & used)
-        said = coefficients.read_doubts(networks, [data.reads[place].words for place in places])
-        doubt[places] = [whole for whole, _ in said]
+        doubts = coefficients.read_doubts(networks, [data.reads[place].words for place in places])
+        doubt[places] = [of_claim for of_claim, _ in doubts]
     for fold in range(FOLDS):
         out = data.groups % FOLDS == fold
-        words = _words(data, ~out)
+        words = _fit_words(data, ~out)
         for place in np.flatnonzero(out & used):
             rows[place] = data.reads[place].of_claim(words, doubt[place])
     return rows
 
 
 def _weights(data: _Set) -> Any:
-    """Weights of examples: each family has its share, whatever their number.
+    """Return weights of examples: each family has its share, whatever its number of examples.
 
-    In a family each label has what its examples are of it, and each kind of a label the same.
+    Within a family, labels have weights in proportion to their examples, and the kinds of a label
+    have equal weights.
     """
-    sides = [(_family(one.kind), one.supported) for one in data.examples]
-    kinds = [(*side, one.kind) for side, one in zip(sides, data.examples, strict=True)]
+    sides = [(_family(e.kind), e.supported) for e in data.examples]
+    kinds = [(*side, e.kind) for side, e in zip(sides, data.examples, strict=True)]
     of_family, of_side = Counter(family for family, _ in sides), Counter(sides)
     of_kind, kinds_of_side = Counter(kinds), Counter(kind[:2] for kind in set(kinds))
     share = {family: MIX.get(family, 0.0) / number for family, number in of_family.items()}

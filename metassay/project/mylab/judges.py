@@ -1,4 +1,4 @@
-"""A judge that knows words, and nothing else: what every other judge should beat."""
+"""A judge that compares words: a baseline for every other judge."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ class Verbatim:
     notes: Sequence[str] = ()
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        """One judgment per pair, in their order."""
+        """Return one judgment per pair, in the order of the pairs."""
         return [Judgment("ok", label=self._label(pair)) for pair in pairs]
 
     def _label(self, pair: Pair) -> str:

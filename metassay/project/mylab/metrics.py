@@ -14,10 +14,10 @@ class NegationOptions(Options):
 def measure(
     texts: Sequence[str], _evidence: Sequence[str], options: NegationOptions
 ) -> dict[str, list[Measured]]:
-    """By metric, one value per text; `evidence` is what `against` says, at the same index."""
-    every = [text.lower().split() for text in texts]
-    counts = [sum(word in options.words for word in words) for words in every]
-    return {"negations": [ratio(n, len(words)) for n, words in zip(counts, every, strict=True)]}
+    """Return by metric a value per text; `evidence` is what `against` names, in the same order."""
+    tokens = [text.lower().split() for text in texts]
+    counts = [sum(word in options.words for word in words) for words in tokens]
+    return {"negations": [ratio(n, len(words)) for n, words in zip(counts, tokens, strict=True)]}
 
 
 NEGATIONS = Metric(

@@ -1,4 +1,4 @@
-"""Spreadsheets whose columns are known, as rows of own data that know where they stood."""
+"""Turn spreadsheets with known columns into rows of own data that keep their places."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,40 +34,40 @@ _SPEAKERS = 6  # different ones in a dialogue, at most
 _SPOKEN = 0.8  # of the lines begin with a speaker in a dialogue
 
 
-class Read(NamedTuple):
-    """A file and what its columns hold."""
+class Table(NamedTuple):
+    """A file and the roles of its columns."""
 
     sheet: Sheet
     columns: Columns
 
-    def spread(self, held: str) -> Iterator[tuple[Place, Mapping[str, str], str]]:
-        """Each row's place and what is written, by role, and the column that has what is `held`.
+    def melt(self, role: str) -> Iterator[tuple[Place, Mapping[str, str], str]]:
+        """Yield each row's place, its cells by role, and the column of this `role`.
 
-        Of columns side by side, one row each; what the name of such a column says is by role, too.
+        Columns side by side give a row each; what their names say is by role, too.
         """
         files = self.sheet.files
-        for at, cells in self.sheet.rows:
-            found = {role: cells[column] for role, column in self.columns.roles.items()}
+        for at, row in self.sheet.rows:
+            cells = {name: row[column] for name, column in self.columns.roles.items()}
             if not self.columns.spread:
-                yield at, found, self.columns.roles.get(held, "")
+                yield at, cells, self.columns.roles.get(role, "")
             lacking = files.get(at.file, ())
-            for column, said in self.columns.spread.items():
+            for column, labels in self.columns.spread.items():
                 if column not in lacking:
-                    yield at, {**found, **said, held: cells[column]}, column
+                    yield at, {**cells, **labels, role: row[column]}, column
 
     def numbers(self, problems: Findings) -> dict[str, Numbers]:
-        """How the numbers of each column are written; a problem where that is unclear."""
+        """Return how the numbers of each column are written; a problem where that is unclear."""
         columns = self.columns.spread or [self.columns.roles[Role.VALUE]]
         return {column: self.sheet.clear_numbers(column, problems) for column in columns}
 
     @property
-    def told(self) -> frozenset[str]:
-        """The roles of which columns, or their names, say something."""
+    def roles(self) -> frozenset[str]:
+        """The roles that columns have, or that their names tell."""
         return self.columns.each | self.columns.roles.keys()
 
     @property
-    def one_metric(self) -> str:
-        """What the metric is called where nothing says which it is: as the column of its values."""
+    def default_metric(self) -> str:
+        """The metric's name where no column or name tells it: the column of its values."""
         return self.columns.roles.get(Role.VALUE, ONE_METRIC)
 
 
@@ -78,31 +78,30 @@ class Texts(NamedTuple):
     families: dict[str, str]  # systems -> what they are versions of
 
 
-def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again: bool) -> Texts:
-    """Add sources, with the strata and clusters of documents as attributes, and texts.
+def add_texts(table: Table, references_by: Mapping[str, str], rows: Rows, *, again: bool) -> Texts:
+    """Add texts, and sources with the strata and clusters of documents as attributes.
 
-    `references_by`: who wrote references, and what each is called here. What stands in a column of
-    references is one, too. The source of a document, and its reference, may stand in each of its
-    rows, or in one; two that differ are a problem. `again`: so may a text, as where each row is a
+    `references_by`: who wrote references, and their author names here. A column of references gives
+    texts, too. The source or the reference of a document may be in each of its rows, or in only
+    some; two that differ are a problem. `again`: so may a text, for example where each row is a
     rating.
     """
     sources: dict[str, tuple[Place, str]] = {}
     references: dict[str, tuple[Place, str]] = {}
     families: dict[str, tuple[Place, str]] = {}
     labels: dict[str, dict[str, tuple[Place, str]]] = {Role.STRATA: {}, Role.CLUSTER: {}}
+    of_documents = {Role.SOURCE: sources, Role.REFERENCE: references, **labels}
     n_empty = 0
-    for at, cells in read.sheet.rows:
-        found = {role: cells[column] for role, column in read.columns.roles.items()}
-        doc = found[Role.DOC]
+    for at, row in table.sheet.rows:
+        cells = {role: row[column] for role, column in table.columns.roles.items()}
+        doc = cells[Role.DOC]
         sources.setdefault(doc, (at, ""))
-        _once(at, doc, found.get(Role.SOURCE, ""), Role.SOURCE, sources, rows.problems)
-        _once(at, doc, found.get(Role.REFERENCE, ""), Role.REFERENCE, references, rows.problems)
-        for name, known in labels.items():
-            _once(at, doc, found.get(name, ""), name, known, rows.problems)
-        system = found.get(Role.SYSTEM, ONE_SYSTEM)
-        _once(at, system, found.get(Role.FAMILY, ""), Role.FAMILY, families, rows.problems)
+        for role, values in of_documents.items():
+            _add_equal(at, doc, cells.get(role, ""), role, values, rows)
+        system = cells.get(Role.SYSTEM, ONE_SYSTEM)
+        _add_equal(at, system, cells.get(Role.FAMILY, ""), Role.FAMILY, families, rows)
     seen: set[tuple[str, str, str]] = set()
-    for at, text, _ in read.spread(Role.TEXT):
+    for at, text, _ in table.melt(Role.TEXT):
         author = text.get(Role.SYSTEM, ONE_SYSTEM)
         author = references_by.get(author, author)
         key = (text[Role.DOC], author, text[Role.TEXT])
@@ -111,127 +110,123 @@ def add_texts(read: Read, references_by: Mapping[str, str], rows: Rows, *, again
         seen.add(key)
         n_empty += absent(text[Role.TEXT]) and author not in references_by.values()
         _add_text(at, *key, rows)
-    for doc, (at, written) in references.items():
-        _add_text(at, doc, REFERENCE_AUTHOR, written, rows)
-    for doc, (at, written) in sources.items():
-        value = {"doc_id": doc, "task": "other", "passages": _passages(written)}
+    for doc, (at, cell) in references.items():
+        _add_text(at, doc, REFERENCE_AUTHOR, cell, rows)
+    for doc, (at, cell) in sources.items():
+        value = {"doc_id": doc, "task": "other", "passages": _passages(cell)}
         source = checked(Source, value, at, rows.problems)
         if source is not None:
-            texts = [one.text for one in source.passages]
-            speakers = [one.speaker for one in source.passages]
-            said = {name: known[doc][1] for name, known in labels.items() if doc in known}
-            more = canonical(said) if said else None
+            texts = [passage.text for passage in source.passages]
+            speakers = [passage.speaker for passage in source.passages]
+            attributes = {role: of_doc[doc][1] for role, of_doc in labels.items() if doc in of_doc}
+            more = canonical(attributes) if attributes else None
             rows.sources.append(source_row(at, doc, source.task, texts, speakers, attributes=more))
     return Texts(n_empty, {name: family for name, (_, family) in families.items()})
 
 
 def add_ratings(
-    read: Read, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
+    table: Table, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
 ) -> int:
-    """Add ratings of the study `people`; returns how many cells are empty: the rater abstained."""
-    words = {one: numbers_of((), semicolons=False, words=w) for one, w in read.sheet.words.items()}
-    nobody = Role.RATER not in read.told
+    """Add ratings of the study `people`; return the number of empty cells (the rater abstained)."""
+    words = {c: numbers_of((), semicolons=False, words=w) for c, w in table.sheet.words.items()}
+    anonymous = Role.RATER not in table.roles
     rated: set[tuple[str, ...]] = set()
     n_empty = 0
-    for at, found, numbers in _valued(read, systems, references_by, rows):
+    for at, cells, of_column in _value_rows(table, systems, references_by, rows):
         # Of several files each is a rater's.
-        rater = Path(at.file).stem if read.sheet.parts else ONE_RATER
-        said = {"study": STUDY, "doc_id": found[Role.DOC], "author": found[Role.SYSTEM]}
-        said |= {"rater": found.get(Role.RATER, rater), "value": found[Role.VALUE]}
-        said |= {"criterion": found.get(Role.CRITERION, ONE_CRITERION)}
-        rating = checked(Rating, said, at, rows.problems)
+        rater = Path(at.file).stem if table.sheet.parts else ONE_RATER
+        value = {"study": STUDY, "doc_id": cells[Role.DOC], "author": cells[Role.SYSTEM]}
+        value |= {"rater": cells.get(Role.RATER, rater), "value": cells[Role.VALUE]}
+        value |= {"criterion": cells.get(Role.CRITERION, ONE_CRITERION)}
+        rating = checked(Rating, value, at, rows.problems)
         if rating is None:
             continue
-        what = (rating.doc_id, rating.author, rating.rater, rating.criterion)
-        if nobody and what in rated:
+        key = (rating.doc_id, rating.author, rating.rater, rating.criterion)
+        if anonymous and key in rated:
             fix = "name its column by --columns ratings.rater=COLUMN, or keep one of the rows"
             rows.wrong(at, "rates a text again, and no column says who rated", remedy=fix)
             continue
-        rated.add(what)
-        read_as = words.get(rating.criterion, numbers)
-        value = read_as.sound(found[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
-        n_empty += read_as.none(found[Role.VALUE])
-        rows.ratings.append(RatingRow(at, **{**dict(rating), "value": value}))
+        rated.add(key)
+        numbers = words.get(rating.criterion, of_column)
+        number = numbers.sound(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+        n_empty += numbers.none(cells[Role.VALUE])
+        rows.ratings.append(RatingRow(at, **{**dict(rating), "value": number}))
     return n_empty
 
 
 def add_scores(
-    read: Read,
+    table: Table,
     systems: Iterable[str],
     references_by: Mapping[str, str],
-    called: Mapping[str, str],
+    renamed: Mapping[str, str],
     better: Mapping[str, str],
     rows: Rows,
 ) -> int:
-    """Add scores; returns how many cells are empty: the metric is undefined there.
+    """Add scores; return the number of empty cells (the metric is undefined there).
 
-    `called`: what each metric is called here; `better`: its direction, by that name.
+    `renamed`: each metric's name here, by its name in the file; `better`: its direction, by the
+    name here.
     """
     first: dict[str, MetricRow] = {}
     n_empty = 0
-    for at, found, numbers in _valued(read, systems, references_by, rows):
-        theirs = found.get(Role.METRIC, read.one_metric)
-        metric = called.get(theirs, theirs)
-        said = {"doc_id": found[Role.DOC], "author": found[Role.SYSTEM], "metric": metric}
-        score = checked(Score, {**said, "value": found[Role.VALUE]}, at, rows.problems)
+    for at, cells, numbers in _value_rows(table, systems, references_by, rows):
+        name = cells.get(Role.METRIC, table.default_metric)
+        metric = renamed.get(name, name)
+        value = {"doc_id": cells[Role.DOC], "author": cells[Role.SYSTEM], "metric": metric}
+        score = checked(Score, {**value, "value": cells[Role.VALUE]}, at, rows.problems)
         if score is not None:
-            value = numbers.sound(found[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
-            n_empty += numbers.none(found[Role.VALUE])
-            rows.scores.append(ScoreRow(at, score.doc_id, score.author, FULL, metric, value))
+            number = numbers.sound(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+            n_empty += numbers.none(cells[Role.VALUE])
+            rows.scores.append(ScoreRow(at, score.doc_id, score.author, FULL, metric, number))
             first.setdefault(metric, MetricRow(at, metric, better.get(metric, "higher")))
     rows.metrics += first.values()
     return n_empty
 
 
-def _valued(
-    read: Read, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
+def _value_rows(
+    table: Table, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
 ) -> Iterator[tuple[Place, Mapping[str, str], Numbers]]:
-    """Each value's place, what is said of it, by role, and how its column's numbers are written."""
-    several = {*systems} - {*references_by, REFERENCE_AUTHOR}
-    if Role.SYSTEM not in read.told and len(several) != 1:
+    """Yield each value's place, the row's cells by role, and how its numbers are written."""
+    writers = {*systems} - {*references_by, REFERENCE_AUTHOR}
+    if Role.SYSTEM not in table.roles and len(writers) != 1:
         what = "no column says which system's text each row is about"
         fix = "add one, or name it by --columns system=COLUMN"
-        rows.wrong(Place(read.sheet.name), what, remedy=fix)
+        rows.wrong(Place(table.sheet.name), what, remedy=fix)
         return
-    numbers = read.numbers(rows.problems)
-    for at, found, column in read.spread(Role.VALUE):
-        author = found[Role.SYSTEM] if Role.SYSTEM in found else next(iter(several))
-        yield at, {**found, Role.SYSTEM: references_by.get(author, author)}, numbers[column]
+    numbers = table.numbers(rows.problems)
+    for at, cells, column in table.melt(Role.VALUE):
+        author = cells[Role.SYSTEM] if Role.SYSTEM in cells else next(iter(writers))
+        yield at, {**cells, Role.SYSTEM: references_by.get(author, author)}, numbers[column]
 
 
-def _once(
-    at: Place,
-    key: str,
-    written: str,
-    what: str,
-    found: dict[str, tuple[Place, str]],
-    problems: Findings,
+def _add_equal(
+    at: Place, key: str, cell: str, role: str, values: dict[str, tuple[Place, str]], rows: Rows
 ) -> None:
-    """Keep what is written once of a document or system, wherever it stands first."""
-    if absent(written):
+    """Add the value of a document or system at its first place; a problem if another differs."""
+    if absent(cell):
         return
-    place, before = found.get(key, (at, ""))
+    place, before = values.get(key, (at, ""))
     if not before:
-        found[key] = (at, written)
-    elif before != written:
-        whose = "system" if what == Role.FAMILY else "doc"
+        values[key] = (at, cell)
+    elif before != cell:
+        kind = "system" if role == Role.FAMILY else "doc"
         file = "" if place.file == at.file else f"{place.file} "
-        where = f"{whose} {shown(key)}, {file}{place.kind} {place.row}"
-        problems.add(at, f"the {what} differs from an earlier row's", "make them equal", where)
+        where = f"{kind} {shown(key)}, {file}{place.kind} {place.row}"
+        rows.problems.add(at, f"the {role} differs from an earlier row's", "make them equal", where)
 
 
-def _add_text(at: Place, doc: str, author: str, written: str, rows: Rows) -> None:
-    if absent(written) and is_reference(author):
+def _add_text(at: Place, doc: str, author: str, cell: str, rows: Rows) -> None:
+    if absent(cell) and is_reference(author):
         return  # nobody wrote one
-    said = {"doc_id": doc, "author": author}
-    said |= {"status": "error"} if absent(written) else {"text": written}
-    text = checked(Text, said, at, rows.problems)
+    value = {"doc_id": doc, "author": author}
+    value |= {"status": "error"} if absent(cell) else {"text": cell}
+    text = checked(Text, value, at, rows.problems)
     if text is not None:
         rows.texts.append(TextRow(at, doc, author, FULL, text.text, text.status))
 
 
 def _passages(source: str) -> list[dict[str, str]]:
-    """The source in pieces: lines, with who speaks if it is a dialogue; of one line, sentences."""
+    """Divide a source into lines, with speakers if it is a dialogue; a single line by sentences."""
     lines = [line.strip() for line in source.splitlines() if line.strip()]
     if len(lines) == 1:
         return [{"text": source[start:end]} for start, end in sentences(source)]

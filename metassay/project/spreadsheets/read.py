@@ -1,4 +1,4 @@
-"""What in the numbers speaks against a guess: warnings to read before one says yes."""
+"""Read spreadsheets of own data whole: every problem at once, or what the files contain."""
 
 import shlex
 from collections import defaultdict
@@ -18,7 +18,7 @@ from metassay.core.params import bad_criteria
 from metassay.datasets.checks import check
 from metassay.metrics.describe import RELEASED
 from metassay.project.make import in_letters
-from metassay.project.spreadsheets.convert import Read, add_ratings, add_scores, add_texts
+from metassay.project.spreadsheets.convert import Table, add_ratings, add_scores, add_texts
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.names import REFERENCE, is_reference
 from metassay.tabular.column_synonyms import (
@@ -44,125 +44,18 @@ from metassay.tabular.scales import (
 )
 from metassay.tabular.sheet import Sheet, read_sheets
 
-_AGAINST = -0.3  # Spearman's correlation of what should go together, below which it is doubted
-_TEXTS = 10  # fewer say nothing
+KINDS = ("texts", "ratings", "scores")
+_PREFIX = "own_"  # before a metric's name that is also one of ours
+_LOW = -0.3  # Spearman's correlation below which a direction is doubted
+_TEXTS = 10  # fewer texts say nothing
 _SURE = -2.6  # of the correlation times the root of the number of texts: one in 200 by chance
 # What studies write where nobody rated, beside grades that are few and far below or above.
 _CODES = (-1.0, -8.0, -9.0, -88.0, -99.0, -999.0, 77.0, 88.0, 99.0, 999.0, 9999.0)
-_GRADES = 10  # grades that are further apart, or so near to such a value, are of one scale with it
+_GRADES = 10  # grades that are further apart, or so near to a code, are of one scale with it
 
 
-def warn(
-    rows: Rows, criteria: Mapping[str, Criterion], guessed: Collection[str], file: str
-) -> None:
-    """Add to the warnings what is odd; `guessed` are criteria and metrics of guessed direction."""
-    # Criteria that go against each other, and metrics that go against what people said.
-    turned = {name: one.better == "lower" for name, one in criteria.items()}
-    people = _by_text([(r.doc_id, r.author, r.criterion, r.value) for r in rows.ratings], turned)
-    for one, other in combinations(criteria, 2):
-        if {one, other} & set(guessed) and _against(people[one], people[other]):
-            what = f"{shown(one)} and {shown(other)} go against each other"
-            _turn(rows.ratings[0].at.file, what, rows.warnings)
-    # The mean over criteria, each divided by how much it varies.
-    everybody = ((people - people.mean()) / people.std(ddof=0).replace(0, np.nan)).mean(axis=1)
-    better = {one.metric: one.better == "lower" for one in rows.metrics if one.better != "neither"}
-    scored = _by_text([(r.doc_id, r.author, r.metric, r.value) for r in rows.scores], better)
-    for metric in rows.metrics:
-        if metric.metric in {*guessed} & better.keys() and _against(
-            scored[metric.metric], everybody
-        ):
-            what = f"metric {shown(metric.metric)} disagrees with people"
-            _turn(metric.at.file, what, rows.warnings)
-    _copied_systems(rows, Place(file), rows.warnings)
-
-
-def ask(rows: Rows, said: Collection[str]) -> None:
-    """Add to the problems what would go wrong in silence: keys that a program changed, and codes.
-
-    `said` are criteria whose scale is said.
-    """
-    known = {one.doc_id for one in rows.sources}
-    alike = {plain_key(doc): doc for doc in known}
-    for found in (rows.ratings, rows.scores):
-        changed = {one.doc_id: one.at for one in found if one.doc_id not in known}
-        for doc, at in changed.items():
-            if like := alike.get(plain_key(doc)):
-                what = "names documents as the texts do, but for zeros, case or .0"
-                fix = "write them alike; programs for tables take 007 for 7 unless told it is text"
-                example = f"doc {shown(doc)}, in the texts {shown(like)}"
-                rows.problems.add(Place(at.file), what, fix, example)
-    values: dict[str, dict[float, Place]] = defaultdict(dict)
-    for row in rows.ratings:
-        if row.value is not None and row.criterion not in said:
-            values[row.criterion].setdefault(row.value, row.at)
-    for criterion, held in values.items():
-        alone = held.keys() <= {*_CODES}
-        for code in _codes(held):
-            where = "as where nobody rated" if alone else "far from all others"
-            what = f"{shown(criterion)} has the value {code:g}, {where}"
-            fix = "leave the cell empty if nobody rated; if it is a grade, say --scale"
-            rows.problems.add(held[code], what, fix)
-
-
-def _codes(held: Collection[float]) -> Iterator[float]:
-    """Values that seem to say that there is none: beside grades, or where there are no grades."""
-    grades = [value for value in held if value not in _CODES]
-    if not grades:
-        yield from held
-    if grades and max(grades) - min(grades) <= _GRADES:
-        low, high = min(grades) - 1, max(grades) + _GRADES
-        yield from (one for one in held if one in _CODES and not low <= one <= high)
-
-
-def _turn(file: str, what: str, warnings: Findings) -> None:
-    fix = "if less is better where more was taken for it, or the other way round, say --lower or"
-    warnings.add(Place(file), what, f"{fix} --higher NAME")
-
-
-def _by_text(
-    values: Sequence[tuple[str, str, str, float | None]], turned: Mapping[str, bool]
-) -> pd.DataFrame:
-    """The mean of each text by each of `turned`, negated where less of it is better."""
-    frame = pd.DataFrame(values, columns=["doc", "system", "name", "value"])
-    frame["value"] = frame["value"].astype("float64")
-    means = frame.groupby(["doc", "system", "name"])["value"].mean().unstack("name")
-    return means.reindex(columns=list(turned)) * [-1 if turned[name] else 1 for name in turned]
-
-
-def _against(one: "pd.Series[float]", other: "pd.Series[float]") -> bool:
-    both = pd.concat([one, other], axis=1).dropna()
-    if len(both) < _TEXTS or both.nunique().min() < 2:
-        return False
-    # Spearman's, without SciPy, which takes a second to load.
-    rho = float(both.rank().corr().to_numpy()[0, 1])
-    return rho < _AGAINST and rho * len(both) ** 0.5 < _SURE
-
-
-def _copied_systems(rows: Rows, at: Place, warnings: Findings) -> None:
-    """Systems that nobody rated, or that may be people; documents that have one text each."""
-    texts = [one for one in rows.texts if not is_reference(one.author)]
-    systems = sorted({one.author for one in texts})
-    rated = {one.author for one in rows.ratings}
-    for name in (one for one in systems if rated and one not in rated):
-        what = f"system {shown(name)} has no ratings, and others do"
-        warnings.add(at, what, "if it is no system, say which columns or rows are")
-    for name in (one for one in systems if called(one, HUMAN)):
-        what = f"{shown(name)} is taken for a system"
-        warnings.add(at, what, f"if it wrote the references, say --reference {shown(name)}")
-    if len(systems) > 1 and len({one.doc_id for one in texts}) == len(texts):
-        what = "no document has texts of two systems, so none are compared on the same documents"
-        warnings.add(at, what, "if another column names the documents, say --columns doc=COLUMN")
-
-
-# Spreadsheets of one's own, read whole: every problem at once, or what they hold.
-
-
-KINDS = ("texts", "ratings", "scores")
-_OWN = "own_"  # before the name of a metric that is one of ours
-
-
-class Asked(NamedTuple):
-    """What the command was given: files by kind, and what is said of their columns and numbers."""
+class Inputs(NamedTuple):
+    """The files by kind, and the options of the command on their columns and numbers."""
 
     files: Mapping[str, Sequence[Path]]
     columns: Sequence[str] = ()  # "doc=visit_id", "ratings.doc=id"
@@ -175,173 +68,179 @@ class Asked(NamedTuple):
 
     @property
     def directions(self) -> dict[str, Sequence[str]]:
-        """What is said of directions."""
+        """Names of metrics and criteria by the option that gives their direction."""
         return {"lower": self.lower, "higher": self.higher, "neither": self.neither}
 
 
-class Found(NamedTuple):
-    """What the files hold: rows that are sound, and what was guessed or counted."""
+class OwnData(NamedTuple):
+    """The content of the files, and what was guessed or counted."""
 
-    reads: Mapping[str, Read]
+    tables: Mapping[str, Table]
     rows: Rows
     criteria: Mapping[str, Criterion]
-    references: Mapping[str, str]  # who wrote them in the file -> what they are called here
-    renamed: Mapping[str, str]  # metrics: as the file calls them -> as they are called here
+    references: Mapping[str, str]  # who wrote them in the file -> their author names here
+    renamed: Mapping[str, str]  # metrics: name in the file -> name here
     empty: Mapping[str, int]  # by kind, cells without a text or number
     design: Design
     directions: Sequence[str]  # which end of what is better, and why: lines to print
 
 
-def read_all(asked: Asked) -> Found:
+def read_all(inputs: Inputs) -> OwnData:
     """Read the files; BadInput has every problem of all of them, with file, row and remedy."""
     rows = Rows()
     problems: list[str] = []
-    said = said_columns(asked.columns, asked.files, problems)
-    pairs = [one.rpartition("=")[::2] for one in asked.scales]
-    scales = said_scales(pairs, problems)
+    columns = said_columns(inputs.columns, inputs.files, problems)
+    scales = said_scales([scale.rpartition("=")[::2] for scale in inputs.scales], problems)
     raise_problems(problems)
     sheets: dict[str, Sheet] = {}
-    for kind, paths in asked.files.items():
+    for kind, paths in inputs.files.items():
         sheet = read_sheets(paths, rows.problems, page=kind)
         if sheet is not None:
             sheets[kind] = replace(sheet, words=scales.words if kind == "ratings" else {})
-    reads = _reads(sheets, said, rows.problems)
-    if "texts" not in reads:
+    tables = _find_tables(sheets, columns, rows.problems)
+    if "texts" not in tables:
         raise BadInput(rows.problems.lines())
-    systems = _systems(reads["texts"])
-    references = _references(asked.reference, systems, rows.problems, reads["texts"])
-    real = {kind: {path.resolve() for path in some} for kind, some in asked.files.items()}
+    systems = _systems(tables["texts"])
+    references = _find_references(inputs.reference, systems, rows.problems, tables["texts"])
+    real = {kind: {path.resolve() for path in paths} for kind, paths in inputs.files.items()}
     again = real["texts"] & (real.get("ratings", set()) | real.get("scores", set()))
-    texts = add_texts(reads["texts"], references, rows, again=bool(again))
+    texts = add_texts(tables["texts"], references, rows, again=bool(again))
     empty = {"texts": texts.n_empty}
-    column = reads["texts"].columns.get(Role.REFERENCE)
-    by = {**references, **({column: REFERENCE} if column else {})}
-    if "ratings" in reads:
-        empty["ratings"] = add_ratings(reads["ratings"], systems, by, rows)
+    column = tables["texts"].columns.get(Role.REFERENCE)
+    references_by = {**references, **({column: REFERENCE} if column else {})}
+    if "ratings" in tables:
+        empty["ratings"] = add_ratings(tables["ratings"], systems, references_by, rows)
     renamed: dict[str, str] = {}
     of_metrics: dict[str, Direction] = {}
-    if "scores" in reads:
-        renamed = _renamed(_metrics(reads["scores"]), reads["scores"], rows.problems)
-        known = {name: one.better for name, one in descriptions().items()}
+    if "scores" in tables:
+        scores = tables["scores"]
+        renamed = _rename_metrics(_metrics(scores), scores, rows.problems)
+        listed = {name: metric.better for name, metric in descriptions().items()}
         of_metrics = {
-            theirs: direction([theirs, name], asked.directions, known)
-            for theirs, name in renamed.items()
+            in_file: direction([in_file, name], inputs.directions, listed)
+            for in_file, name in renamed.items()
         }
-        _checked(of_metrics, sheets["scores"].name, rows.problems)
-        better = {renamed[theirs]: one.better for theirs, one in of_metrics.items()}
-        empty["scores"] = add_scores(reads["scores"], systems, by, renamed, better, rows)
+        _check_directions(of_metrics, sheets["scores"].name, rows.problems)
+        better = {renamed[in_file]: end.better for in_file, end in of_metrics.items()}
+        empty["scores"] = add_scores(scores, systems, references_by, renamed, better, rows)
     scales.ranges.update(
         {criterion: (1.0, float(len(grades))) for criterion, grades in scales.words.items()}
     )
-    rated = list(dict.fromkeys(one.criterion for one in rows.ratings))
-    of_criteria = {name: direction([name], asked.directions, {}, criterion=True) for name in rated}
-    criteria = _criteria(of_criteria, scales, rows)
-    _unknown(asked, criteria, renamed, rows.problems)
+    rated = list(dict.fromkeys(rating.criterion for rating in rows.ratings))
+    of_criteria = {name: direction([name], inputs.directions, {}, criterion=True) for name in rated}
+    criteria = _build_criteria(of_criteria, scales, rows)
+    _check_names(inputs, criteria, renamed, rows.problems)
     check(rows, criteria)
-    ask(rows, scales.ranges)
+    _check_silent_errors(rows, scales.ranges)
     raise_problems(rows.problems.lines())
-    guessed = {name for name, one in of_criteria.items() if one.why != SAID}
-    guessed |= {renamed[name] for name, one in of_metrics.items() if one.why != SAID}
-    warn(rows, criteria, guessed, sheets["texts"].name)
+    guessed = {name for name, end in of_criteria.items() if end.why != SAID}
+    guessed |= {renamed[name] for name, end in of_metrics.items() if end.why != SAID}
+    _warn(rows, criteria, guessed, sheets["texts"].name)
     # What belongs together: documents by attributes of their sources, systems by name.
-    labels = {
-        r: r if r in reads["texts"].columns.roles else "" for r in (Role.STRATA, Role.CLUSTER)
-    }
-    main = renamed.get(asked.primary, asked.primary) if asked.primary else None
-    design = Design(**labels, families=texts.families, primary=main)
+    roles = tables["texts"].columns.roles
+    labels = {role: role if role in roles else "" for role in (Role.STRATA, Role.CLUSTER)}
+    primary = renamed.get(inputs.primary, inputs.primary) if inputs.primary else None
+    design = Design(**labels, families=texts.families, primary=primary)
     lines = [*direction_lines(of_metrics, "metrics"), *direction_lines(of_criteria, "criteria")]
-    return Found(reads, rows, criteria, references, renamed, empty, design, lines)
+    return OwnData(tables, rows, criteria, references, renamed, empty, design, lines)
 
 
-def _reads(
-    sheets: Mapping[str, Sheet], said: Mapping[str, Mapping[str, str]], problems: Findings
-) -> dict[str, Read]:
-    reads: dict[str, Read] = {}
+def has_reference(rows: Rows) -> bool:
+    """Whether any document has a reference."""
+    return any(text.author == REFERENCE for text in rows.texts)
+
+
+def _find_tables(
+    sheets: Mapping[str, Sheet], columns: Mapping[str, Mapping[str, str]], problems: Findings
+) -> dict[str, Table]:
+    """Find the columns of each sheet; `columns` are those that `--columns` names, by kind."""
+    tables: dict[str, Table] = {}
     keys = Keys()
     for kind in (kind for kind in KINDS if kind in sheets):
-        sheet = sheets[kind]
-        own = dict(said[kind])
-        if kind != "texts":  # said of all files, it may be what another one calls it
-            own = {
-                r: c
-                for r, c in own.items()
-                if r not in (Role.DOC, Role.SYSTEM) or c in sheet.columns
+        sheet, of_kind = sheets[kind], dict(columns[kind])
+        if kind != "texts":  # named for all files, a column may be called otherwise here
+            of_kind = {
+                role: column
+                for role, column in of_kind.items()
+                if role not in (Role.DOC, Role.SYSTEM) or column in sheet.columns
             }
             doc, system = keys.called.get(Role.DOC), keys.called.get(Role.SYSTEM)
-            if doc and system and doc not in own.values():
-                sheet = joined_by_text(sheet, reads["texts"].sheet, doc, system)
-        columns = find_columns(kind, sheet, own, keys, problems)
-        if columns is not None:
-            check_each(kind, sheet, columns, problems)
-            reads[kind] = Read(sheet, columns)
-        if kind == "texts" and columns is not None:
-            documents = frozenset(sheet.cells(columns.roles[Role.DOC]))
-            keys = Keys(documents, frozenset(_systems(reads["texts"])), columns.roles)
-    return reads
+            if doc and system and doc not in of_kind.values():
+                sheet = joined_by_text(sheet, tables["texts"].sheet, doc, system)
+        inferred = find_columns(kind, sheet, of_kind, keys, problems)
+        if inferred is not None:
+            check_each(kind, sheet, inferred, problems)
+            tables[kind] = Table(sheet, inferred)
+        if kind == "texts" and inferred is not None:
+            documents = frozenset(sheet.cells(inferred.roles[Role.DOC]))
+            keys = Keys(documents, frozenset(_systems(tables["texts"])), inferred.roles)
+    return tables
 
 
-def _systems(texts: Read) -> list[str]:
+def _systems(texts: Table) -> list[str]:
     if Role.SYSTEM in texts.columns.each:
         return list(texts.columns.spread)
     column = texts.columns.get(Role.SYSTEM)
     return texts.sheet.cells(column) if column else []
 
 
-def _references(
-    said: str | None, systems: Sequence[str], problems: Findings, texts: Read
+def _find_references(
+    option: str | None, systems: Sequence[str], problems: Findings, texts: Table
 ) -> dict[str, str]:
-    """Who of the systems wrote references, and what each is called here: `reference`, the second
-    one `reference:2`."""
+    """Map each system that wrote references to its author name: `reference`, `reference:2` ..."""
     at = Place(texts.sheet.name)
-    if said is not None:
-        if said and said not in systems:
-            what = f"--reference: no system is called {shown(said)}"
+    if option is not None:
+        if option and option not in systems:
+            what = f"--reference: no system is called {shown(option)}"
             problems.add(at, what, f"there are {', '.join(map(shown, systems))}")
-        return {said: REFERENCE} if said else {}
+        return {option: REFERENCE} if option else {}
     first = 2 if Role.REFERENCE in texts.columns.roles else 1
-    written = sorted(one for one in systems if called(one, REFERENCES))
-    for one in systems:
-        if one not in written and called(one, LIKE_REFERENCE):
-            what = f"{shown(one)} may be a system, or have written the references"
-            problems.add(at, what, f"say --reference {shlex.quote(one)}, or --reference '' if not")
+    references = sorted(name for name in systems if called(name, REFERENCES))
+    for name in systems:
+        if name not in references and called(name, LIKE_REFERENCE):
+            what = f"{shown(name)} may be a system, or have written the references"
+            problems.add(at, what, f"say --reference {shlex.quote(name)}, or --reference '' if not")
     return {
-        one: REFERENCE if number == 1 else f"{REFERENCE}:{number}"
-        for number, one in enumerate(written, start=first)
+        name: REFERENCE if number == 1 else f"{REFERENCE}:{number}"
+        for number, name in enumerate(references, start=first)
     }
 
 
-def _metrics(scores: Read) -> list[str]:
+def _metrics(scores: Table) -> list[str]:
     if Role.METRIC in scores.columns.each:
-        return list(dict.fromkeys(one[Role.METRIC] for one in scores.columns.spread.values()))
+        names = [labels[Role.METRIC] for labels in scores.columns.spread.values()]
+        return list(dict.fromkeys(names))
     column = scores.columns.get(Role.METRIC)
-    return scores.sheet.cells(column) if column else [scores.one_metric]
+    return scores.sheet.cells(column) if column else [scores.default_metric]
 
 
-def _renamed(metrics: Sequence[str], read: Read, problems: Findings) -> dict[str, str]:
-    """What each metric is called here: in the letters that names have, and not as one of ours."""
-    ours = {n.casefold() for n, one in descriptions().items() if one.family != RELEASED}
-    found: dict[str, str] = {}
+def _rename_metrics(metrics: Sequence[str], scores: Table, problems: Findings) -> dict[str, str]:
+    """Give each metric a valid name that no metric of ours has."""
+    ours = {name.casefold() for name, m in descriptions().items() if m.family != RELEASED}
+    renamed: dict[str, str] = {}
     for metric in metrics:
-        name = in_letters(metric)[: LONGEST - len(_OWN)]
+        name = in_letters(metric)[: LONGEST - len(_PREFIX)]
         if name.casefold() in ours or name_problem(name):
-            name = f"{_OWN}{name}"
-        at, fix = Place(read.sheet.name), "rename it"
+            name = f"{_PREFIX}{name}"
+        at, fix = Place(scores.sheet.name), "rename it"
         if problem := words_problem(metric) or name_problem(name):
             problems.add(at, f"metric {shown(metric)} cannot be a name", f"{fix}: {problem}")
-        elif name_problem(name, list(found.values())):
+        elif name_problem(name, list(renamed.values())):
             problems.add(at, f"metric {shown(metric)} would be called as another one, {name}", fix)
-        found[metric] = name
-    return found
+        renamed[metric] = name
+    return renamed
 
 
-def _checked(found: Mapping[str, Direction], file: str, problems: Findings) -> None:
-    for one in found.values():
-        if one.problem:
-            problems.add(Place(file), *one.problem)
+def _check_directions(directions: Mapping[str, Direction], file: str, problems: Findings) -> None:
+    for end in directions.values():
+        if end.problem:
+            problems.add(Place(file), *end.problem)
 
 
-def _criteria(better: Mapping[str, Direction], scales: Scales, rows: Rows) -> dict[str, Criterion]:
-    values: dict[str, list[float]] = {name: [] for name in better}
+def _build_criteria(
+    directions: Mapping[str, Direction], scales: Scales, rows: Rows
+) -> dict[str, Criterion]:
+    values: dict[str, list[float]] = {name: [] for name in directions}
     for rating in rows.ratings:
         values[rating.criterion] += [] if rating.value is None else [rating.value]
     at = Place(rows.ratings[0].at.file) if rows.ratings else Place("ratings")
@@ -351,27 +250,126 @@ def _criteria(better: Mapping[str, Direction], scales: Scales, rows: Rows) -> di
         if name not in values:
             what = f"--scale: no criterion is called {shown(name)}"
             rows.problems.add(at, what, f"there are {', '.join(map(shown, values)) or 'none'}")
-    _checked(better, at.file, rows.problems)
-    found = {}
-    for name, held in values.items():
-        ends = scales.ranges.get(name) or ends_in(name, held)
-        scale = guessed_scale(held, ends, lower=better[name].better == "lower")
-        found[name] = scale.model_copy(update={"scale": scales.kinds.get(name, scale.scale)})
-    return found
+    _check_directions(directions, at.file, rows.problems)
+    criteria = {}
+    for name, numbers in values.items():
+        ends = scales.ranges.get(name) or ends_in(name, numbers)
+        scale = guessed_scale(numbers, ends, lower=directions[name].better == "lower")
+        criteria[name] = scale.model_copy(update={"scale": scales.kinds.get(name, scale.scale)})
+    return criteria
 
 
-def _unknown(
-    asked: Asked, criteria: Iterable[str], renamed: Mapping[str, str], problems: Findings
+def _check_names(
+    inputs: Inputs, criteria: Iterable[str], renamed: Mapping[str, str], problems: Findings
 ) -> None:
-    known = {*criteria, *renamed, *renamed.values()}
-    listed = ", ".join(map(shown, sorted({*criteria, *renamed})))
-    for option, names in asked.directions.items():
-        for name in names:
-            if name not in known:
+    """Record names in options of direction that no metric and no criterion has."""
+    names = {*criteria, *renamed}
+    for option, values in inputs.directions.items():
+        for name in values:
+            if name not in names | {*renamed.values()}:
                 what = f"--{option}: nothing is called {shown(name)}"
-                problems.add(Place("the files"), what, f"there are {listed}")
+                fix = f"there are {', '.join(map(shown, sorted(names)))}"
+                problems.add(Place("the files"), what, fix)
 
 
-def reference_there(rows: Rows) -> bool:
-    """Whether any document has a reference."""
-    return any(text.author == REFERENCE for text in rows.texts)
+# ---- errors that would stay silent, and numbers that contradict a guess -------------------------
+
+
+def _check_silent_errors(rows: Rows, scales: Collection[str]) -> None:
+    """Record keys that a program changed, and codes that count as grades.
+
+    `scales`: criteria whose scale the user gave.
+    """
+    documents = {source.doc_id for source in rows.sources}
+    similar = {plain_key(doc): doc for doc in documents}
+    for of_kind in (rows.ratings, rows.scores):
+        unknown = {row.doc_id: row.at for row in of_kind if row.doc_id not in documents}
+        for doc, at in unknown.items():
+            if like := similar.get(plain_key(doc)):
+                what = "names documents as the texts do, but for zeros, case or .0"
+                fix = "write them alike; programs for tables take 007 for 7 unless told it is text"
+                example = f"doc {shown(doc)}, in the texts {shown(like)}"
+                rows.problems.add(Place(at.file), what, fix, example)
+    values: dict[str, dict[float, Place]] = defaultdict(dict)
+    for row in rows.ratings:
+        if row.value is not None and row.criterion not in scales:
+            values[row.criterion].setdefault(row.value, row.at)
+    for criterion, places in values.items():
+        where = "as where nobody rated" if places.keys() <= {*_CODES} else "far from all others"
+        for code in _codes(places):
+            what = f"{shown(criterion)} has the value {code:g}, {where}"
+            fix = "leave the cell empty if nobody rated; if it is a grade, say --scale"
+            rows.problems.add(places[code], what, fix)
+
+
+def _codes(values: Collection[float]) -> Iterator[float]:
+    """Yield values that seem to stand for none: far from the grades, or where there are none."""
+    grades = [value for value in values if value not in _CODES]
+    if not grades:
+        yield from values
+    elif max(grades) - min(grades) <= _GRADES:
+        low, high = min(grades) - 1, max(grades) + _GRADES
+        yield from (value for value in values if value in _CODES and not low <= value <= high)
+
+
+def _warn(
+    rows: Rows, criteria: Mapping[str, Criterion], guessed: Collection[str], file: str
+) -> None:
+    """Add warnings about odd numbers; `guessed`: criteria and metrics of guessed direction."""
+    # Criteria that contradict each other, and metrics that contradict people.
+    lower = {name: criterion.better == "lower" for name, criterion in criteria.items()}
+    people = _text_means([(r.doc_id, r.author, r.criterion, r.value) for r in rows.ratings], lower)
+    for a, b in combinations(criteria, 2):
+        if {a, b} & set(guessed) and _contradict(people[a], people[b]):
+            what = f"{shown(a)} and {shown(b)} go against each other"
+            _warn_of_direction(rows.ratings[0].at.file, what, rows.warnings)
+    # The mean over criteria, each divided by its standard deviation.
+    overall = ((people - people.mean()) / people.std(ddof=0).replace(0, np.nan)).mean(axis=1)
+    lower = {m.metric: m.better == "lower" for m in rows.metrics if m.better != "neither"}
+    scores = _text_means([(r.doc_id, r.author, r.metric, r.value) for r in rows.scores], lower)
+    for at, metric, _ in rows.metrics:
+        if metric in {*guessed} & lower.keys() and _contradict(scores[metric], overall):
+            what = f"metric {shown(metric)} disagrees with people"
+            _warn_of_direction(at.file, what, rows.warnings)
+    _warn_of_systems(rows, Place(file))
+
+
+def _warn_of_direction(file: str, what: str, warnings: Findings) -> None:
+    fix = "if less is better where more was taken for it, or the other way round, say --lower or"
+    warnings.add(Place(file), what, f"{fix} --higher NAME")
+
+
+def _text_means(
+    values: Sequence[tuple[str, str, str, float | None]], lower: Mapping[str, bool]
+) -> pd.DataFrame:
+    """The mean of each text by each name in `lower`, negated where that is True."""
+    frame = pd.DataFrame(values, columns=["doc", "system", "name", "value"])
+    frame["value"] = frame["value"].astype("float64")
+    means = frame.groupby(["doc", "system", "name"])["value"].mean().unstack("name")
+    return means.reindex(columns=list(lower)) * [-1 if lower[name] else 1 for name in lower]
+
+
+def _contradict(a: "pd.Series[float]", b: "pd.Series[float]") -> bool:
+    both = pd.concat([a, b], axis=1).dropna()
+    if len(both) < _TEXTS or both.nunique().min() < 2:
+        return False
+    # Spearman's, without SciPy, which takes a second to load.
+    rho = float(both.rank().corr().to_numpy()[0, 1])
+    return rho < _LOW and rho * len(both) ** 0.5 < _SURE
+
+
+def _warn_of_systems(rows: Rows, at: Place) -> None:
+    """Warn of systems that nobody rated or that may be people, and of documents with one text."""
+    texts = [text for text in rows.texts if not is_reference(text.author)]
+    systems = sorted({text.author for text in texts})
+    rated = {rating.author for rating in rows.ratings}
+    for name in (name for name in systems if rated and name not in rated):
+        what = f"system {shown(name)} has no ratings, and others do"
+        rows.warnings.add(at, what, "if it is no system, say which columns or rows are")
+    for name in (name for name in systems if called(name, HUMAN)):
+        what = f"{shown(name)} is taken for a system"
+        rows.warnings.add(at, what, f"if it wrote the references, say --reference {shown(name)}")
+    if len(systems) > 1 and len({text.doc_id for text in texts}) == len(texts):
+        what = "no document has texts of two systems, so none are compared on the same documents"
+        fix = "if another column names the documents, say --columns doc=COLUMN"
+        rows.warnings.add(at, what, fix)

@@ -1,4 +1,4 @@
-"""Scores that are means of other metrics' standardised scores, such as MIST-Comb1 and MIST-Comb2.
+"""Means of other metrics' standardised scores, such as MIST-Comb1 and MIST-Comb2.
 
 Source: Ben Abacha et al. 2023, An investigation of evaluation metrics for automated medical note
 generation, section 4.4, equations 5 and 6.
@@ -24,14 +24,14 @@ _COUNTS = ["n_expected", "n_judged", "n_failed"]
 
 
 class Moments(Options):
-    """Mean and standard deviation (divided by n) of a metric's scores in some population."""
+    """Mean and standard deviation (divided by n) of a metric's scores in a population."""
 
     mean: float
     sd: float = Field(gt=0)
 
 
 class Population(Options):
-    """Texts whose moments are kept: what they are called, and the moments of each metric."""
+    """The name of a set of texts, and the moments of each metric over them."""
 
     name: Words
     moments: dict[str, Moments]
@@ -40,8 +40,8 @@ class Population(Options):
 class Combination(Options):
     """Metrics that are standardised and averaged, named `metric` or `metric (judge)`.
 
-    `population`: whose mean and standard deviation each is standardised by. Null: those of this
-    benchmark, of each part of texts by itself.
+    `population`: the texts whose mean and standard deviation standardise. Null: this benchmark's,
+    separately for each part of texts.
     """
 
     metrics: Annotated[list[str], Field(min_length=2)]
@@ -52,22 +52,26 @@ class Combination(Options):
         if len(set(self.metrics)) < len(self.metrics):
             raise ValueError("names a metric twice under metrics; name it once")
         if self.population and set(self.population.moments) != set(self.metrics):
-            raise ValueError("must have moments of each of its metrics, and of no other")
+            raise ValueError("must have moments of exactly its metrics")
         return self
 
 
-def combination(blocks: Mapping[str, Block], name: str) -> Combination:
-    """A block of params.yaml > combinations; BadInput if it is wrong."""
+def parse_combination(blocks: Mapping[str, Block], name: str) -> Combination:
+    """Parse a block of params.yaml > combinations; BadInput if it is wrong."""
     return parse(Combination, blocks[name], where=f"{PARAMS} > combinations > {name}")
 
 
-def described(name: str, of: Combination) -> Description:
-    """What a combination means."""
-    population = of.population.name if of.population else "the systems' texts of this benchmark"
+def describe(name: str, combination: Combination) -> Description:
+    """Describe a combination."""
+    population = (
+        combination.population.name
+        if combination.population
+        else "the systems' texts of this benchmark"
+    )
     return Description(
         name,
-        f"mean of {', '.join(of.metrics)}, each less its mean and over its standard deviation in"
-        f" {population}, and turned so that more is better",
+        f"mean of {', '.join(combination.metrics)}, each less its mean and over its standard"
+        f" deviation in {population}, and turned so that more is better",
         better="higher",
         range=(None, None),
         missing="null if one of these metrics is, or has the same value for every text",
@@ -82,12 +86,12 @@ def combined_scores(
     combinations: Mapping[str, Combination],
     descriptions: Mapping[str, Description],
 ) -> pd.DataFrame:
-    """Rows of table `scores`: one per combination and text that has a row of each of its metrics.
+    """Return a row of table `scores` per combination and text that has all of its metrics.
 
-    Without a population, mean and standard deviation are of the part's texts by systems, those that
-    have all of the metrics; the recipe prints them in full, so that they can be kept. Counts are
-    sums over the metrics. Bounds and statistics are null. Raises BadInput if a metric is not there,
-    or is neither better high nor low.
+    Without a population, mean and standard deviation are over the systems' texts of the part that
+    have all of the metrics; the recipe prints them in full, for use as a population. Counts are
+    sums over the metrics. Bounds and statistics are null. Raises BadInput if a metric is missing,
+    or is better neither high nor low.
 
     Scores 1, 3 and 4, 8 of two texts: z is -1, 1 for both metrics, and so is their mean. By a
     population of means 0, 2 and deviations 1, 2 it is (1 + 1) / 2 = 1 and (3 + 3) / 2 = 3.
@@ -96,28 +100,29 @@ def combined_scores(
     metrics = {
         metric_label(*pair): pair for pair in zip(keys["metric"], keys["judge"], strict=True)
     }
-    problems = [_problems(*each, metrics, descriptions) for each in combinations.items()]
-    raise_problems(line for lines in problems for line in lines)
-    made = [empty(SCORES)]
-    for name, one in combinations.items():
-        signs = {label: SIGNS[descriptions[metrics[label][0]].better] for label in one.metrics}
-        members = [
-            scores[(scores["metric"] == metric) & (scores["judge"] == judge)].assign(member=label)
-            for label, (metric, judge) in ((label, metrics[label]) for label in one.metrics)
-        ]
+    raise_problems(
+        line
+        for name, block in combinations.items()
+        for line in _problems(name, block, metrics, descriptions)
+    )
+    tables = [empty(SCORES)]
+    labels = pd.Series(map(metric_label, scores["metric"], scores["judge"]), scores.index)
+    for name, block in combinations.items():
+        signs = {label: SIGNS[descriptions[metrics[label][0]].better] for label in block.metrics}
+        members = [scores[labels == label].assign(member=label) for label in block.metrics]
         for _, of_part in pd.concat(members).groupby("part", sort=True):
-            made.append(_of_part(name, one, signs, of_part))
-    return pd.concat(made, ignore_index=True)
+            tables.append(_of_part(name, block, signs, of_part))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _problems(
     name: str,
-    one: Combination,
+    combination: Combination,
     metrics: Mapping[str, tuple[str, str]],
     descriptions: Mapping[str, Description],
 ) -> Iterator[str]:
     where = f"{PARAMS} > combinations > {name} > metrics"
-    for label in one.metrics:
+    for label in combination.metrics:
         if label not in metrics:
             yield (
                 f"{where}: no scores of {label!r} here; measure it in this benchmark, or take one"
@@ -128,28 +133,33 @@ def _problems(
 
 
 def _of_part(
-    name: str, one: Combination, signs: Mapping[str, float], members: pd.DataFrame
+    name: str, combination: Combination, signs: Mapping[str, float], members: pd.DataFrame
 ) -> pd.DataFrame:
-    """Rows of one part; `members` are rows of table `scores`, and who of the metrics each is of."""
+    """Return the rows of a part; `members` are rows of `scores` with the label of their metric."""
     values = members.pivot(index=_TEXT, columns="member", values="value")
-    there = members.groupby(_TEXT).size().reindex(values.index) == len(one.metrics)
+    there = members.groupby(_TEXT).size().reindex(values.index) == len(combination.metrics)
     counts = members.groupby(_TEXT)[_COUNTS].sum().reindex(values.index)[there]
-    values = values.reindex(columns=one.metrics)[there]
+    values = values.reindex(columns=combination.metrics)[there]
     by_system = [not is_reference(author) for author in values.index.get_level_values("author")]
     seen = values[by_system].dropna()
-    moments = one.population.moments if one.population else _moments(seen)
+    moments = combination.population.moments if combination.population else _moments(seen)
     standard = [
         signs[label] * (values[label] - moments[label].mean) / moments[label].sd
         if label in moments
         else values[label] * np.nan
-        for label in one.metrics
+        for label in combination.metrics
     ]
     frame = counts.assign(value=sum(standard) / len(standard)).reset_index()
     recipes = members.groupby("member")["recipe"].first()
     printed = [
-        f"{label}: {_printed(moments.get(label))} {{{recipes[label]}}}" for label in one.metrics
+        f"{label}: {_printed(moments.get(label))} {{{recipes[label]}}}"
+        for label in combination.metrics
     ]
-    population = one.population.name if one.population else f"{len(seen)} texts of this benchmark"
+    population = (
+        combination.population.name
+        if combination.population
+        else f"{len(seen)} texts of this benchmark"
+    )
     return frame.assign(
         metric=name,
         judge=NO_JUDGE,
@@ -161,15 +171,15 @@ def _of_part(
 
 
 def _moments(seen: pd.DataFrame) -> dict[str, Moments]:
-    """Of each metric; none of one that has the same value throughout, but for its last digits."""
-    found = {}
+    """Return each metric's moments; none if all values are equal up to their last digits."""
+    moments = {}
     for label in seen if len(seen) else ():
         values = seen[label].tolist()
         mean = fsum(values) / len(values)
         if len(set(map(rounded, values))) > 1:
             sd = sqrt(fsum((value - mean) ** 2 for value in values) / len(values))
-            found[str(label)] = Moments(mean=mean, sd=sd)
-    return found
+            moments[str(label)] = Moments(mean=mean, sd=sd)
+    return moments
 
 
 def _printed(moments: Moments | None) -> str:

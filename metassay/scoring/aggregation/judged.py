@@ -1,16 +1,17 @@
-"""Judgments to scores: every measure of the table of measures is scored here, by its record.
+"""Judgments to scores, for every measure of the table of measures.
 
-A score is the mean worth, 0 to 1, of what the measure counts: claims, statements, citations, or
-comparisons with other texts. The rule for missing data is the same for all: n_expected is how many
-answers there should be, n_failed how many of them nobody has (the judge failed, abstained or gave
-no row, or the text failed); an answer that could change nothing is not missed. The value is the
-mean over the answered ones, null if there is none; `low` and `high` are its worst cases. Nothing
-expected is null without bounds. A text that failed stands as one expected and failed, with bounds 0
-and 1. What has no evidence is worth 0 without a judge.
+A score is the mean worth, 0 to 1, of the items that the measure counts: claims, statements,
+citations, or comparisons with other texts. Missing data: n_expected is the number of answers that
+there should be, n_failed those that are missing (the judge failed, abstained or has no row, or the
+text failed); an answer that could change nothing does not count as missing. The value is the mean
+over the answers, null if there is none; `low` and `high` are its bounds in the worst cases. If
+nothing is expected, all three are null. A text that failed counts as a single failed answer, with
+bounds 0 and 1. An item without evidence is worth 0, and no judge is asked.
 
-An author who cites nowhere in the benchmark does not cite: null, with nothing expected. For others
-a statement without citations is unsupported. Part `full` pools the answers of all leaf parts. Each
-text has a row for every part that it or the reference has; whole texts for part `full` alone.
+An author who cites nowhere in the benchmark has null scores of citations, with nothing expected.
+For others a statement without citations is unsupported. Part `full` pools the answers of all leaf
+parts. Each text has a row for every part that it or the reference has; measures of whole texts have
+part `full` only.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ KEY = ["doc_id", "author", "part"]
 
 
 class Cells(NamedTuple):
-    """The (document, author, part)s that get scores: arrays of one length, sorted by key."""
+    """The n (document, author, part)s that get scores, sorted by key."""
 
     keys: pd.DataFrame  # doc_id, author, part
     whole: Integers  # the cell of part full of the same text
@@ -47,21 +48,21 @@ class Cells(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """Where units are missing because the text that would have them failed."""
+    """Where units are missing because their text failed."""
 
     parts: Integers  # cells of leaf parts that failed
     texts: Flags  # cells whose whole text failed
 
 
 def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
-    """One cell for every part that a text or its document's reference has, and for its whole."""
+    """Return a cell for the whole text and each part that it or its document's reference has."""
     parts = without_further_references(parts)
     authors = parts[["doc_id", "author"]].drop_duplicates()
     references = parts.loc[parts["author"] == REFERENCE, ["doc_id", "part"]]
     inherited, whole = authors.merge(references, on="doc_id"), authors.assign(part=FULL)
     keys = pd.concat([parts[KEY], inherited, whole]).drop_duplicates()
     keys = keys.sort_values(KEY, ignore_index=True)
-    # Who has statements but cites nothing does not cite; of who has none, that is not known.
+    # An author without statements may cite: nobody knows.
     statements = units[units["kind"] == "statement"]
     stating = statements["author"].unique()
     citing = statements.loc[statements["citations"].str.len() > 0, "author"].unique()
@@ -75,13 +76,13 @@ def cells_of(parts: pd.DataFrame, units: pd.DataFrame) -> Cells:
 
 
 def places_in(rows: pd.DataFrame, among: pd.DataFrame) -> Integers:
-    """Where each row is in `among`, which has the same columns; -1 where it is not there."""
+    """Return each row's place in `among` by the columns of `among`; -1 where it is missing."""
     index = pd.MultiIndex.from_frame(among)
     return index.get_indexer(pd.MultiIndex.from_frame(rows[list(among)])).astype(np.int64)
 
 
 def lost_units(parts: pd.DataFrame, cells: Cells, *, by_reference: bool) -> Lost:
-    """Where the text's own units are missing or, with `by_reference`, those of its reference."""
+    """Find where the text's units are missing or, with `by_reference`, those of its reference."""
     key = ["doc_id", "part"] if by_reference else KEY
     writers = parts[parts["author"] == REFERENCE] if by_reference else parts
     failed = writers[writers["status"] != "ok"]
@@ -94,9 +95,9 @@ def lost_units(parts: pd.DataFrame, cells: Cells, *, by_reference: bool) -> Lost
 
 @dataclass(frozen=True)
 class Setup:
-    """What leads from texts to pairs; the settings as recipes print them.
+    """The settings that lead from texts to pairs, as recipes print them.
 
-    `alignments` has the benchmark's, by name, in its order; `questions` its blocks, by name.
+    `alignments` are the benchmark's, by name, in its order; `questions` its blocks, by name.
     """
 
     segmentation: str
@@ -107,24 +108,23 @@ class Setup:
 
 
 def totals(at: Integers, cells: Cells, worth: Reals | None = None) -> Reals:
-    """Items, or their worth, per cell; in part full those of all parts."""
+    """Sum items, or their worth, per cell; part full has those of all parts."""
     size = len(cells.keys)
-    own = np.bincount(at, worth, minlength=size).astype(float)
-    pooled = np.bincount(cells.whole, own, minlength=size)
-    return np.where(cells.whole == np.arange(size), pooled, own)
+    by_part = np.bincount(at, worth, minlength=size).astype(float)
+    pooled = np.bincount(cells.whole, by_part, minlength=size)
+    return np.where(cells.whole == np.arange(size), pooled, by_part)
 
 
 def ratio(part: Reals, total: Reals) -> Reals:
-    """Null (NaN) where there is nothing to divide by."""
+    """Return part / total, NaN where total is 0."""
     ratios: Reals = np.full(total.shape, np.nan)
-    np.divide(part, total, out=ratios, where=total > 0)
-    return ratios
+    return np.divide(part, total, out=ratios, where=total > 0)
 
 
 def score_rows(
     keys: pd.DataFrame, worth: Reals, expected: Reals, judged: Reals, bounds: Sequence[Reals]
 ) -> pd.DataFrame:
-    """Columns of `scores` beside these keys: means of what is judged, which add up; and bounds."""
+    """Add columns of `scores` to these keys: means over the judged items, and their bounds."""
     counts = {"n_expected": expected, "n_judged": judged, "n_failed": expected - judged}
     return keys.assign(
         value=ratio(worth, judged),
@@ -137,17 +137,17 @@ def score_rows(
 _READ = ["judge", "pair_id", "status", "label", "grade", "recipe"]  # no explanations are copied
 
 
-class _Asked(NamedTuple):
-    """Rows of `pairs`: where each belongs, and which ask what."""
+class _Rows(NamedTuple):
+    """Rows of `pairs`: the cell of each, and those of each question."""
 
     places: pd.DataFrame  # cell, the cell of its whole text, position, citation
     rows: dict[str, Integers]  # by question
-    unread: Flags  # there was nothing to read
-    settled: Flags  # nobody was asked, for this or another reason
+    unread: Flags  # without evidence
+    settled: Flags  # no judge was asked, for this or another reason
 
 
 class _Answered(NamedTuple):
-    """What one judge said: its answers, and for each row of `pairs` the place there, or -1."""
+    """A judge's answers, and the place among them of each row of `pairs`, -1 for none."""
 
     judge: str
     answers: Answers
@@ -161,15 +161,15 @@ def judged_scores(
     judgments: pd.DataFrame,
     setup: Setup,
 ) -> pd.DataFrame:
-    """Scores of every text by every judge that has a row in `judgments`; returns table `scores`.
+    """Score every text by every judge that has a row in `judgments`; return table `scores`.
 
-    `statistics` are [worth of the answers, answers], which add up over documents. Raises BadInput
-    if two blocks ask the same, a judge has rows of several recipes or an answer that its question
-    does not know, or pairs ask about parts that are not there.
+    `statistics` are [worth of the answers, number of answers], which add up over documents. Raises
+    BadInput if two blocks ask the same question, a judge has rows of several recipes or an answer
+    that its question does not allow, or pairs ask about parts that do not exist.
     """
     raise_problems(clashes(setup.questions, list(setup.alignments)))
     cells = cells_of(parts, units)
-    asked = _asked(pairs, cells)
+    pair_rows = _rows_table(pairs, cells)
     losses = {
         "text": lost_units(parts, cells, by_reference=False),
         "reference": lost_units(parts, cells, by_reference=True),
@@ -177,37 +177,37 @@ def judged_scores(
     }
     codes, questions = pd.factorize(pairs["pair_id"])
     scores = []
-    for judge, given in judgments[_READ].groupby("judge", sort=True):
-        signed = signature(str(judge), given)
-        answered = _answered(str(judge), given, asked, codes, pd.Index(questions))
+    for judge, answers in judgments[_READ].groupby("judge", sort=True):
+        signed = signature(str(judge), answers)
+        answered = _answered(str(judge), answers, pair_rows, codes, pd.Index(questions))
         for options in setup.questions.values():
             suffixes = aligned_suffixes(options.alignments, list(setup.alignments))
             for measure in measures_of(options, suffixes.values()):
-                counted = _rows_of(measure.counted, asked)
-                bounds = _worth(measure, counted, asked, answered)
+                counted = _rows_of(measure.counted, pair_rows)
+                bounds = _worth(measure, counted, pair_rows, answered)
                 # Whole texts are asked about although they failed.
                 lost = losses["nothing" if measure.counted.whole else measure.counted.whose]
-                at = asked.places["cell"].to_numpy()[counted]
-                rows = _scored(cells, lost, measure, at, bounds)
+                at = pair_rows.places["cell"].to_numpy()[counted]
+                table = _scored(cells, lost, measure, at, bounds)
                 recipe = _recipe(measure, signed, options, setup)
-                scores.append(rows.assign(judge=str(judge), recipe=recipe))
-    return together(scores)
+                scores.append(table.assign(judge=str(judge), recipe=recipe))
+    return concat_scores(scores)
 
 
-def together(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Rows of table `scores` as it has them."""
+def concat_scores(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Concatenate tables `scores` and round the values as the table stores them."""
     if not scores:
         return empty(SCORES)
-    found = pd.concat(scores, ignore_index=True)
-    return found.assign(value=found["value"].astype("float64").map(rounded))
+    table = pd.concat(scores, ignore_index=True)
+    return table.assign(value=table["value"].astype("float64").map(rounded))
 
 
-def _asked(pairs: pd.DataFrame, cells: Cells) -> _Asked:
+def _rows_table(pairs: pd.DataFrame, cells: Cells) -> _Rows:
     where = places_in(pairs, cells.keys)
     if (where < 0).any():
         at = ", ".join(f"{k}={shown(v)}" for k, v in pairs.loc[where < 0, KEY].iloc[0].items())
         raise BadInput(f"pairs: {at} is not in parts; run segment, decompose and pair again")
-    return _Asked(
+    return _Rows(
         pairs[["position", "citation"]].assign(cell=where, whole=cells.whole[where]),
         {str(name): np.asarray(rows) for name, rows in pairs.groupby("measure").indices.items()},
         (pairs["settled"] == "no_evidence").to_numpy(),
@@ -215,70 +215,69 @@ def _asked(pairs: pd.DataFrame, cells: Cells) -> _Asked:
     )
 
 
-def signature(judge: str, given: pd.DataFrame) -> str:
-    """The one recipe of a judge's rows of `judgments`; BadInput if there are several."""
-    found = sorted(given["recipe"].unique())
-    if len(found) > 1:
-        several = f"judge {judge!r} has {len(found)} recipes ({'; '.join(found)})"
-        raise BadInput(f"judgments: {several}, which make no score together; judge again")
-    return str(found[0])
+def signature(judge: str, judgments: pd.DataFrame) -> str:
+    """Return the recipe of a judge's rows of `judgments`; BadInput if there are several."""
+    recipes = sorted(judgments["recipe"].unique())
+    if len(recipes) > 1:
+        several = f"judge {judge!r} has {len(recipes)} recipes ({'; '.join(recipes)})"
+        raise BadInput(f"judgments: {several}, which cannot be scored together; judge again")
+    return str(recipes[0])
 
 
 def _answered(
-    judge: str, given: pd.DataFrame, asked: _Asked, codes: Integers, questions: pd.Index
+    judge: str, judgments: pd.DataFrame, rows: _Rows, codes: Integers, questions: pd.Index
 ) -> _Answered:
-    """`codes` says which of the distinct `questions` (pair_id) each row of `pairs` asks."""
-    ok = given[given["status"] == "ok"]
-    found = questions.get_indexer(pd.Index(ok["pair_id"]))  # -1: nothing asks it any more
-    places = np.full(len(questions), -1, dtype=np.int64)
-    places[found[found >= 0]] = np.flatnonzero(found >= 0)
-    return _Answered(judge, Answers.of(ok), np.where(asked.settled, -1, places[codes]))
+    """`codes`: the place in the distinct `questions` (pair_id) of each row of `pairs`."""
+    ok = judgments[judgments["status"] == "ok"]
+    # An answer to a question that no pair asks any more has no place here.
+    places = pd.Index(ok["pair_id"]).get_indexer(questions)
+    return _Answered(judge, Answers.of(ok), np.where(rows.settled, -1, places[codes]))
 
 
-def _worth(measure: Measure, counted: Integers, asked: _Asked, answered: _Answered) -> Reals:
-    """(2, items): the least and the most that each counted item is worth."""
-    bounds = [_bounds(measure.counted, counted, asked, answered)]
+def _worth(measure: Measure, counted: Integers, pair_rows: _Rows, answered: _Answered) -> Reals:
+    """Return (2, items): the least and the greatest worth of each counted item."""
+    bounds = [_bounds(measure.counted, counted, pair_rows, answered)]
     for also in measure.also:
         question, absent = also.question, also.absent
-        rows = _rows_of(question, asked)
-        # What an answer shares with all that it goes into.
+        rows = _rows_of(question, pair_rows)
+        # The columns that an answer shares with the items that it goes into.
         key = ["cell", "position", *(["citation"] if question.units == "citation" else [])]
         key = ["whole"] if question.units == "text" else key
-        at = places_in(asked.places.iloc[counted], asked.places.iloc[rows][key])
+        at = places_in(pair_rows.places.iloc[counted], pair_rows.places.iloc[rows][key])
         if absent is None and (at < 0).any():
             lacks = f"{measure.counted.name} without its {question.name}"
             raise BadInput(f"pairs: {lacks}; run pair again")
-        # A last place, where -1 finds what an answer is worth that nobody was asked for.
-        known = np.pad(_bounds(question, rows, asked, answered), ((0, 0), (0, 1)))
-        known[:, -1] = 0.0 if absent is None else absent
-        bounds.append(known[:, at])
+        # Place -1, the last, has the worth where the question was not asked.
+        padded = np.pad(_bounds(question, rows, pair_rows, answered), ((0, 0), (0, 1)))
+        padded[:, -1] = 0.0 if absent is None else absent
+        bounds.append(padded[:, at])
     return measure.reduce(*bounds)
 
 
-def _rows_of(question: Question, asked: _Asked) -> Integers:
-    return asked.rows.get(question.name, np.empty(0, np.int64))
+def _rows_of(question: Question, pair_rows: _Rows) -> Integers:
+    return pair_rows.rows.get(question.name, np.empty(0, np.int64))
 
 
-def _bounds(question: Question, rows: Integers, asked: _Asked, answered: _Answered) -> Reals:
-    """(2, rows): what each answer is worth at least and at most, the same where it is known."""
+def _bounds(question: Question, rows: Integers, pair_rows: _Rows, answered: _Answered) -> Reals:
+    """Return (2, rows): the least and the greatest worth of each answer, equal if it is known."""
     places = answered.places[rows]
     known = places >= 0
     worth = question.instrument.answer.worth(answered.answers.take(places[known]), question.counts)
     if np.isnan(worth).any():
         raise BadInput(
             f"judgments: judge {answered.judge!r} has {int(np.isnan(worth).sum())} answer(s) to"
-            f" {question.name} that are not {question.instrument.answer.said}; judge again"
+            f" {question.name} that are not {question.instrument.answer.expected}; judge again"
         )
     bounds = np.stack([np.zeros(len(rows)), np.ones(len(rows))])
     bounds[:, known] = worth
-    bounds[:, asked.unread[rows]] = 0.0
+    bounds[:, pair_rows.unread[rows]] = 0.0
     return bounds
 
 
 def _scored(
     cells: Cells, lost: Lost, measure: Measure, items: Integers, bounds: Reals
 ) -> pd.DataFrame:
-    """Rows of `scores` but for judge and recipe; `items`: the cell of each, `bounds` its worth."""
+    """Return `scores` without judge and recipe; `items`: the cell of each, `bounds` its worth."""
     scored: Flags = np.ones(len(cells.keys), dtype=np.bool_)
     expecting = scored
     if measure.counted.compares:
@@ -303,7 +302,7 @@ def _scored(
 
 
 def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> str:
-    """Every setting that can change the measure, and no other."""
+    """Print every setting that can change the measure, and no other."""
     suffixes = aligned_suffixes("all", list(setup.alignments))
     read = [n for n, its in suffixes.items() if its == suffix_of(measure.description.name)]
     printed = {
@@ -313,9 +312,9 @@ def _recipe(measure: Measure, signed: str, options: Questions, setup: Setup) -> 
         "compat": f"compat:{options.compat}",
     }
     settings = {name for question in measure.questions for name in question.evidence.settings}
-    own = [printed[name] for name in sorted(settings)]
-    units = [f"segmentation:{setup.segmentation}", f"decomposition:{setup.decomposition}"]
-    if all(question.whole for question in measure.questions):
-        units = []
+    evidence = [printed[name] for name in sorted(settings)]
+    units = []
+    if not all(question.whole for question in measure.questions):
+        units = [f"segmentation:{setup.segmentation}", f"decomposition:{setup.decomposition}"]
     name = measure.description.name
-    return "|".join([name, f"judge:{signed}", *units, *own, f"metassay:{setup.version}"])
+    return "|".join([name, f"judge:{signed}", *units, *evidence, f"metassay:{setup.version}"])

@@ -1,4 +1,4 @@
-"""Which documents of a benchmark belong together: those given, and copies."""
+"""Clusters of documents, and the leaderboard: a mean per author and metric with an interval."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -21,25 +21,25 @@ from metassay.tables.parquet import as_written, empty
 
 
 def document_clusters(scores: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
-    """Table `document_clusters` of the documents in table `scores`.
+    """Return table `document_clusters` of the documents in table `scores`.
 
-    Together are documents with the same of `labels` (documents -> clusters, by the user), and those
-    whose scores of whole texts are the same throughout, beyond chance (`layout.doubles`).
+    A cluster has documents with the same of the user's `labels` (document -> cluster), and those
+    with equal scores of whole texts throughout, beyond chance (`layout.doubles`).
     """
     documents = sorted(scores["doc_id"].unique())
-    taken = set(labels.values())
-    alone = {name: f"document {name}" if name in taken else name for name in documents}
-    given = [labels.get(name) or alone[name] for name in documents]
-    number = joined(numbered(given), doubles(_profiles(scores, documents)))
+    used = set(labels.values())
+    alone = {name: f"document {name}" if name in used else name for name in documents}
+    clusters = [labels.get(name) or alone[name] for name in documents]
+    number = joined(numbered(clusters), doubles(_profiles(scores, documents)))
     first = np.unique(number, return_index=True)[1]
-    cluster = [given[first[at]] for at in number]
+    cluster = [clusters[first[at]] for at in number]
     return as_written(
         DOCUMENT_CLUSTERS, pd.DataFrame({"doc_id": documents, "cluster": cluster}, dtype=object)
     )
 
 
 def _profiles(scores: pd.DataFrame, documents: list[str]) -> Array:
-    """(metrics, authors, documents) scores of whole texts; NaN where there is none."""
+    """Return (metrics, authors, documents) scores of whole texts; NaN where missing."""
     whole = scores[scores["part"] == FULL]
     metric = whole.groupby(["metric", "judge"]).ngroup().to_numpy()
     author, names = pd.factorize(whole["author"])
@@ -47,9 +47,6 @@ def _profiles(scores: pd.DataFrame, documents: list[str]) -> Array:
     at = pd.Index(documents).get_indexer(pd.Index(whole["doc_id"]))
     values[metric, author, at] = whole["value"].to_numpy(dtype=float)
     return values
-
-
-# Scores of texts to one number per author and metric, with an interval.
 
 
 _COLUMN = ["part", "metric", "judge"]
@@ -70,18 +67,18 @@ def leaderboard(
     options: LeaderboardOptions,
     clusters: Mapping[str, str] = NO_CLUSTERS,
 ) -> pd.DataFrame:
-    """Table `leaderboard` from table `scores`, sorted by key; `descriptions` are by metric.
+    """Return table `leaderboard` of table `scores`, sorted by key; `descriptions` are by metric.
 
-    macro: mean over the documents where the score is defined; null if there is none. low, high:
+    macro: mean over the documents where the score is defined; null if there are none. low, high:
     `document_means.means` over all documents of `scores`, drawn by their `clusters`; null where the
     defined scores are worth less than two documents. micro: from the statistics of the documents
     that have them, as the metric's description pools them (a ratio of sums; for BLEU, corpus BLEU);
-    null if there is nothing to pool. What failed is in neither; it is counted in n_failed. least,
-    most: what macro could be with it, the mean of the scores' bounds; null if there are none, or a
-    score that failed has no such bound.
+    null if there is nothing to pool. Failed answers are in neither; n_failed counts them. least,
+    most: bounds of macro with them, the means of the scores' bounds; null if there are none, or a
+    failed score has no bound.
 
-    Raises BadInput if the scores of one part, metric and judge have several recipes, or if a
-    metric has no description.
+    Raises BadInput if the scores of a part, metric and judge have several recipes, or if a metric
+    has no description.
     """
     raise_problems(_problems(scores, descriptions))
     if scores.empty:
@@ -105,8 +102,8 @@ def leaderboard(
         bounds[:, columns[open_.to_numpy()]] = np.nan
         rows[name] = mean_without_gaps(bounds, 0)
     rows["micro"] = [
-        _pooled(descriptions[metric], found["statistics"])
-        for metric, (_, found) in zip(rows["metric"], groups, strict=True)
+        _pooled(descriptions[metric], group["statistics"])
+        for metric, (_, group) in zip(rows["metric"], groups, strict=True)
     ]
     rows["n_undefined"] = rows["n_documents"] - rows["n_defined"]
     rows["better"] = [descriptions[metric].better for metric in rows["metric"]]
@@ -133,7 +130,7 @@ def _problems(scores: pd.DataFrame, descriptions: Mapping[str, Description]) -> 
 def _matrix(
     ordered: pd.DataFrame, name: str, columns: NDArray[np.integer[Any]], n_columns: int
 ) -> tuple[list[str], Reals]:
-    """The documents, sorted, and (documents, columns) of one column of scores; NaN where null."""
+    """Return the sorted documents, and (documents, columns) of a column of scores; NaN for null."""
     documents, names = pd.factorize(ordered["doc_id"], sort=True)
     values = np.full((len(names), n_columns), np.nan)
     values[documents, columns] = ordered[name].to_numpy(dtype=float)
@@ -141,11 +138,11 @@ def _matrix(
 
 
 def _pooled(description: Description, statistics: Iterable[object]) -> float:
-    """The corpus value, NaN if there is nothing to pool."""
-    there = [list(numbers) for numbers in statistics if isinstance(numbers, list | tuple)]
-    if not there:
+    """Return the corpus value, NaN if there is nothing to pool."""
+    rows = [list(numbers) for numbers in statistics if isinstance(numbers, list | tuple)]
+    if not rows:
         return np.nan
     if description.pool is not None:
-        return description.pool(there)
-    numerator, denominator = np.sum(np.asarray(there, dtype=float), axis=0)
+        return description.pool(rows)
+    numerator, denominator = np.sum(np.asarray(rows, dtype=float), axis=0)
     return float(numerator / denominator) if denominator else np.nan

@@ -2,12 +2,12 @@
 
 A criterion's score is the grade, its share of the highest level, or the number of penalties; over
 several references the best, or the mean. `penalties` is the sum of all, `overall` the weighted mean
-of the scales (weights renormalised over those that were scored), or the sum as it is printed.
+of the scales (weights renormalised over those with a score), or the sum as printed in the paper.
 
-A value is null as long as an answer that could change it is missing, because criteria are not
-alike. n_expected is how many criteria should be answered, n_failed how many are not. `low` and
-`high` are the least and the greatest value that the missing answers allow, exactly, also where it
-is not known whether the reference has a part; `high` is null where one without a cap failed.
+A value is null while an answer that could change it is missing, because criteria differ.
+n_expected is the number of criteria that should be answered, n_failed that of missing answers.
+`low` and `high` are the exact least and greatest values that the missing answers allow, also where
+it is unknown whether the reference has a part; `high` is null if a criterion without cap failed.
 """
 
 import json
@@ -16,22 +16,23 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from metassay.core.errors import BadInput, raise_problems
-from metassay.scoring.aggregation.judged import Flags, Integers, places_in, signature, together
+from metassay.core.errors import BadInput, collect_problems, raise_problems
+from metassay.scoring.aggregation.judged import Flags, Integers, concat_scores, places_in, signature
 from metassay.scoring.pairing.instruments import Reals
 from metassay.statistics.subsets import least_maximum, least_mean, least_minimum, least_sum
+from metassay.tables.checks import rows_of
 from metassay.tables.names import FULL
 
 _READ = ["judge", "pair_id", "status", "grade", "recipe"]  # no explanations are copied
 _GRADED = ("scale", "penalties")
 
 
-class _Asked(NamedTuple):
-    """Rows of `pairs` that a rubric asks, and where each belongs.
+class _Rows(NamedTuple):
+    """Columns of the rows of `pairs` that ask a rubric.
 
     criterion and text are places among the criteria and texts; reference is counted from 0. lowest
-    and highest: what can be answered (inf: no end). fixed: the answer of what was settled, NaN
-    where there is none. sure: the criterion counts for this text.
+    and highest: the range of answers (inf: no limit). fixed: the answer of a settled row, else NaN.
+    open: a judge is asked. sure: the criterion counts for this text.
     """
 
     pair_ids: pd.Series
@@ -48,7 +49,7 @@ class _Asked(NamedTuple):
 class _Ends(NamedTuple):
     """Least and greatest value, (criteria, texts) or (texts,); NaN where nothing is expected.
 
-    sure: it counts. there: it may count.
+    sure: the criterion counts. there: it may count.
     """
 
     low: Reals
@@ -57,14 +58,13 @@ class _Ends(NamedTuple):
     there: Flags
 
     def of(self, rows: Flags) -> "_Ends":
-        """Those of some criteria."""
+        """Select criteria."""
         return _Ends(self.low[rows], self.high[rows], self.sure[rows], self.there[rows])
 
     @property
     def known(self) -> Flags:
-        """Where there is nothing left to know."""
-        known: Flags = self.sure & (self.low == self.high)
-        return known
+        """Where no answer is missing."""
+        return np.asarray(self.sure & (self.low == self.high))
 
 
 def rubric_scores(
@@ -74,10 +74,10 @@ def rubric_scores(
     segmentation: str,
     version: str,
 ) -> pd.DataFrame:
-    """Scores of every text by every judge that answered a rubric; returns table `scores`.
+    """Score every text by every judge that answered a rubric; return table `scores`.
 
     Part is `full`; there are no statistics to pool. A text has a row for every metric of a rubric
-    that asks anything of it: null, with nothing expected, where a criterion is not scored.
+    with a question about it: null, with nothing expected, where a criterion is not scored.
     `segmentation` (as recipes print it) and metassay's `version` go into the recipes.
 
     Raises BadInput if a judge has rows of several recipes, or a grade that is off its criterion's
@@ -85,53 +85,51 @@ def rubric_scores(
     """
     scores: list[pd.DataFrame] = []
     problems: list[str] = []
-    asked = {
+    rubrics = {
         str(rubric): (rows, pairs[pairs["measure"].isin(rows["metric"])])
         for rubric, rows in criteria.sort_values(["rubric", "position"]).groupby("rubric")
     }
-    for judge, given in judgments[_READ].groupby("judge", sort=True):
-        for rows, mine in asked.values():
-            heard = given["pair_id"].isin(mine["pair_id"])
-            if mine.empty or not (heard.any() or mine["settled"].notna().all()):
+    for judge, answers in judgments[_READ].groupby("judge", sort=True):
+        for rows, questions in rubrics.values():
+            about = answers["pair_id"].isin(questions["pair_id"])
+            if questions.empty or not (about.any() or questions["settled"].notna().all()):
                 continue
-            said = signature(str(judge), given)
-            try:
-                found = _scores(rows.reset_index(drop=True), mine, given[heard], str(judge))
-            except BadInput as error:
-                problems += error.problems
-                continue
-            end = f"|segmentation:{segmentation}|metassay:{version}"
-            recipes = found["metric"] + f"|judge:{said}|rubric:" + found.pop("of") + end
-            scores.append(found.assign(judge=str(judge), recipe=recipes))
+            signed = signature(str(judge), answers)
+            with collect_problems(problems):
+                table = _scores(rows.reset_index(drop=True), questions, answers[about], str(judge))
+                end = f"|segmentation:{segmentation}|metassay:{version}"
+                recipes = table["metric"] + f"|judge:{signed}|rubric:" + table.pop("of") + end
+                scores.append(table.assign(judge=str(judge), recipe=recipes))
     raise_problems(problems)
-    return together(scores)
+    return concat_scores(scores)
 
 
 def _scores(
     criteria: pd.DataFrame, pairs: pd.DataFrame, judgments: pd.DataFrame, judge: str
 ) -> pd.DataFrame:
-    """Rows of `scores` but for judge and recipe; `of` has the recipe of each metric."""
+    """Return `scores` without judge and recipe; `of` has the recipe of each metric."""
     graded = criteria[criteria["kind"].isin(_GRADED)].reset_index(drop=True)
     text = ["doc_id", "author"]
     keys = pairs[text].drop_duplicates().sort_values(text, ignore_index=True)
-    asked = _asked(graded, pairs, places_in(pairs, keys))
-    ends = _of_criteria(graded, asked, _answers(graded, asked, judgments, judge), len(keys))
+    rows = _rows_of(graded, pairs, places_in(pairs, keys))
+    ends = _of_criteria(graded, rows, _answers(graded, rows, judgments, judge), len(keys))
     keys = keys.assign(part=FULL)
-    made = []
-    listed = (criteria[name].tolist() for name in ("metric", "kind", "combines", "recipe"))
-    for metric, kind, combines, recipe in zip(*listed, strict=True):
-        mine = _parts_of(graded, kind, metric)
-        parts = ends.of(mine)
+    tables = []
+    for metric, kind, combines, recipe in rows_of(criteria, "metric", "kind", "combines", "recipe"):
+        members = _parts_of(graded, kind, metric)
+        parts = ends.of(members)
         low, high = parts.low[:1], parts.high[:1]
         if kind not in _GRADED:
-            weights = graded.loc[mine, "weight"].to_numpy(dtype=float)
+            weights = graded.loc[members, "weight"].to_numpy(dtype=float)
             low, high = _combined(parts, weights, combines)
-        made.append(_rows(keys, parts, low.ravel(), high.ravel()).assign(metric=metric, of=recipe))
-    return pd.concat(made, ignore_index=True)
+        tables.append(
+            _rows(keys, parts, low.ravel(), high.ravel()).assign(metric=metric, of=recipe)
+        )
+    return pd.concat(tables, ignore_index=True)
 
 
 def _parts_of(graded: pd.DataFrame, kind: str, metric: str) -> Flags:
-    """The criteria that go into a metric: one, all penalties (`total`), or the weighted ones."""
+    """Select a metric's criteria: its own, all penalties (`total`), or the weighted criteria."""
     if kind in _GRADED:
         return (graded["metric"] == metric).to_numpy()
     if kind == "total":
@@ -139,7 +137,7 @@ def _parts_of(graded: pd.DataFrame, kind: str, metric: str) -> Flags:
     return graded["weight"].notna().to_numpy()
 
 
-def _asked(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Asked:
+def _rows_of(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Rows:
     place = pd.Index(graded["metric"]).get_indexer(pd.Index(pairs["measure"])).astype(np.int64)
     of_scale = (graded["kind"] == "scale").to_numpy()[place]
     lowest = graded["low"].to_numpy(dtype=float)[place]
@@ -151,58 +149,58 @@ def _asked(graded: pd.DataFrame, pairs: pd.DataFrame, texts: Integers) -> _Asked
     open_, sure = settled.isna().to_numpy(), (settled != "no_reference").to_numpy()
     reference = np.maximum(pairs["citation"].to_numpy(), 0)
     ends = (lowest, highest, fixed)
-    return _Asked(pairs["pair_id"], place, reference, texts, *ends, open_, sure)
+    return _Rows(pairs["pair_id"], place, reference, texts, *ends, open_, sure)
 
 
 def _caps(pairs: pd.DataFrame) -> Reals:
-    """The cap in each row's context: of one document, which may list fewer items than another."""
+    """Return the cap in each row's context: documents may differ in their number of items."""
     codes, contexts = pd.factorize(pairs["context"])
     caps = [json.loads(str(context)).get("cap") for context in contexts]
     return np.array([np.inf if cap is None else float(cap) for cap in caps])[codes]
 
 
-def _answers(graded: pd.DataFrame, asked: _Asked, judgments: pd.DataFrame, judge: str) -> Reals:
-    """The answer of each row, NaN where there is none."""
+def _answers(graded: pd.DataFrame, rows: _Rows, judgments: pd.DataFrame, judge: str) -> Reals:
+    """Return the answer of each row, NaN where it is missing."""
     ok = judgments[judgments["status"] == "ok"]
-    at = pd.Index(ok["pair_id"]).get_indexer(pd.Index(asked.pair_ids))
-    grades = np.append(ok["grade"].to_numpy(dtype=float), np.nan)[at]
-    given = asked.open & (at >= 0)
-    inside = (grades >= asked.lowest) & (grades <= asked.highest)  # a jury's may be between levels
-    wrong = given & ~inside
+    places = pd.Index(ok["pair_id"]).get_indexer(pd.Index(rows.pair_ids))
+    grades = np.append(ok["grade"].to_numpy(dtype=float), np.nan)[places]
+    has_grade = rows.open & (places >= 0)
+    inside = (grades >= rows.lowest) & (grades <= rows.highest)  # a jury's may be between levels
+    wrong = has_grade & ~inside
     if wrong.any():
-        counts = pd.Series(graded["metric"].to_numpy()[asked.criterion[wrong]]).value_counts()
+        counts = pd.Series(graded["metric"].to_numpy()[rows.criterion[wrong]]).value_counts()
         raise BadInput(
             f"judgments: judge {judge!r} has {count} grade(s) of {metric} that are off its scale or"
             " over its cap; judge again"
             for metric, count in counts.sort_index().items()
         )
-    return np.where(given, grades, asked.fixed)
+    return np.where(has_grade, grades, rows.fixed)
 
 
-def _of_criteria(graded: pd.DataFrame, asked: _Asked, answers: Reals, n_texts: int) -> _Ends:
-    """Ends of each criterion and text, over the references that the text was held against."""
-    n_references = int(asked.reference.max(initial=0)) + 1
+def _of_criteria(graded: pd.DataFrame, rows: _Rows, answers: Reals, n_texts: int) -> _Ends:
+    """Return the ends of each criterion and text, over the references of the text."""
+    n_references = int(rows.reference.max(initial=0)) + 1
     shape = (n_references, len(graded), n_texts)
-    place = (asked.reference, asked.criterion, asked.text)
+    place = (rows.reference, rows.criterion, rows.text)
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
-    low[place] = np.where(np.isnan(answers), asked.lowest, answers)
-    high[place] = np.where(np.isnan(answers), asked.highest, answers)
+    low[place] = np.where(np.isnan(answers), rows.lowest, answers)
+    high[place] = np.where(np.isnan(answers), rows.highest, answers)
     sure, there = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
-    sure[place], there[place] = asked.sure, True
+    sure[place], there[place] = rows.sure, True
     of_share = (graded["value"] == "share").to_numpy()
     unit = np.where(of_share, graded["high"].to_numpy(dtype=float), 1.0)
     low, high = low / unit[:, None], high / unit[:, None]
     lows, highs = np.full(shape[1:], np.nan), np.full(shape[1:], np.nan)
     combines, better = graded["combines"].tolist(), graded["better"].tolist()
     for at in range(len(graded)):
-        one = _Ends(low[:, at], high[:, at], sure[:, at], there[:, at])
-        lows[at], highs[at] = _over_references(one, combines[at], higher=better[at] == "higher")
+        ends = _Ends(low[:, at], high[:, at], sure[:, at], there[:, at])
+        lows[at], highs[at] = _over_references(ends, combines[at], higher=better[at] == "higher")
     return _Ends(lows, highs, np.any(sure, axis=0), np.any(there, axis=0))
 
 
-def _over_references(one: _Ends, combines: str, *, higher: bool) -> tuple[Reals, Reals]:
-    """Least and greatest of the mean, or of the best, which is the highest or the lowest."""
-    low, high, sure, there = one
+def _over_references(ends: _Ends, combines: str, *, higher: bool) -> tuple[Reals, Reals]:
+    """Return the least and greatest mean, or best (the highest or the lowest)."""
+    low, high, sure, there = ends
     if len(low) == 1:
         return low[0], high[0]
     if combines == "mean":
@@ -216,7 +214,7 @@ def _over_references(one: _Ends, combines: str, *, higher: bool) -> tuple[Reals,
 
 
 def _combined(parts: _Ends, weights: Reals, combines: str) -> tuple[Reals, Reals]:
-    """Ends of what several criteria make: their sum, weighted mean, or the sum as printed."""
+    """Return the ends of the sum of several criteria, their weighted mean, or the printed sum."""
     low, high, sure, there = parts
     if combines == "renormalised":
         return (least_mean(low, weights, sure, there), -least_mean(-high, weights, sure, there))
@@ -227,7 +225,7 @@ def _combined(parts: _Ends, weights: Reals, combines: str) -> tuple[Reals, Reals
 
 
 def _rows(keys: pd.DataFrame, parts: _Ends, low: Reals, high: Reals) -> pd.DataFrame:
-    """Rows of `scores`: `parts` are what is counted, low and high (texts,) what it makes."""
+    """Return `scores`: `parts` are the criteria that count, low and high (texts,) the values."""
     expected, judged = parts.there.sum(axis=0), parts.known.sum(axis=0)
     known = (judged == expected) & (expected > 0)
     return keys.assign(

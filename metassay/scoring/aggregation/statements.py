@@ -1,8 +1,7 @@
-"""Single statements, the passages that are aligned with them, and their scores.
+"""Scores of single statements by judges and by models, and the models' means over texts.
 
-Scores are by judges, or by models, whose means over texts are here, too. A statement with which
-nothing is aligned has no score by a model, and is not expected to have any; where the model gave no
-usable answer, the statement counts as failed.
+A statement without aligned passages has no score by a model, and none is expected; where the model
+gave no usable answer, the statement counts as failed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,10 +45,10 @@ _TEXT = ["doc_id", "author"]
 
 @dataclass(frozen=True)
 class Read:
-    """The n statements of a benchmark: rows of `units` with `number`, and what each is read with.
+    """The n statements of a benchmark, rows of `units` with `number`, and their passages.
 
-    `sources`: of each statement all passages of its document. `aligned`: by what an alignment adds
-    to names of metrics, of each statement the places of its passages, in the order of the source.
+    `sources`: all passages of each statement's document. `aligned`: by the suffix that an alignment
+    adds to names of metrics, the places of each statement's passages, in the source's order.
     """
 
     statements: pd.DataFrame
@@ -58,11 +57,11 @@ class Read:
 
     @property
     def texts(self) -> list[str]:
-        """The statements' words."""
+        """The statements' texts."""
         return [str(text) for text in self.statements["text"]]
 
     def passages(self, suffix: str) -> list[tuple[str, ...]]:
-        """What each statement is read against by an alignment."""
+        """Return the passages that an alignment gives each statement."""
         pairs = zip(self.sources, self.aligned[suffix], strict=True)
         return [tuple(source[place] for place in places) for source, places in pairs]
 
@@ -73,9 +72,9 @@ def read_statements(
     units: pd.DataFrame,
     alignments: Mapping[str, pd.DataFrame],
 ) -> Read:
-    """All statements with their passages; `alignments` by name, in the benchmark's order."""
-    known = units[(units["kind"] == "statement") & (units["status"] == "ok")]
-    statements = numbered(without_further_references(known), parts)
+    """Read all statements with their passages; `alignments` by name, in the benchmark's order."""
+    valid = units[(units["kind"] == "statement") & (units["status"] == "ok")]
+    statements = number_statements(without_further_references(valid), parts)
     passages = dict(zip(sources["doc_id"], sources["passages"], strict=True))
     aligned = {}
     for name, suffix in aligned_suffixes("all", list(alignments)).items():
@@ -85,10 +84,11 @@ def read_statements(
     return Read(statements, [passages[doc_id] for doc_id in statements["doc_id"]], aligned)
 
 
-def numbered(statements: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
-    """Statements with `number`, their place in the whole text from 0, sorted by it."""
-    starts = parts.set_index(["doc_id", "author", "part"])["starts"]
-    begins = starts.map(lambda of_part: min(of_part, default=0))
+def number_statements(statements: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
+    """Add `number`, a statement's place in the whole text from 0, and sort by it."""
+    begins = parts.set_index(["doc_id", "author", "part"])["starts"].map(
+        lambda s: min(s, default=0)
+    )
     keys = pd.MultiIndex.from_frame(statements[["doc_id", "author", "part"]])
     placed = statements.assign(begins=begins.reindex(keys).to_numpy())
     placed = placed.sort_values([*_TEXT, "begins", "part", "position"], ignore_index=True)
@@ -107,7 +107,7 @@ def rows_of(  # noqa: PLR0913 - the columns of the table
     unread: Any = 0.0,
     cut: Any = False,
 ) -> pd.DataFrame:
-    """One metric's rows of table `statement_scores`: arrays have n values, null is NaN."""
+    """Return a metric's rows of table `statement_scores`: arrays have n values, null is NaN."""
     about = {"metric": metric, "judge": judge, "better": better, "recipe": recipe}
     return read.statements[[*PLACE, "number"]].assign(
         **about, value=np.asarray(value, dtype=float), failed=failed, unread=unread, cut=cut
@@ -115,7 +115,7 @@ def rows_of(  # noqa: PLR0913 - the columns of the table
 
 
 def table_of(metrics: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Table `statement_scores`."""
+    """Return table `statement_scores`."""
     if not metrics or not len(metrics[0]):
         return empty(STATEMENT_SCORES)
     whole = pd.concat(metrics, ignore_index=True)[list(STATEMENT_SCORES.columns)]
@@ -125,11 +125,11 @@ def table_of(metrics: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def judged_statements(
     read: Read, pairs: pd.DataFrame, judgments: pd.DataFrame, setup: Setup
 ) -> pd.DataFrame:
-    """What judges said of each statement, and its words, copying and number of passages.
+    """Score each statement by judges, and by its words, copying and number of passages.
 
-    `faithfulness`: 1 or 0, null where there is no answer (failed); `support_probability`, where the
-    judge gives one. Coverage and density are of the statement beside its aligned passages. Returns
-    table `statement_scores`.
+    `faithfulness`: 1 or 0, null where the answer failed; `support_probability`: where the judge
+    gives it. Coverage and density compare the statement with its aligned passages. Returns table
+    `statement_scores`.
     """
     return table_of([*_confounds(read, setup), *_judged(read, pairs, judgments, setup)])
 
@@ -137,41 +137,42 @@ def judged_statements(
 def _judged(
     read: Read, pairs: pd.DataFrame, judgments: pd.DataFrame, setup: Setup
 ) -> Iterator[pd.DataFrame]:
-    asked = pairs[pairs["measure"].map(base_metric) == FAITHFULNESS.name]
-    known = places_in(asked[PLACE], read.statements[PLACE])
-    asked, known = asked[known >= 0], known[known >= 0]
+    pairs = pairs[pairs["measure"].map(base_metric) == FAITHFULNESS.name]
+    statement = places_in(pairs[PLACE], read.statements[PLACE])
+    pairs, statement = pairs[statement >= 0], statement[statement >= 0]
     n = len(read.statements)
-    for measure, places in sorted(asked.groupby("measure").indices.items()):
-        rows, at = asked.iloc[places], known[places]
+    for measure, places in sorted(pairs.groupby("measure").indices.items()):
+        rows, at = pairs.iloc[places], statement[places]
         unread = (rows["settled"] == "no_evidence").to_numpy()
-        for judge, own in judgments.groupby("judge", sort=True):
-            said = own.drop_duplicates("pair_id").set_index("pair_id").reindex(rows["pair_id"])
-            ok = (said["status"] == "ok").to_numpy()
-            label = np.where(ok, said["label"].to_numpy() == "entailed", np.nan)
+        for judge, of_judge in judgments.groupby("judge", sort=True):
+            answers = of_judge.drop_duplicates("pair_id").set_index("pair_id")
+            answers = answers.reindex(rows["pair_id"])
+            ok = (answers["status"] == "ok").to_numpy()
+            label = np.where(ok, answers["label"].to_numpy() == "entailed", np.nan)
             value, failed = np.full((2, n), np.nan), np.zeros(n, bool)
             value[0, at] = np.where(unread, 0.0, label)
-            value[1, at] = said["probability"].to_numpy(dtype=float)
+            value[1, at] = answers["probability"].to_numpy(dtype=float)
             failed[at] = ~(ok | unread)
-            recipe = f"judge:{signature(str(judge), own)}|metassay:{setup.version}"
+            recipe = f"judge:{signature(str(judge), of_judge)}|metassay:{setup.version}"
             names = (str(measure), f"support_probability{suffix_of(str(measure))}")
-            for name, values, lost in zip(names, value, (failed, False), strict=True):
-                told = np.isfinite(values).any()
-                # Of a judge that always failed nobody knows what it would have given.
-                if told or (failed.any() and not ok.any()):
+            for name, values, failures in zip(names, value, (failed, False), strict=True):
+                defined = np.isfinite(values).any()
+                # A judge that always failed might have given it.
+                if defined or (failed.any() and not ok.any()):
                     about = name, "higher", str(judge), f"{name}|{recipe}"
-                    yield rows_of(read, *about, values, failed=lost if told else failed)
+                    yield rows_of(read, *about, values, failed=failures if defined else failed)
 
 
 def _confounds(read: Read, setup: Setup) -> Iterator[pd.DataFrame]:
     end = f"metassay:{setup.version}"
     counted = LENGTHS.measure(read.texts, read.texts, Options())["words"]
     recipe = f"words|{LENGTHS.recipe(Options())}|{end}"
-    yield rows_of(read, "words", "neither", NO_JUDGE, recipe, [one.value for one in counted])
+    yield rows_of(read, "words", "neither", NO_JUDGE, recipe, [score.value for score in counted])
     for alignment, suffix in aligned_suffixes("all", list(setup.alignments)).items():
         passages = read.passages(suffix)
         evidence = ["\n".join(of_statement) for of_statement in passages]
         copied = EXTRACTIVENESS.measure(read.texts, evidence, Options())
-        values = {name: [one.value for one in copied[name]] for name in ("coverage", "density")}
+        values = {name: [score.value for score in copied[name]] for name in ("coverage", "density")}
         values["aligned_passages"] = [float(len(of_statement)) for of_statement in passages]
         for name, value in values.items():
             how = f"{EXTRACTIVENESS.recipe(Options())}|alignment:{setup.alignments[alignment]}"
@@ -188,17 +189,17 @@ def score_statements(
     setup: Setup,
     executor: Executor = LOCAL,
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
-    """Every statement by one block of metrics, under each of its checkpoints and alignments.
+    """Score every statement by a block of metrics, under each of its checkpoints and alignments.
 
     Returns table `statement_scores`; rows of `measurements`, a mean per text; lines of notes.
-    Raises BadInput if the metric cannot read whole texts and is to, and what it raises itself.
+    Raises BadInput if `by` is `text` and the metric cannot read whole texts, or if the metric does.
     """
     options, metric = chosen.options, chosen.record
     by_text = options.by == "text"
     if by_text and not metric.by_text:
         raise BadInput(
-            f"statement_metrics > {name} > by: kind {chosen.kind!r} reads statements one by one;"
-            " write statement"
+            f"statement_metrics > {name} > by: kind {chosen.kind!r} cannot read whole texts; write"
+            " statement"
         )
     tables, measured = [], []
     notes: list[str] = []
@@ -213,14 +214,16 @@ def score_statements(
                 f"|segmentation:{setup.segmentation}|decomposition:{setup.decomposition}"
                 f"|alignment:{setup.alignments[alignment]}|metassay:{setup.version}"
             )
-            for one in metric.descriptions:
-                metric_name = one.name + suffix + (BY_TEXT if by_text else "")
-                of_each = [score for case in scored[one.name] for score in case]
+            for description in metric.descriptions:
+                metric_name = description.name + suffix + (BY_TEXT if by_text else "")
+                of_each = [score for case in scored[description.name] for score in case]
                 recipe = f"{metric_name}|{settings}"
-                rows = _rows(read, places, of_each, (metric_name, one.better, checkpoint, recipe))
+                rows = _rows(
+                    read, places, of_each, (metric_name, description.better, checkpoint, recipe)
+                )
                 tables.append(rows)
-                known = _of_texts(rows, parts, units, one)
-                measured.append(known.assign(metric=metric_name, judge=checkpoint, recipe=recipe))
+                means = _of_texts(rows, parts, units, description)
+                measured.append(means.assign(metric=metric_name, judge=checkpoint, recipe=recipe))
                 notes += _counted(metric_label(metric_name, checkpoint), rows)
     whole = pd.concat(measured, ignore_index=True)
     whole["value"] = whole["value"].map(rounded)
@@ -228,9 +231,9 @@ def score_statements(
 
 
 def _cases(read: Read, suffix: str, *, by_text: bool) -> tuple[list[Case], list[int]]:
-    """What a model reads, and the place of each statement that is in it, in order.
+    """Return what a model reads, and the place of each statement in it, in order.
 
-    A statement with which nothing is aligned is in none.
+    A statement without aligned passages is left out.
     """
     texts, passages, aligned = read.texts, read.passages(suffix), read.aligned[suffix]
     places = [place for place, text in enumerate(texts) if aligned[place] and text.strip()]
@@ -249,23 +252,23 @@ def _cases(read: Read, suffix: str, *, by_text: bool) -> tuple[list[Case], list[
 def _rows(
     read: Read, places: Sequence[int], scored: Sequence[Scored], about: tuple[str, str, str, str]
 ) -> pd.DataFrame:
-    """Rows of the table: a statement that no model read has one with a null."""
-    of_each = dict(zip(places, scored, strict=True))
-    every = [of_each.get(place, Scored(None)) for place in range(len(read.statements))]
+    """Return a row per statement, null for those that no model read."""
+    by_place = dict(zip(places, scored, strict=True))
+    scores = [by_place.get(place, Scored(None)) for place in range(len(read.statements))]
     return rows_of(
         read,
         *about,
-        [np.nan if one.value is None else one.value for one in every],
-        failed=[one.failed for one in every],
-        unread=[float(one.unread) for one in every],
-        cut=[one.cut for one in every],
+        [np.nan if score.value is None else score.value for score in scores],
+        failed=[score.failed for score in scores],
+        unread=[float(score.unread) for score in scores],
+        cut=[score.cut for score in scores],
     )
 
 
 def _of_texts(
     rows: pd.DataFrame, parts: pd.DataFrame, units: pd.DataFrame, description: Description
 ) -> pd.DataFrame:
-    """What `measurements` has of one metric but its name: the mean over statements with a value."""
+    """Return a metric's `measurements` without its name: means over statements with a value."""
     cells = cells_of(parts, units)
     lost = lost_units(parts, cells, by_reference=False)
     at = places_in(rows[list(cells.keys)], cells.keys)
@@ -284,11 +287,11 @@ def _of_texts(
 
 
 def _counted(metric: str, rows: pd.DataFrame) -> Iterator[str]:
-    """What was not read, and what has no score."""
+    """Count the statements that were not read whole, and those without a score."""
     counts: dict[str, pd.Series] = {
         "are read against passages that the model did not read to their end": rows["unread"] > 0,
         "were not read to their end": rows["cut"],
-        "have no score, for the model gave no usable answer": rows["failed"],
+        "have no score, because the model gave no usable answer": rows["failed"],
         "have no score: nothing is aligned with them, or the metric is undefined": (
             rows["value"].isna() & ~rows["failed"]
         ),

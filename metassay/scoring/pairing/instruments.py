@@ -1,10 +1,10 @@
-"""What a judge can be asked of a premise and a hypothesis, and what counts as an answer.
+"""Instruments: the questions that judges answer about premise and hypothesis, and valid answers.
 
 A new instrument is a new record here. Labels may be two (entailed or not), three (entailed,
 neutral, contradicted), the outcomes of a rubric item (met, not_met) or the choices of a preference
-or a minimal pair (first, second, neither). A measure says what each label is worth. A grade is a
-number on a scale, which a criterion of a rubric brings with it (`Level`). An index (which of
-several) is a label, too: its digits.
+or a minimal pair (first, second, neither). A measure has the worth of each label. A grade is a
+number on a scale; a criterion of a rubric has its own (`Level`). An index (which of several) is a
+label, too: its digits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ Reals = NDArray[np.float64]
 
 
 class Answers(NamedTuple):
-    """What judges said, as arrays of one length: `labels[i]` is a place in `names`, -1 for null."""
+    """Answers of judges as arrays of n: `labels[i]` is a place in `names`, -1 for null."""
 
     names: Sequence[str]
     labels: NDArray[np.int64]
@@ -27,47 +27,47 @@ class Answers(NamedTuple):
 
     @classmethod
     def of(cls, judgments: pd.DataFrame) -> "Answers":
-        """From the columns `label` and `grade` of table `judgments`."""
+        """Read columns `label` and `grade` of table `judgments`."""
         labels, names = pd.factorize(judgments["label"])
         return cls([str(name) for name in names], labels, judgments["grade"].to_numpy(dtype=float))
 
     def take(self, rows: NDArray[np.int64]) -> "Answers":
-        """The answers in these rows."""
+        """Select rows."""
         return Answers(self.names, self.labels[rows], self.grades[rows])
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The answer is one of some names, in the column `label`; `grade` is null."""
+    """The answer is one of `names`, in column `label`; `grade` is null."""
 
     names: tuple[str, ...]
 
     @property
-    def said(self) -> str:
-        """What is expected, in words."""
+    def expected(self) -> str:
+        """The valid answers, for messages."""
         return f"a label, one of {', '.join(self.names)}, and no grade"
 
     def worth(self, answers: Answers, counts: Mapping[str, float]) -> Reals:
-        """`counts` of each label, 0 for labels that it leaves out; NaN for what is no answer."""
-        known = [counts.get(name, 0.0) if name in self.names else np.nan for name in answers.names]
-        of_label = np.array([*known, np.nan])  # the code -1 takes the last one
+        """Return `counts` of each label, 0 if it lacks the label; NaN for invalid answers."""
+        worth = [counts.get(name, 0.0) if name in self.names else np.nan for name in answers.names]
+        of_label = np.array([*worth, np.nan])  # place -1 is the last
         return np.where(np.isnan(answers.grades), of_label[answers.labels], np.nan)
 
 
 @dataclass(frozen=True)
 class Grade:
-    """The answer is a number from `low` to `high`, in the column `grade`; `label` is null."""
+    """The answer is a number from `low` to `high`, in column `grade`; `label` is null."""
 
     low: float
     high: float
 
     @property
-    def said(self) -> str:
-        """What is expected, in words."""
+    def expected(self) -> str:
+        """The valid answers, for messages."""
         return f"a grade from {self.low:g} to {self.high:g} and no label"
 
     def worth(self, answers: Answers, counts: Mapping[str, float]) -> Reals:  # noqa: ARG002 - of labels
-        """The grade's place on the scale, 0 at `low` and 1 at `high`; NaN for what is no answer."""
+        """Return the grade's place on the scale, 0 at `low`, 1 at `high`; NaN if invalid."""
         grades = answers.grades
         fits = (grades >= self.low) & (grades <= self.high) & (answers.labels < 0)
         return np.where(fits, (grades - self.low) / (self.high - self.low), np.nan)
@@ -77,25 +77,25 @@ class Grade:
 class Level:
     """The answer is a number that the criterion in the pair's context allows, in column `grade`.
 
-    `label` is null. Whether the criterion allows it is for who reads the criterion to say.
+    `label` is null. The criterion's reader checks the range.
     """
 
     @property
-    def said(self) -> str:
-        """What is expected, in words."""
+    def expected(self) -> str:
+        """The valid answers, for messages."""
         return "a grade that the criterion allows and no label"
 
     def worth(self, answers: Answers, counts: Mapping[str, float]) -> Reals:  # noqa: ARG002 - of labels
-        """The grade itself; NaN for what is no answer."""
+        """Return the grade; NaN for invalid answers."""
         fits = np.isfinite(answers.grades) & (answers.labels < 0)
         return np.where(fits, answers.grades, np.nan)
 
 
 @dataclass(frozen=True)
 class Instrument:
-    """One way to ask: its name in table `pairs`, what it asks a judge, and what may be answered.
+    """A question to judges: its name in table `pairs`, its wording, and the valid answers.
 
-    `without_context`: the instrument that it is where the evidence has no context. None: itself.
+    `without_context`: the instrument that replaces it if there is no context. None: itself.
     """
 
     name: str
@@ -111,8 +111,8 @@ ENTAILMENT = Instrument("entailment", "does the premise entail the hypothesis?",
 ATTRIBUTION = Instrument(
     "attribution", "do the passages in the premise entail the hypothesis?", _ENTAILED
 )
-# The context of these two is all that the statement cites. A passage that is cited alone is all
-# that it cites, so the question about it is the one about all of them.
+# The context of these two is all cited passages. If there is only one, the question is that about
+# all of them.
 ATTRIBUTION_ALONE = Instrument(
     "attribution_alone", "does this passage alone entail the hypothesis?", _ENTAILED, ATTRIBUTION
 )
@@ -147,10 +147,8 @@ PENALTIES = Instrument(
     "penalties", "how often does the hypothesis break the criterion's rule?", Level()
 )
 
-INSTRUMENTS: dict[str, Instrument] = {
-    one.name: one
-    for one in (
-        *(ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST),
-        *(SUPPORT_GRADE, THREE_WAY, SAME_QUESTION, PREFERENCE, SCALE, PENALTIES),
-    )
-}
+_ALL = (
+    *(ENTAILMENT, ATTRIBUTION, ATTRIBUTION_ALONE, ATTRIBUTION_REST, SUPPORT_GRADE),
+    *(THREE_WAY, SAME_QUESTION, PREFERENCE, SCALE, PENALTIES),
+)
+INSTRUMENTS = {instrument.name: instrument for instrument in _ALL}

@@ -1,8 +1,8 @@
-"""The table of measures: what each asks of a judge, and how the answers make a score.
+"""The table of measures: the questions of each, and how the answers make a score.
 
-A new measure is a line in `_ASKS`, what it means in measures.txt, and no new code, as long as its
-questions are about claims, statements, citations or whole texts and read against the evidence that
-`evidence.py` has.
+A new measure is a line in `_ASKS` and a paragraph in measures.txt, without new code, if its
+questions are about claims, statements, citations or whole texts, and their evidence is in
+`evidence.py`.
 Three-way labels: an instrument with three labels, and a measure that counts one of them
 ({"contradicted": 1} is a rate of contradictions). A rubric item or a facet: an instrument with
 labels or a grade.
@@ -25,13 +25,13 @@ from metassay.tables.columns import entries
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked about each unit.
+    """A question about each unit.
 
-    name: what `pairs.measure` says. whose, units: the claims or statements of the text that is
-    measured, or the claims of the reference; a citation is a statement with one of its citations;
-    text is the whole text, and a rival each other system's text of the document. counts: what each
-    label is worth, from 0 to 1; labels that it leaves out are worth 0. A grade is worth its place
-    on the scale. tasks: of documents of these tasks only; none: of all.
+    name: its value in `pairs.measure`. whose, units: the claims or statements of the measured text,
+    or the claims of the reference; a citation is a statement with one of its citations; text is the
+    whole text, and a rival each other system's text of the document. counts: the worth of each
+    label, from 0 to 1, of all others 0. The worth of a grade is its place on the scale. tasks: of
+    documents of these tasks only; empty: of all.
     """
 
     name: str
@@ -44,63 +44,63 @@ class Question:
 
     @property
     def compares(self) -> bool:
-        """Whether it takes a text and its reference: the reference itself is not asked about."""
+        """Whether it takes a text and its reference: it is not asked about the reference."""
         return self.whose == "reference" or self.evidence.compares
 
     @property
     def cites(self) -> bool:
-        """Whether it reads what the text cites: who cites nowhere is not asked about."""
+        """Whether it reads cited passages: it is not asked about authors who cite nowhere."""
         return "borrow" in self.evidence.settings
 
     @property
     def whole(self) -> bool:
-        """Whether it is about whole texts, and not about what they were cut into."""
+        """Whether it is about whole texts, not about their units."""
         return self.units in ("text", "rival")
 
     @property
     def kind(self) -> str:
-        """The kind of its units: that of table `units`, or statements with citations that count."""
+        """The kind of its units: as in table `units`, or statements with citations that count."""
         return CITING if self.cites else self.units
 
 
 @dataclass(frozen=True)
-class Also:
-    """Another question about the same unit, whose answer goes into the worth of a counted one.
+class Extra:
+    """Another question about a counted unit, whose answer goes into its worth.
 
-    absent: the worth where the question was not asked; None: it is always asked.
+    absent: the worth if the question was not asked; None: it is always asked.
     """
 
     question: Question
     absent: float | None = None
 
 
-def of_use(alone: Reals, together: Reals, rest: Reals) -> Reals:
-    """A citation is of use: together and (alone or not rest).
+def citation_use(alone: Reals, together: Reals, rest: Reals) -> Reals:
+    """Return the usefulness of a citation: together and (alone or not rest).
 
-    Each answer is in the formula once, so its bounds are exact: where the failed answers could make
-    it either, and only there, it is unknown.
+    Each answer is in the formula once, so the bounds are exact: they differ only where the failed
+    answers could decide.
     """
     useful: Reals = np.minimum(together, np.maximum(alone, _negated(rest)))
     return useful
 
 
 def _negated(worth: Reals) -> Reals:
-    """1 - worth, of bounds: the lower one comes from the upper one."""
+    """Return the bounds of 1 - worth: the lower comes from the upper."""
     flipped: Reals = 1 - worth[::-1]
     return flipped
 
 
-def agreed(first: Reals, second: Reals) -> Reals:
-    """What was asked in two orders: 1 or 0 where both answers are, else one half.
+def order_mean(first: Reals, second: Reals) -> Reals:
+    """Return 1 or 0 if both answers of two orders are, else one half.
 
-    An answer is 0, one half or 1, and so is the result, which does not fall where an answer rises.
+    An answer is 0, one half or 1, and so is the result, which never falls if an answer rises.
     """
     half: Reals = (np.floor(np.minimum(first, second)) + np.ceil(np.maximum(first, second))) / 2
     return half
 
 
-def contradicting(first: Reals, second: Reals) -> Reals:
-    """Whether the answers in two orders, each 0, one half or 1, are 0 and 1."""
+def order_conflict(first: Reals, second: Reals) -> Reals:
+    """Return whether the answers in two orders, each 0, one half or 1, are 0 and 1."""
     ways = np.minimum(first, _negated(second)), np.minimum(_negated(first), second)
     apart: Reals = np.floor(np.maximum(*ways))
     return apart
@@ -108,37 +108,39 @@ def contradicting(first: Reals, second: Reals) -> Reals:
 
 @dataclass(frozen=True)
 class Measure:
-    """One metric that judges answer.
+    """A metric of judges' answers.
 
-    Every row of `pairs` that asks `counted` is one item, and the score is the mean worth of the
-    items. `reduce` makes the worth of an item from the answers to `counted` and, in order, `also`:
-    each an array (2, items) of the lowest and the highest worth that it can have (equal where the
-    answer is known, 0 and 1 where it failed), and so is the result.
+    Every row of `pairs` that asks `counted` is an item, and the score is the mean worth of the
+    items. `reduce` makes an item's worth of the answers to `counted` and, in order, `also`: each an
+    array (2, items) of the lowest and the highest possible worth (equal where the answer is known,
+    0 and 1 where it failed), and so is the result.
     """
 
     description: Description
     counted: Question
-    also: tuple[Also, ...] = ()
+    also: tuple[Extra, ...] = ()
     reduce: Callable[..., Reals] = lambda counted: counted
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """All that it asks."""
+        """All of its questions."""
         return (self.counted, *(other.question for other in self.also))
 
     @property
     def aligned(self) -> bool:
-        """Whether it reads what statements are aligned with."""
+        """Whether it reads the passages that are aligned with statements."""
         return "alignment" in self.counted.evidence.settings
 
     def reading(self, suffix: str) -> "Measure":
-        """The same by the alignment that adds this suffix to names."""
-        asked = self.counted
+        """Return the measure by the alignment that adds this suffix to names."""
+        question = self.counted
         return replace(
             self,
             description=replace(self.description, name=self.description.name + suffix),
             counted=replace(
-                asked, name=asked.name + suffix, evidence=on.reading(asked.evidence, suffix)
+                question,
+                name=question.name + suffix,
+                evidence=on.reading(question.evidence, suffix),
             ),
         )
 
@@ -163,7 +165,7 @@ CONTRADICTION = Question(
 SAME = Question(
     "same_question", ask.SAME_QUESTION, "text", "text", on.WHOLE_TEXTS, {"same": 1.0}, ("question",)
 )
-# The same two texts, once with the text that is measured first and once with it second.
+# The measured text comes first, then second.
 FIRST, SECOND = (
     Question(
         f"preference_{first}", ask.PREFERENCE, "text", "rival", order, {first: 1.0, "neither": 0.5}
@@ -175,17 +177,17 @@ _MISSING = (
     "null if there is nothing to count or no answer; answers that failed are counted in n_failed,"
     " and low and high bound what they could change; "
 )
-_BOTH_ORDERS = (FIRST, (Also(SECOND),))
-_OR_SAME = ((Also(SAME, absent=0.0),), np.maximum)  # one of the two is enough
+_BOTH_ORDERS = (FIRST, (Extra(SECOND),))
+_OR_SAME = ((Extra(SAME, absent=0.0),), np.maximum)  # one of the two is enough
 
-# What is counted and, where there is any, also and reduce; measures.txt says what it means.
+# `counted` and, if it has them, `also` and `reduce`; measures.txt says what a measure means.
 _ASKS: dict[str, tuple[Any, ...]] = {
     "claim_recall": (CLAIM_RECALL,),
     "claim_precision": (CLAIM_PRECISION,),
     "citation_recall": (CITED_TOGETHER,),
-    # Where no others are asked about, a citation is of use only if it entails alone.
+    # Without other citations, a citation is useful only if it entails alone.
     "citation_precision": (
-        *(EACH_CITATION, (Also(CITED_TOGETHER), Also(OTHER_CITATIONS, absent=1.0)), of_use),
+        *(EACH_CITATION, (Extra(CITED_TOGETHER), Extra(OTHER_CITATIONS, absent=1.0)), citation_use),
     ),
     "faithfulness": (FAITHFULNESS,),
     "claim_recall_grade": (CLAIM_GRADE,),
@@ -193,20 +195,20 @@ _ASKS: dict[str, tuple[Any, ...]] = {
     "same_question": (SAME,),
     "claim_recall_or_same": (CLAIM_RECALL, *_OR_SAME),
     "claim_precision_or_same": (CLAIM_PRECISION, *_OR_SAME),
-    "preference": (*_BOTH_ORDERS, agreed),
-    "preference_position_bias": (*_BOTH_ORDERS, contradicting),
+    "preference": (*_BOTH_ORDERS, order_mean),
+    "preference_position_bias": (*_BOTH_ORDERS, order_conflict),
 }
 
 
 def _descriptions() -> Iterator[Description]:
     text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
-    for said in (dict(entries(paragraph)) for paragraph in text.split("\n\n")):
-        lower, missing = said.get("better") == "lower", _MISSING + said["missing"]
+    for entry in (dict(entries(paragraph)) for paragraph in text.split("\n\n")):
+        lower, missing = entry.get("better") == "lower", _MISSING + entry["missing"]
         yield Description(
-            *(said["metric"], said["meaning"], "lower" if lower else "higher", (0.0, 1.0)),
-            *(missing, said["source"], JUDGED, "headline" not in said),
+            *(entry["metric"], entry["meaning"], "lower" if lower else "higher", (0.0, 1.0)),
+            *(missing, entry["source"], JUDGED, "headline" not in entry),
         )
 
 
-DESCRIPTIONS = {one.name: one for one in _descriptions()}
-MEASURES = {name: Measure(one, *_ASKS[name]) for name, one in DESCRIPTIONS.items()}
+DESCRIPTIONS = {description.name: description for description in _descriptions()}
+MEASURES = {name: Measure(DESCRIPTIONS[name], *asks) for name, asks in _ASKS.items()}

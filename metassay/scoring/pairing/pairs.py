@@ -1,12 +1,12 @@
-"""Tables to documents: everything that questions are made of, document by document.
+"""Table `pairs`: the questions of a benchmark's texts, document by document.
 
-A statement rests on the passages that it cites, in the order of citing; one that is absent or blank
-is a wrong citation, and the others can still be read. A statement without citations rests on
-nothing; with `borrow` it has those of the next cited statement of its part.
+A statement is read against the passages that it cites, in the order of citing; a citation of an
+absent or blank passage is wrong, and the others can still be read. A statement without citations
+has no evidence; with `borrow` it has the citations of the next cited statement of its part.
 
-`compat: doclens` is what DocLens's released code does instead where published numbers depend on it
+`compat: doclens` follows DocLens's released code where published numbers depend on it
 (eval_citation.py and eval_citation_model.py): words and citations are those of
-`text.citations.as_doclens`; one citation of an absent passage makes all of the statement's wrong;
+`text.citations.as_doclens`; a citation of an absent passage makes all of the statement's wrong;
 else the first 10 count. A repeated citation counts once, and a blank passage cannot be read.
 """
 
@@ -25,7 +25,7 @@ from metassay.scoring.pairing.evidence import (
     CITING,
     NO_CLAIMS,
     Document,
-    Found,
+    Premise,
     Query,
     Unit,
     text_or_why,
@@ -39,7 +39,7 @@ from metassay.tables.parquet import empty
 from metassay.text.citations import as_doclens, strip_citations
 
 MOST_CITATIONS = 10  # of a statement, by DocLens's default
-_DOCUMENTS = 256  # documents held as Python objects at once: bounds the memory
+_DOCUMENTS = 256  # documents that are Python objects at once: bounds the memory
 
 Texts = dict[str, dict[str, str | None]]  # author -> part -> its text, None where it failed
 Repeats = dict[str, frozenset[str]]  # author -> datasets that its texts may repeat
@@ -48,19 +48,19 @@ Repeats = dict[str, frozenset[str]]  # author -> datasets that its texts may rep
 def documents(
     sources: pd.DataFrame,
     parts: pd.DataFrame,
-    units: pd.DataFrame,
+    units_table: pd.DataFrame,
     alignments: Mapping[str, pd.DataFrame],
     options: Questions,
 ) -> Iterator[tuple[str, Document]]:
-    """All documents in order of doc_id, with what the rules of citations make of their statements.
+    """Iterate over the documents in order of doc_id, with the citations that count.
 
-    `alignments`: by what they add to names of metrics.
+    `alignments`: by the suffix that they add to names of metrics.
     """
     parts = without_further_references(parts)
-    tables = (parts, units, *alignments.values())
+    tables = (parts, units_table, *alignments.values())
     for chunk, (its_parts, its_units, *its_alignments) in chunks(sources, *tables):
         written = texts_of(its_parts)
-        found = _units_of(its_units, written, doclens=options.compat == "doclens")
+        units_by_document = _units_of(its_units, written, doclens=options.compat == "doclens")
         aligned: dict[str, dict[Any, Sequence[int]]] = defaultdict(dict)
         names = ("doc_id", "author", "part", "position", "passages")
         for suffix, rows in zip(alignments, its_alignments, strict=True):
@@ -70,20 +70,21 @@ def documents(
             chunk, "doc_id", "task", "dataset", "passages"
         ):
             texts, repeats = written.get(doc_id, ({}, {}))
-            for key in [key for key in found[doc_id] if key[1] == CITING]:
-                found[doc_id][key] = cited(found[doc_id][key], passages, options)
-            known = {
+            units = units_by_document[doc_id]
+            for key in [key for key in units if key[1] == CITING]:
+                units[key] = resolve_citations(units[key], passages, options)
+            premises = {
                 author: {part: text_or_why(text) for part, text in its.items()}
                 for author, its in texts.items()
             }
-            about = (task, dataset, passages, known, repeats, found[doc_id], aligned[doc_id])
+            about = (task, dataset, passages, premises, repeats, units, aligned[doc_id])
             yield str(doc_id), Document(*about)
 
 
 def chunks(
     sources: pd.DataFrame, *tables: pd.DataFrame
 ) -> Iterator[tuple[pd.DataFrame, list[pd.DataFrame]]]:
-    """Sources in order of doc_id, some at a time, each time with the rows of tables about them."""
+    """Iterate over chunks of sources in order of doc_id, with the rows of `tables` about them."""
     ordered = sources.sort_values("doc_id")
     places = [table.groupby("doc_id").indices for table in tables]
     nothing = np.empty(0, dtype=np.int64)
@@ -99,71 +100,72 @@ def chunks(
 
 
 def texts_of(parts: pd.DataFrame) -> dict[str, tuple[Texts, Repeats]]:
-    """By document: the parts of each author, and what they may repeat."""
-    found: dict[str, tuple[Texts, Repeats]] = defaultdict(lambda: ({}, {}))
+    """Return the parts of each author, and the datasets that they may repeat, by document."""
+    documents: dict[str, tuple[Texts, Repeats]] = defaultdict(lambda: ({}, {}))
     names = ("doc_id", "author", "part", "text", "status", "repeats")
     for doc_id, author, part, text, status, repeated in rows_of(parts, *names):
-        texts, repeats = found[doc_id]
+        texts, repeats = documents[doc_id]
         texts.setdefault(author, {})[part] = text if status == "ok" else None
         repeats[author] = repeats.get(author, frozenset()) | set(repeated)
-    return dict(found)
+    return dict(documents)
 
 
 def _units_of(
     units: pd.DataFrame, written: dict[str, tuple[Texts, Repeats]], *, doclens: bool
 ) -> dict[str, dict[tuple[str, str], list[Unit]]]:
-    """By document; statements are there twice, for questions about citations and for others."""
-    found: dict[str, dict[tuple[str, str], list[Unit]]] = defaultdict(lambda: defaultdict(list))
+    """Return units by document: statements twice, for questions about citations and for others."""
+    documents: dict[str, dict[tuple[str, str], list[Unit]]] = defaultdict(lambda: defaultdict(list))
     ordered = units.sort_values(["part", "position"]).fillna({"text": ""})
     names = ("doc_id", "author", "kind", *Unit._fields[:5], "start", "end")
     for doc_id, author, kind, *about, start, end in rows_of(ordered, *names):
         unit = Unit(*about)
-        found[doc_id][author, kind].append(unit)
+        documents[doc_id][author, kind].append(unit)
         if kind == "statement":
-            said = written[doc_id][0][author][unit.part] or ""
-            if doclens and said.strip():
-                text, citations = as_doclens(said[start:end])
+            text = written[doc_id][0][author][unit.part] or ""
+            if doclens and text.strip():
+                text, citations = as_doclens(text[start:end])
                 unit = unit._replace(text=text, citations=citations)
-            found[doc_id][author, CITING].append(unit)
-    return found
+            documents[doc_id][author, CITING].append(unit)
+    return documents
 
 
-def cited(statements: Sequence[Unit], passages: Sequence[str], options: Questions) -> list[Unit]:
-    """The statements of one text with the citations that count, and the passages left to read."""
-    found: list[Unit] = []
+def resolve_citations(
+    statements: Sequence[Unit], passages: Sequence[str], options: Questions
+) -> list[Unit]:
+    """Return a text's statements with the citations that count and the passages to read."""
+    resolved: list[Unit] = []
     following: dict[str, Sequence[int]] = {}
     for statement in reversed(statements):
         citations = statement.citations
         if options.borrow:
             citations = following[statement.part] = citations or following.get(statement.part, ())
-        there = [place for place in citations if 0 <= place < len(passages)]
-        if options.compat == "doclens" and len(there) < len(citations):
-            there = []
+        existing = [place for place in citations if 0 <= place < len(passages)]
+        if options.compat == "doclens" and len(existing) < len(citations):
+            existing = []
         elif options.compat == "doclens":
-            citations = there = there[:MOST_CITATIONS]
-        readable = [place for place in there if passages[place].strip()]
-        found.append(statement._replace(citations=citations, readable=readable))
-    return found[::-1]
+            citations = existing = existing[:MOST_CITATIONS]
+        readable = [place for place in existing if passages[place].strip()]
+        resolved.append(statement._replace(citations=citations, readable=readable))
+    return resolved[::-1]
 
 
-# The questions of a benchmark's texts: units paired with what they are read against.
-# A document without reference has no questions that compare with one, and one without source none
-# that read it: what rests on them is undefined, not 0. A text that failed is asked about all the
-# same (settled: no_text), and so is a part whose units are unknown, with one question (settled:
-# no_claims): both count as failed.
+# A document without reference has no questions that compare with it, and a document without source
+# none that read it: their scores are undefined, not 0. A text that failed has its questions
+# (settled: no_text), and a part with unknown units has one (settled: no_claims); both count as
+# failed.
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-_CHUNK = 50_000  # rows held as Python objects before they become a frame
+_CHUNK = 50_000  # rows that are Python objects before they become a frame
 _SHARED = ("premise", "hypothesis", "context", "repeats")  # columns of texts that rows share
 
 
 def pair_id(
     instrument: str, premise: str | None, hypothesis: str, context: str | None = None
 ) -> str:
-    """First 32 hex digits of the SHA-256 of [instrument, premise, hypothesis] as compact JSON.
+    """Return the first 32 hex digits of the SHA-256 of a question as compact JSON.
 
-    A context, if there is one, is a fourth item.
+    This is [instrument, premise, hypothesis], and context as a fourth item unless it is None.
     """
     digest = _begun(instrument, premise).copy()
     digest.update(_json(hypothesis))
@@ -173,7 +175,7 @@ def pair_id(
 
 @lru_cache(maxsize=1024)
 def _begun(instrument: str, premise: str | None) -> Any:
-    # Many hypotheses share a long premise, which is thus hashed once.
+    # Many hypotheses share a long premise, so its hash is reused.
     return hashlib.sha256(b"[" + _json(instrument) + b"," + _json(premise) + b",")
 
 
@@ -182,10 +184,7 @@ def _json(value: str | None) -> bytes:
 
 
 class PairRows:
-    """Rows of `pairs` as they come, and the table made of them.
-
-    Of texts that many rows share every distinct one is held once, with a number; null is -1.
-    """
+    """Collects rows of `pairs`; texts that rows share are stored once, by number (null: -1)."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[object, ...]] = []
@@ -197,31 +196,31 @@ class PairRows:
         self,
         asks: tuple[str, str],
         place: tuple[str, str, str, int, int],
-        said: tuple[str | None, str, str | None],
+        texts: tuple[str | None, str, str | None],
         settled: str | None,
         repeats: str,
     ) -> None:
-        """One question. asks: instrument and measure. place: doc_id, author, part, position,
-        citation. said: premise, hypothesis and context. settled: why nobody is asked; then there is
-        no premise. `repeats` as the table has it.
+        """Add a question. asks: instrument and measure. place: doc_id, author, part, position,
+        citation. texts: premise, hypothesis and context. settled: why no judge is asked; then there
+        is no premise. `repeats` as in the table.
         """
-        self._rows.append((pair_id(asks[0], *said), *asks, *place, settled))
-        for name, text in zip(_SHARED, (*said, repeats), strict=True):
-            known = self._texts[name]
-            code = -1 if text is None else known.setdefault(text, len(known))
+        self._rows.append((pair_id(asks[0], *texts), *asks, *place, settled))
+        for name, text in zip(_SHARED, (*texts, repeats), strict=True):
+            numbers = self._texts[name]
+            code = -1 if text is None else numbers.setdefault(text, len(numbers))
             self._codes[name].append(code)
         if len(self._rows) >= _CHUNK:
             self._flush()
 
     def frame(self) -> pd.DataFrame:
-        """Table `pairs`, its texts as Categoricals."""
+        """Return table `pairs`, its texts as Categoricals."""
         self._flush()
         if not self._chunks:
             return empty(PAIRS)
         rows = pd.concat(self._chunks, ignore_index=True)
-        for name, known in self._texts.items():
+        for name, numbers in self._texts.items():
             codes = np.array(self._codes[name], dtype=np.int32)
-            rows[name] = pd.Categorical.from_codes(codes, pd.Index(list(known), dtype="str"))
+            rows[name] = pd.Categorical.from_codes(codes, pd.Index(list(numbers), dtype="str"))
         return rows[list(PAIRS.columns)]
 
     def _flush(self) -> None:
@@ -232,9 +231,9 @@ class PairRows:
             self._rows = []
 
 
-def repeats_of(dataset: str, known: Mapping[str, frozenset[str]], authors: Iterable[str]) -> str:
-    """What the source may repeat, and each of these authors' texts, as pairs.repeats has it."""
-    return " ".join(sorted(frozenset([dataset]).union(*(known[author] for author in authors))))
+def repeats_of(dataset: str, repeats: Mapping[str, frozenset[str]], authors: Iterable[str]) -> str:
+    """Return `pairs.repeats`: the datasets that the source and these authors' texts may repeat."""
+    return " ".join(sorted(frozenset([dataset]).union(*(repeats[author] for author in authors))))
 
 
 def build_pairs(
@@ -244,7 +243,7 @@ def build_pairs(
     alignments: Mapping[str, pd.DataFrame],
     options: Questions,
 ) -> pd.DataFrame:
-    """What one block of questions asks; returns table `pairs`, its texts as Categoricals.
+    """Ask the questions of a block; return table `pairs`, its texts as Categoricals.
 
     `alignments`: tables of the benchmark's alignments, by name, in its order.
     """
@@ -253,25 +252,27 @@ def build_pairs(
     read = {suffix: alignments[name] for name, suffix in suffixes.items()}
     for doc_id, document in documents(sources, parts, units, read, options):
         for question in questions:
-            for author, query, found in _asked(question, document, options.against == "part"):
+            for author, query, premise in _questions_of(
+                question, document, options.against == "part"
+            ):
                 asks, unit = question.instrument, query.unit
-                if found.context is None and asks.without_context is not None:
+                if premise.context is None and asks.without_context is not None:
                     asks = asks.without_context
-                hypothesis = unit.text if found.hypothesis is None else found.hypothesis
+                hypothesis = unit.text if premise.hypothesis is None else premise.hypothesis
                 rows.add(
                     (asks.name, question.name),
                     (doc_id, author, unit.part, unit.position, query.citation),
-                    (found.premise, hypothesis, found.context),
-                    found.settled,
-                    repeats_of(document.dataset, document.repeats, (query.owner, *found.authors)),
+                    (premise.text, hypothesis, premise.context),
+                    premise.settled,
+                    repeats_of(document.dataset, document.repeats, (query.owner, *premise.authors)),
                 )
     return rows.frame()
 
 
-def _asked(
+def _questions_of(
     question: Question, document: Document, by_part: bool
-) -> Iterator[tuple[str, Query, Found]]:
-    """A question about every text of a document that it can be asked of, by the text's author."""
+) -> Iterator[tuple[str, Query, Premise]]:
+    """Ask a question of every text of a document to which it applies, by the text's author."""
     if question.tasks and document.task not in question.tasks:
         return
     if question.evidence.of_source and not document.passages:
@@ -285,14 +286,14 @@ def _asked(
             citations = unit.citations if question.units == "citation" else (ALL_CITATIONS,)
             for citation in citations:
                 query = Query(owner, other, unit, citation, by_part)
-                found = find(document, query) if unit.status == "ok" else NO_CLAIMS
-                if found is not None:
-                    yield author, query, found
+                premise = find(document, query) if unit.status == "ok" else NO_CLAIMS
+                if premise is not None:
+                    yield author, query, premise
 
 
 def _units(question: Question, document: Document, owner: str) -> Sequence[Unit]:
     if question.units == "text":
-        return [Unit(FULL, 0, strip_citations(document.texts[owner][FULL].premise or "").strip())]
+        return [Unit(FULL, 0, strip_citations(document.texts[owner][FULL].text or "").strip())]
     if question.units == "rival":
         ranked = list(enumerate(document.systems)) if owner != REFERENCE else []
         return [Unit(FULL, rank, "") for rank, rival in ranked if rival != owner]

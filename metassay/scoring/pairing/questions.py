@@ -1,4 +1,4 @@
-"""A block of params.yaml > questions: which measures are asked for, and under which settings."""
+"""Blocks of params.yaml > questions: the measures and their settings."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import combinations
@@ -13,16 +13,16 @@ from metassay.tables.names import aligned_suffixes
 
 
 class Questions(Options):
-    """What is asked about the texts.
+    """The questions about the texts.
 
     measures: names of measures, each at most once.
     against: claims are judged against the whole other text (`full`) or its same part (`part`): all
-    of a text without sections, no evidence where only this one is missing.
-    borrow: a statement without citations has those of the next cited one.
-    compat: how citations are read: by our rules (`none`), or as DocLens's released code reads them
-    (`doclens`, which borrows, too); `documents.py` says what differs.
-    alignments: which of the benchmark's alignments faithfulness is asked by: names, or `all`; the
-    benchmark's first if there is no name.
+    of a text without sections; if it lacks only this section, there is no evidence.
+    borrow: a statement without citations takes those of the next cited statement.
+    compat: how citations are read: by our rules (`none`), or as by DocLens's released code
+    (`doclens`, which borrows, too); `pairs.py` says what differs.
+    alignments: those of the benchmark's alignments that faithfulness reads: names, or `all`; an
+    empty list is the benchmark's first.
     """
 
     measures: tuple[str, ...]
@@ -51,16 +51,16 @@ class Questions(Options):
         return names
 
     @model_validator(mode="after")
-    def _as_it_was(self) -> Self:
+    def _doclens_borrows(self) -> Self:
         if self.compat == "doclens" and not self.borrow:
             raise ValueError("compat: doclens borrows citations; write borrow: true beside it")
         return self
 
 
 def measures_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Measure]:
-    """The measures of a block, in the order of the table of measures.
+    """Return the measures of a block, in the order of the table of measures.
 
-    What reads alignments is there once for each that is read; `suffixes`: what these add to names.
+    A measure that reads alignments is repeated for each; `suffixes`: what these add to names.
     """
     return [
         measure.reading(suffix) if suffix else measure
@@ -71,37 +71,37 @@ def measures_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Mea
 
 
 def questions_of(options: Questions, suffixes: Iterable[str] = ("",)) -> list[Question]:
-    """Every question that the measures of a block need, each once."""
-    every = [one for measure in measures_of(options, suffixes) for one in measure.questions]
-    return list({one.name: one for one in every}.values())
+    """Return every question that the measures of a block need, once."""
+    measures = measures_of(options, suffixes)
+    return list({q.name: q for measure in measures for q in measure.questions}.values())
 
 
 def clashes(blocks: Mapping[str, Questions], alignments: Sequence[str]) -> list[str]:
-    """One line for each two blocks of one benchmark (by name) that ask the same question.
+    """Return a line for each two blocks of a benchmark (by name) that ask the same question.
 
-    A measure that is in two blocks would have two scores, and so would measures that share a
-    question (citation_recall and citation_precision share the one about all passages together).
+    A measure in two blocks would have two scores, and so would measures that share a question
+    (citation_recall and citation_precision share that about all passages together).
     """
     reads = {
         name: list(aligned_suffixes(options.alignments, alignments).values())
         for name, options in blocks.items()
     }
     names = {
-        name: {one.name for one in questions_of(options, reads[name])}
+        name: {question.name for question in questions_of(options, reads[name])}
         for name, options in blocks.items()
     }
     problems = []
-    for one, other in combinations(blocks, 2):
-        if shared := names[one] & names[other]:
+    for first, second in combinations(blocks, 2):
+        if shared := names[first] & names[second]:
             asking = dict.fromkeys(
                 measure.description.name
-                for block in (one, other)
+                for block in (first, second)
                 for measure in measures_of(blocks[block], reads[block])
                 if any(question.name in shared for question in measure.questions)
             )
             problems.append(
-                f"questions > {one} and {other} ask the same of one benchmark; name these measures"
-                f" in one of the two only: {', '.join(asking)}"
+                f"questions > {first} and {second} ask the same of one benchmark; name these"
+                f" measures in one of the two only: {', '.join(asking)}"
             )
     return problems
 
@@ -109,9 +109,9 @@ def clashes(blocks: Mapping[str, Questions], alignments: Sequence[str]) -> list[
 def unanswerable(
     blocks: Mapping[str, Questions], judges: Mapping[str, Collection[str]]
 ) -> list[str]:
-    """One line for each instrument that a benchmark's blocks use and a judge does not answer.
+    """Return a line for each instrument that a benchmark's blocks use and a judge cannot answer.
 
-    `judges` have the instruments that each can answer.
+    `judges`: the instruments that each can answer, by name.
     """
     asking: dict[str, dict[str, None]] = {}
     for options in blocks.values():
@@ -121,7 +121,7 @@ def unanswerable(
     return [
         f"judges > {judge}: cannot answer instrument {instrument!r}, which {', '.join(measures)}"
         " asks; choose another judge, or leave out the measure"
-        for judge, known in judges.items()
+        for judge, instruments in judges.items()
         for instrument, measures in asking.items()
-        if instrument not in known
+        if instrument not in instruments
     ]

@@ -1,9 +1,8 @@
-"""The questions of a rubric: each criterion about each text that it can be asked of.
+"""The questions of a rubric: each criterion about each text to which it applies.
 
-A criterion that is held against a reference is not asked where the reference lacks the part, or
-where there is no reference, and neither is a scale whose conditions the source does not fulfil:
-these texts are not scored on it. Penalties are not asked about, and are none, where the source
-lacks what they are about. What is settled without a judge says so (pairs.settled).
+A text is not scored on a criterion that compares with a reference if there is none or it lacks the
+part, nor on a scale whose conditions the source does not meet. If the source lacks what penalties
+are about, there are none, and no judge is asked; `pairs.settled` says why.
 """
 
 from collections import defaultdict
@@ -28,7 +27,7 @@ from metassay.tables.names import ALL_CITATIONS, FULL, REFERENCE, is_reference, 
 
 
 class _Document(NamedTuple):
-    """`source`: all passages as one text."""
+    """`source`: all passages, joined."""
 
     source: str
     attributes: Attributes
@@ -51,21 +50,23 @@ class _Read(NamedTuple):
 def rubric_pairs(
     sources: pd.DataFrame, parts: pd.DataFrame, rubric: Rubric, facets: Sequence[str]
 ) -> pd.DataFrame:
-    """What a rubric asks of a benchmark's texts; returns table `pairs`, its texts as Categoricals.
+    """Ask a rubric of a benchmark's texts; return table `pairs`, its texts as Categoricals.
 
-    `rubric` has one criterion for each facet already (`rubrics.ask.expanded`); `facets` are those
-    that the segmentation can find. Where a document has several references there is a row for each,
-    `citation` being its number from 0. The reference is graded like any text, unless a criterion of
-    the rubric is held against it.
+    `rubric` has a criterion for each facet already (`rubrics.ask.expand_facets`); `facets` are
+    those that the segmentation can find. A document with several references has a row for each,
+    with its number from 0 as `citation`. The reference is graded like any text, unless a criterion
+    compares with it.
 
-    Raises BadInput if the rubric is for none of the documents, if it names a part that no text has
-    and that is no facet, or if an attribute that should have items has something else.
+    Raises BadInput if the rubric applies to no document, if it names a part that no text has and
+    that is not a facet, or if an attribute that should have items has something else.
     """
     problems = list(_unknown_parts(parts, rubric, facets))
     raise_problems(problems)
     rows, fitting, odd = PairRows(), 0, defaultdict[str, int](int)
-    # What asks the same of every document is put into words once.
-    asking = [None if one.items_from else question(one, {}) for one in rubric.criteria]
+    # Without items of the document, a criterion's question is the same for all of them.
+    asking = [
+        None if criterion.items_from else question(criterion, {}) for criterion in rubric.criteria
+    ]
     for doc_id, document in _documents(sources, parts):
         if not applies(rubric.applies, document.attributes):
             continue
@@ -77,7 +78,7 @@ def rubric_pairs(
                 odd[f"{_at(rubric)} > criteria > {criterion.name} > items_from: {error}"] += 1
     if rubric.applies and not fitting:
         problems.append(
-            f"{_at(rubric)} > applies: no document has such attributes; give them in its source, or"
+            f"{_at(rubric)} > applies: no document has such attributes; add them to sources, or"
             " leave the rubric out"
         )
     problems += [f"{line} (in {count:,} documents)" for line, count in odd.items()]
@@ -100,7 +101,7 @@ def _at(rubric: Rubric) -> str:
 
 
 def _documents(sources: pd.DataFrame, parts: pd.DataFrame) -> Iterator[tuple[str, _Document]]:
-    """All documents that have texts, in order of doc_id."""
+    """Iterate over the documents with texts, in order of doc_id."""
     columns = ("doc_id", "passages", "attributes", "dataset")
     for chunk, (its_parts,) in chunks(sources, parts):
         written = texts_of(its_parts)
@@ -113,7 +114,7 @@ def _documents(sources: pd.DataFrame, parts: pd.DataFrame) -> Iterator[tuple[str
 def _add(
     rows: PairRows, rubric: Rubric, position: int, asks: str | None, of: tuple[str, _Document]
 ) -> None:
-    """The rows of one criterion about one document; `asks`: in words, if that is known."""
+    """Add the rows of a criterion about a document; `asks`: its question, if documents share it."""
     criterion, (doc_id, document) = rubric.criteria[position], of
     none = not_applicable(criterion, document.attributes)
     if none and criterion.kind == "scale":
@@ -124,27 +125,27 @@ def _add(
         if is_reference(author) and (rubric.compares or author != REFERENCE):
             continue
         for number, reference in enumerate(references):
-            held = _held_against(document, author, criterion, reference)
-            if held is None:
+            against = _held_against(document, author, criterion, reference)
+            if against is None:
                 continue
             read = _part(document.texts[author], criterion.reads)
-            settled = _settled(criterion, held, read, none)
+            settled = _settled(criterion, against, read, none)
             if none and settled != "not_applicable":
-                continue  # a text that failed, about which nothing would be asked anyway
+                continue  # a text that failed; a judge would not be asked anyway
             citation = number if len(references) > 1 else ALL_CITATIONS
             rows.add(
                 (criterion.kind, metric_of(rubric.name, criterion.name)),
                 (doc_id, author, criterion.reads, position, citation),
-                (None if settled else held.text, read.text, context),
+                (None if settled else against.text, read.text, context),
                 settled,
                 repeats_of(document.dataset, document.repeats, filter(None, (author, reference))),
             )
 
 
-def _settled(criterion: Criterion, held: _Read, read: _Read, none: bool) -> str | None:
-    """Why no judge is asked; None where one is."""
-    if held.why or read.why in ("no_text", "no_claims"):
-        return held.why or read.why
+def _settled(criterion: Criterion, against: _Read, read: _Read, none: bool) -> str | None:
+    """Return why no judge is asked; None if a judge is."""
+    if against.why or read.why in ("no_text", "no_claims"):
+        return against.why or read.why
     if none or (read.why and criterion.absent == "no penalty"):
         return "not_applicable"
     return read.why
@@ -153,34 +154,32 @@ def _settled(criterion: Criterion, held: _Read, read: _Read, none: bool) -> str 
 def _held_against(
     document: _Document, author: str, criterion: Criterion, reference: str
 ) -> _Read | None:
-    """What the text is held against, or why that is unknown; None: there is no such thing."""
-    found: list[tuple[str, str]] = []
+    """Return what the text is compared with, or why it is unknown; None: the reference lacks it."""
+    texts: list[tuple[str, str]] = []
     for name in criterion.against:
         if name == "source":
-            one = _text_or_why(document.source)
+            read = _text_or_why(document.source)
         elif name == REFERENCE:
-            one = _part(document.texts[reference], criterion.reads)
-            if one.why == "no_evidence":
+            read = _part(document.texts[reference], criterion.reads)
+            if read.why == "no_evidence":
                 return None
-            one = one._replace(why=one.why and "no_reference")
+            read = read._replace(why=read.why and "no_reference")
         else:
-            one = _part(document.texts[author], name)
-        if one.why not in (None, "no_evidence"):
-            return one
-        found += [(name, one.text)] if one.why is None else []
-    if len(criterion.against) < 2:
-        texts = [text for _, text in found]
-    else:  # a reader must know which is which
-        texts = [f"{name}:\n{text}" for name, text in found]
-    return _Read("\n\n".join(texts)) if texts or not criterion.against else None
+            read = _part(document.texts[author], name)
+        if read.why not in (None, "no_evidence"):
+            return read
+        texts += [(name, read.text)] if read.why is None else []
+    # Several are named, so that a reader can tell them apart.
+    labelled = [f"{name}:\n{text}" if len(criterion.against) > 1 else text for name, text in texts]
+    return _Read("\n\n".join(labelled)) if texts or not criterion.against else None
 
 
 def _part(texts: Mapping[str, str | None], name: str) -> _Read:
-    """A part of one author's text."""
+    """Return a part of an author's text."""
     if name in texts and texts[name] is not None:
         return _text_or_why(texts[name] or "")
     if name != FULL and name in texts and texts.get(FULL) is not None:
-        return _Read("", "no_claims")  # the text is there, and nobody knows its facets
+        return _Read("", "no_claims")  # the text has unknown facets
     return _Read("", "no_evidence" if texts.get(FULL) is not None else "no_text")
 
 

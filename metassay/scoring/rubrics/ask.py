@@ -1,4 +1,4 @@
-"""What a rubric asks of one document: who it is for, which items, up to which cap, in which words.
+"""Apply a rubric to one document: conditions, items, caps, and the question that a judge reads.
 
 `attributes` are those of the document's source: the object in `sources.attributes`.
 """
@@ -21,44 +21,44 @@ Attributes = Mapping[str, Any]
 
 
 def attributes_of(written: str | None) -> Attributes:
-    """The object in `sources.attributes`; empty where there is none."""
-    found = json.loads(written) if isinstance(written, str) else None
-    return found if isinstance(found, dict) else {}
+    """Return the object in `sources.attributes`, or an empty one where there is none."""
+    attributes = json.loads(written) if isinstance(written, str) else None
+    return attributes if isinstance(attributes, dict) else {}
 
 
 def applies(conditions: Conditions, attributes: Attributes) -> bool:
-    """Whether a document has the attributes that are wanted."""
-    return all(_fits(attributes.get(name), wanted) for name, wanted in conditions.items())
+    """Return whether a document's attributes meet all conditions."""
+    return all(_fits(attributes.get(name), options) for name, options in conditions.items())
 
 
-def _fits(value: object, wanted: Sequence[object] | None) -> bool:
-    if wanted is None:
+def _fits(value: object, options: Sequence[object] | None) -> bool:
+    if options is None:
         return value not in (None, "", [], {}, False)
-    # True is 1 to Python, and no number to anybody else.
-    return any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in wanted)
+    # To Python True equals 1; in a rubric they differ.
+    return (isinstance(value, bool), value) in [(isinstance(o, bool), o) for o in options]
 
 
-def expanded(rubric: Rubric, facets: Sequence[str]) -> Rubric:
-    """The rubric of a benchmark: what reads every facet is one criterion for each of `facets`.
+def expand_facets(rubric: Rubric, facets: Sequence[str]) -> Rubric:
+    """Return the rubric with a criterion per facet in place of each that reads every facet.
 
-    They are called <criterion>_<facet>, and {facet} in what is asked becomes the facet's name.
-    Raises BadInput if there are no facets, or if two criteria then have one name.
+    They are called <criterion>_<facet>, and {facet} in `asks` becomes the facet's name. Raises
+    BadInput if there are no facets, or if two criteria then have the same name.
     """
     criteria: list[Criterion] = []
-    for one in rubric.criteria:
-        if one.reads != EVERY_FACET:
-            criteria.append(one)
+    for criterion in rubric.criteria:
+        if criterion.reads != EVERY_FACET:
+            criteria.append(criterion)
             continue
         for facet in facets:
-            asks = one.asks.replace("{facet}", facet)
-            criteria.append(replace(one, name=f"{one.name}_{facet}", reads=facet, asks=asks))
-    names = [one.name for one in criteria]
+            name, asks = f"{criterion.name}_{facet}", criterion.asks.replace("{facet}", facet)
+            criteria.append(replace(criterion, name=name, reads=facet, asks=asks))
+    names = [criterion.name for criterion in criteria]
     at = f"rubrics/{rubric.name}.yaml > criteria"
     problems = [
-        f"{at} > {one.name} > reads: the benchmark's segmentation has no facets; choose another"
-        " segmentation or rubric"
-        for one in rubric.criteria
-        if one.reads == EVERY_FACET and not facets
+        f"{at} > {criterion.name} > reads: the benchmark's segmentation has no facets; choose"
+        " another segmentation or rubric"
+        for criterion in rubric.criteria
+        if criterion.reads == EVERY_FACET and not facets
     ]
     problems += [
         f"{at}: with the facets of the segmentation two are called {name!r}; rename one"
@@ -69,69 +69,65 @@ def expanded(rubric: Rubric, facets: Sequence[str]) -> Rubric:
 
 
 def items_of(criterion: Criterion, attributes: Attributes) -> tuple[str, ...] | None:
-    """What penalties are given for, once each; None where they are counted freely, or of a scale.
+    """Return the items of which each may be penalised once; None for a scale or a free count.
 
-    An attribute may be a list of texts, or an object: of {"cough": "no"} the item is `cough: no`.
-    One that is not there has no items. Raises BadInput if it is something else.
+    The attribute may be a list of texts, or an object: {"cough": "no"} is the item `cough: no`. A
+    missing attribute has no items. Raises BadInput if it is something else.
     """
     if criterion.items_from is None:
         return criterion.items
-    found = attributes.get(criterion.items_from)
-    if isinstance(found, dict):
-        found = [f"{name}: {value}" for name, value in found.items()]
-    if found is None:
+    listed = attributes.get(criterion.items_from)
+    if isinstance(listed, dict):
+        listed = [f"{name}: {value}" for name, value in listed.items()]
+    if listed is None:
         return ()
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
         raise BadInput(
-            f"attribute {criterion.items_from!r} is not a list of texts and no object; write one"
+            f"attribute {criterion.items_from!r} must be a list of texts or an object; correct it"
         )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(listed))
 
 
 def cap_of(criterion: Criterion, attributes: Attributes) -> int | None:
-    """The most penalties that a text of this document can be given; None: there is no end."""
+    """Return the most penalties that a text of this document can have; None: no limit."""
     items = items_of(criterion, attributes)
     caps = [criterion.cap, None if items is None else len(items)]
     return min((cap for cap in caps if cap is not None), default=None)
 
 
 def not_applicable(criterion: Criterion, attributes: Attributes) -> bool:
-    """Whether the source lacks what the criterion is about: no penalties, or no grade at all."""
+    """Return whether the source lacks what the criterion is about: 0 penalties, or no grade."""
     return not applies(criterion.applies, attributes) or items_of(criterion, attributes) == ()
 
 
 def question(criterion: Criterion, attributes: Attributes) -> str:
-    """The criterion as `pairs.context` has it: canonical JSON with all that a judge must know.
+    """Return the criterion for `pairs.context`: canonical JSON with all that a judge must know.
 
-    Of a scale: kind, criterion, asks, levels (level -> anchor), better (only where it is `lower`)
-    and examples; of penalties: kind, criterion, asks, items (null: count freely), cap (null: no
-    end) and examples. An example has `against`, `text`, `grade` and `reason`, and `quotes` or
+    A scale has kind, criterion, asks, levels (level -> anchor), better (only if `lower`) and
+    examples. Penalties have kind, criterion, asks, items (null: count freely), cap (null: no limit)
+    and examples. An example has `against`, `text`, `grade` and `reason`, and `quotes` or
     `violations` (item or what, and quote) where there are any.
     """
-    said: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "kind": criterion.kind,
         "criterion": criterion.name,
         "asks": criterion.asks,
         "examples": [
-            {
-                key: value
-                for key, value in example.model_dump(exclude_none=True).items()
-                if value != []
-            }
-            for example in criterion.examples
+            {key: value for key, value in dumped.items() if value != []}
+            for dumped in (example.model_dump(exclude_none=True) for example in criterion.examples)
         ],
     }
     if criterion.kind == "scale":
-        said["levels"] = {str(level): anchor for level, anchor in criterion.levels.items()}
-        said |= {} if criterion.better == "higher" else {"better": "lower"}
+        fields["levels"] = {str(level): anchor for level, anchor in criterion.levels.items()}
+        fields |= {} if criterion.better == "higher" else {"better": "lower"}
     else:
         items = items_of(criterion, attributes)
-        said["items"] = None if items is None else list(items)
-        said["cap"] = cap_of(criterion, attributes)
-    return json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        fields["items"] = None if items is None else list(items)
+        fields["cap"] = cap_of(criterion, attributes)
+    return json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-# The metrics that a rubric makes: table `criteria`, and what readers are told of each.
+# The metrics of a rubric: table `criteria`, and their descriptions.
 
 
 _FAILED = (
@@ -147,14 +143,14 @@ _PRINTED = "sum of value x weight over the weighted criteria, divided by their n
 
 
 def metric_of(rubric: str, criterion: str) -> str:
-    """What the metric of a criterion is called."""
+    """Return the name of a criterion's metric."""
     return f"{rubric}_{criterion}"
 
 
 def criteria_table(rubric: Rubric) -> pd.DataFrame:
-    """Table `criteria`: one row for each criterion, then `penalties` and `overall` as far as there.
+    """Return table `criteria`: a row per criterion, then `penalties` and `overall` if it has them.
 
-    `rubric` has one criterion for each facet already (`rubrics.ask.expanded`).
+    `rubric` has a criterion for each facet already (`expand_facets`).
     """
     rows = [*_criteria(rubric), *_totals(rubric), *_overall(rubric)]
     named = [
@@ -166,58 +162,57 @@ def criteria_table(rubric: Rubric) -> pd.DataFrame:
 
 
 def rubric_descriptions(criteria: pd.DataFrame) -> dict[str, Description]:
-    """What to know of each metric in table `criteria`, by name, in the order of the rubrics.
+    """Describe each metric in table `criteria`, by name, in the order of the rubrics.
 
-    Metrics whose scores came with the data are among them, as headlines.
-
-    The headline of a rubric is what sums it up; where nothing does, each of its criteria is one.
+    Headlines are metrics whose scores came with the data, a rubric's sum or overall score, and each
+    criterion of a rubric that has neither.
     """
     criteria = criteria.sort_values(["rubric", "position"])
     summed = set(criteria.loc[criteria["kind"].isin(_SUMS), "rubric"])
-    found = {}
+    descriptions = {}
     rows: Any = criteria.itertuples(index=False)
     for row in rows:
         high = None if pd.isna(row.high) else row.high
         shares = row.kind != "overall" and row.value == "share"
-        found[row.metric] = Description(
+        descriptions[row.metric] = Description(
             *(row.metric, row.meaning, row.better),
             (row.low / row.high, 1.0) if shares else (row.low, high),
             *(row.missing, row.source, RELEASED if row.kind == GIVEN else RUBRICS),
             headline=row.kind in _SUMS or row.rubric not in summed,
         )
-    return found
+    return descriptions
 
 
 def _criteria(rubric: Rubric) -> Iterator[dict[str, object]]:
-    for one in rubric.criteria:
-        scale = one.kind == "scale"
+    for criterion in rubric.criteria:
+        scale = criterion.kind == "scale"
         yield {
-            "criterion": one.name,
-            "kind": one.kind,
-            "low": float(one.lowest),
-            "high": one.highest,
-            "weight": one.weight,
-            "value": one.value,
+            "criterion": criterion.name,
+            "kind": criterion.kind,
+            "low": float(criterion.lowest),
+            "high": criterion.highest,
+            "weight": criterion.weight,
+            "value": criterion.value,
             "combines": rubric.references,
-            "better": one.better,
-            "meaning": one.asks,
-            "missing": f"{_absent(one)}; {_FAILED}",
-            "recipe": _hash([vars(one), rubric.references]) if scale else _hash([vars(one)]),
+            "better": criterion.better,
+            "meaning": criterion.asks,
+            "missing": f"{_absent(criterion)}; {_FAILED}",
+            "recipe": _hash([vars(criterion), *([rubric.references] if scale else [])]),
         }
 
 
-def _absent(one: Criterion) -> str:
-    if one.kind == "penalties":
-        none = "0" if one.absent == "no penalty" else "the cap"
+def _absent(criterion: Criterion) -> str:
+    if criterion.kind == "penalties":
+        none = "0" if criterion.absent == "no penalty" else "the cap"
         return f"0 where the source lacks what it is about; {none} where the text lacks the part"
-    worst = one.lowest if one.better == "higher" else one.highest
+    worst = criterion.lowest if criterion.better == "higher" else criterion.highest
     lacks = f"level {worst} where the text lacks the part"
-    return f"{NO_REFERENCE_PART}; {lacks}" if one.compares else lacks
+    return f"{NO_REFERENCE_PART}; {lacks}" if criterion.compares else lacks
 
 
 def _totals(rubric: Rubric) -> Iterator[dict[str, object]]:
     if rubric.counts:
-        caps = [one.highest for one in rubric.criteria if one.kind == "penalties"]
+        caps = [criterion.highest for criterion in rubric.criteria if criterion.kind == "penalties"]
         yield {
             **{"criterion": "penalties", "kind": "total", "low": 0.0, "weight": None},
             "high": None if None in caps else sum(cap or 0 for cap in caps),
@@ -231,16 +226,16 @@ def _whole(rubric: Rubric) -> str:
 
 
 def _overall(rubric: Rubric) -> Iterator[dict[str, object]]:
-    weighted = [one for one in rubric.criteria if one.weight is not None]
+    weighted = [criterion for criterion in rubric.criteria if criterion.weight is not None]
     if rubric.overall is None:
         return
-    ends = [_ends(one) for one in weighted]
+    ends = [_value_range(criterion) for criterion in weighted]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     printed = rubric.overall == "printed"
-    if printed:  # one criterion alone may be scored
-        each = [(one.weight or 0.0) / len(weighted) for one in weighted]
-        low = min(low * share for (low, _), share in zip(ends, each, strict=True))
-        high = sum(high * share for (_, high), share in zip(ends, each, strict=True))
+    if printed:  # a text may be scored on a single criterion
+        shares = [(criterion.weight or 0.0) / len(weighted) for criterion in weighted]
+        low = min(low * share for (low, _), share in zip(ends, shares, strict=True))
+        high = sum(high * share for (_, high), share in zip(ends, shares, strict=True))
     yield {
         **{"criterion": "overall", "kind": "overall", "low": low, "high": high, "weight": None},
         **{"value": "grade", "combines": rubric.overall, "better": weighted[0].better},
@@ -250,15 +245,16 @@ def _overall(rubric: Rubric) -> Iterator[dict[str, object]]:
     }
 
 
-def _ends(one: Criterion) -> tuple[float, float]:
-    """The lowest and highest value of a scale."""
-    highest = float(max(one.levels))
-    return (one.lowest / highest, 1.0) if one.value == "share" else (float(one.lowest), highest)
+def _value_range(scale: Criterion) -> tuple[float, float]:
+    highest = float(max(scale.levels))
+    return (
+        (scale.lowest / highest, 1.0) if scale.value == "share" else (float(scale.lowest), highest)
+    )
 
 
-def _hash(what: object) -> str:
-    """First 12 hex digits of the SHA-256 of its canonical JSON."""
-    written = json.dumps(what, sort_keys=True, default=_plain, ensure_ascii=False)
+def _hash(settings: object) -> str:
+    """Return the first 12 hex digits of the SHA-256 of the canonical JSON."""
+    written = json.dumps(settings, sort_keys=True, default=_plain, ensure_ascii=False)
     return hashlib.sha256(written.encode()).hexdigest()[:12]
 
 

@@ -1,4 +1,4 @@
-"""What a rubric is, as readers of its file get it: frozen and checked."""
+"""Rubrics: frozen records, and the reader that checks their files."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,58 +18,58 @@ from metassay.tables.names import FULL, REFERENCE
 EVERY_FACET = "every facet"  # reads: one criterion for each facet of the benchmark's segmentation
 SOURCE = "source"  # against: all passages of the document
 NOTHING = "nothing"  # against: the text alone is read
-TAKEN = ("overall", "penalties")  # metrics that a rubric makes of its criteria
+RESERVED = ("overall", "penalties")  # a rubric's metrics over all of its criteria
 
-# An attribute of the source to what it may be; None: anything but nothing.
+# Attribute of the source -> values that it may have; None: any value but an empty one.
 Conditions = Mapping[str, tuple[str | int | float | bool, ...] | None]
 
 
-def _said(text: str) -> str:
+def _stripped(text: str) -> str:
     if not text.strip():
         raise ValueError("is blank; write what it means")
     return text.strip()
 
 
-Said = Annotated[str, AfterValidator(_said)]
+NonBlank = Annotated[str, AfterValidator(_stripped)]
 
 
 class Violation(Options):
-    """What one penalty of an example is for: the number of an item, from 1, or else in words."""
+    """What a penalty of an example is for: the number of an item, from 1, or else words."""
 
     item: int | None = None
-    what: Said | None = None
+    what: NonBlank | None = None
     quote: str = ""
 
 
 class Example(Options):
-    """One text that was graded, to show a judge how. `against` is what it was held against.
+    """A graded text that shows a judge how to grade. `against` is what it was compared with.
 
-    quotes: the evidence in the text for a level. violations: one for each penalty.
+    quotes: evidence in the text for a level. violations: one for each penalty.
     """
 
-    text: Said
+    text: NonBlank
     grade: int
     against: str = ""
     reason: str = ""
-    quotes: list[Said] = Field(default_factory=list)
+    quotes: list[NonBlank] = Field(default_factory=list)
     violations: list[Violation] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Criterion:
-    """One thing that is asked of a text.
+    """A criterion by which texts are graded.
 
-    reads: the part that is graded. against: what it is held against: REFERENCE (its same part),
-    SOURCE, names of the text's own parts; empty where the text alone is read. applies: where it is
-    asked at all. weight: its share in the overall score; None: no part in it. better: which end of
-    the scale is the better one; penalties are better the fewer they are. value: whether a score is
-    the grade, or its share of the highest level.
+    reads: the part that is graded. against: what it is compared with: REFERENCE (the same part),
+    SOURCE, names of the text's other parts; empty where the text alone is read. applies: the
+    documents that it is for. weight: in the overall score; None: not part of it. better: the better
+    end of the scale; of penalties, lower. value: whether a score is the grade, or its share of the
+    highest level.
 
-    levels: of a scale, from the lowest to the highest, each with what a text is like that has it.
-    Of penalties, `items` are what each may be given for once, or `items_from` is the attribute of
-    the source that has them; without either they are counted freely. cap: the most that can be
-    given (with items_from never more than the items that a document has); None: no end. absent:
-    what a text without the part is worth: the worst, or no penalty at all.
+    levels: of a scale, from lowest to highest, each with its anchor: what a text of that level is
+    like. Each of `items` may be penalised once; `items_from` is the attribute of the source that
+    has them; without either, penalties are counted freely. cap: the most penalties (with items_from
+    at most the document's items); None: no limit. absent: what a text without the part gets: the
+    worst, or no penalty.
     """
 
     name: str
@@ -90,33 +90,33 @@ class Criterion:
 
     @property
     def compares(self) -> bool:
-        """Whether it is held against a reference."""
+        """Whether it compares the text with a reference."""
         return REFERENCE in self.against
 
     @property
     def parts(self) -> set[str]:
-        """The parts of a text that it names, but the whole."""
+        """The parts of a text that it names, without the whole."""
         return {self.reads, *self.against} - {FULL, EVERY_FACET, REFERENCE, SOURCE}
 
     @property
     def lowest(self) -> int:
-        """The lowest grade that can be given."""
+        """The lowest possible grade."""
         return min(self.levels, default=0)
 
     @property
     def highest(self) -> int | None:
-        """The highest grade that any text can be given; None: there is no end."""
+        """The highest possible grade of any text; None: no limit."""
         return max(self.levels) if self.levels else self.cap
 
 
 @dataclass(frozen=True)
 class Rubric:
-    """A whole rubric, its criteria in the order of its file.
+    """A rubric, its criteria in the order of its file.
 
-    overall: how the weighted criteria make one score: weights `renormalised` over those that were
-    scored, or as `printed` in the paper on facets: sum(value x weight) / number of weighted
-    criteria; None: there is none. references: what several references make: the `best` of their
-    grades, or their `mean`. applies: the documents that it is for.
+    overall: how weighted criteria are combined: weights `renormalised` over those with a score, or
+    as `printed` in the paper on facets: sum(value x weight) / number of weighted criteria; None:
+    not at all. references: of grades against several references, the `best` or the `mean` counts.
+    applies: the documents that it is for.
     """
 
     name: str
@@ -129,16 +129,16 @@ class Rubric:
 
     @property
     def compares(self) -> bool:
-        """Whether any criterion is held against a reference; then no reference is graded."""
+        """Whether any criterion compares with a reference; then references are not graded."""
         return any(criterion.compares for criterion in self.criteria)
 
     @property
     def counts(self) -> bool:
-        """Whether it has penalties, and so their sum."""
+        """Whether it has penalties, and thus their sum."""
         return any(criterion.kind == "penalties" for criterion in self.criteria)
 
 
-# A file rubrics/<name>.yaml, read strictly: every problem at once, each with its key.
+# The reader of rubrics/<name>.yaml reports all problems at once, each with its key;
 # `strict_yaml.located` adds the lines. docs/studies.md says what each key means.
 
 
@@ -153,14 +153,14 @@ def _listed(value: object) -> object:
 def _capped(value: object) -> object:
     if value in ("items", "none") or (type(value) is int and value >= 1):
         return value
-    raise ValueError("must be a whole number from 1, `items` (as many as there are) or `none`")
+    raise ValueError("must be a whole number from 1, `items` (their number) or `none`")
 
 
 def _condition(wanted: object) -> object:
     scalars = isinstance(wanted, list) and all(isinstance(w, str | int | float) for w in wanted)
     if wanted == "any" or (scalars and wanted):
         return wanted
-    raise ValueError("must be `any` (it holds something) or a list of the values that it may have")
+    raise ValueError("must be `any` (any value but an empty one) or a list of values")
 
 
 _once = without(
@@ -170,9 +170,9 @@ _Applies = dict[str, Annotated[Any, AfterValidator(_condition)]]
 
 
 class CriterionBlock(Options):
-    """What every criterion has."""
+    """The keys that all criteria have."""
 
-    asks: Said
+    asks: NonBlank
     reads: str
     against: Annotated[list[str], BeforeValidator(_listed), _once]
     applies: _Applies = Field(default_factory=dict)
@@ -182,7 +182,7 @@ class CriterionBlock(Options):
 class ScaleBlock(CriterionBlock):
     """A criterion of kind `scale`."""
 
-    levels: dict[str, Said]
+    levels: dict[str, NonBlank]
     weight: Annotated[float, Field(gt=0)] | None = None
     better: Literal["higher", "lower"] = "higher"
     value: Literal["share", "grade"]
@@ -191,8 +191,8 @@ class ScaleBlock(CriterionBlock):
 class PenaltiesBlock(CriterionBlock):
     """A criterion of kind `penalties`."""
 
-    items: Annotated[list[Said], _once] | None = None
-    items_from: Said | None = None
+    items: Annotated[list[NonBlank], _once] | None = None
+    items_from: NonBlank | None = None
     cap: Annotated[Any, AfterValidator(_capped)]
     absent: Literal["worst", "no penalty"]
 
@@ -209,10 +209,10 @@ class RubricFile(Options):
 
 
 def load_rubric(path: Path) -> Rubric:
-    """The rubric of a file, which is called as the rubric is.
+    """Read a rubric; its name is the file's.
 
-    Raises BadInput with every problem: keys that are unknown or missing, levels that are not
-    consecutive, caps that no penalty can reach, weights that nothing uses, and so on.
+    Raises BadInput with all problems: unknown or missing keys, levels that are not consecutive,
+    caps that no penalty can reach, weights that nothing uses, and so on.
     """
     where, problems = str(path), []
     if name_problem(path.stem):
@@ -232,34 +232,33 @@ def load_rubric(path: Path) -> Rubric:
     raise_problems(problems)
     overall = None if file.overall == "none" else file.overall
     applies = _conditions(file.applies)
-    rest = {"overall": overall, "applies": applies, "criteria": tuple(criteria)}
-    return Rubric(name=path.stem, **dict(file) | rest)
+    fields = {"overall": overall, "applies": applies, "criteria": tuple(criteria)}
+    return Rubric(name=path.stem, **dict(file) | fields)
 
 
 def _names(file: RubricFile) -> Iterator[str]:
     if not file.criteria:
         yield "criteria: is empty; write one or more"
-    yield from (f"criteria > {line}" for line in name_problems(file.criteria, TAKEN))
+    yield from (f"criteria > {line}" for line in name_problems(file.criteria, RESERVED))
 
 
 def _together(file: RubricFile, criteria: list[Criterion]) -> Iterator[str]:
-    """What is wrong although each criterion is sound."""
-    weighted = [one.name for one in criteria if one.weight is not None]
-    kinds = {(one.better, one.value) for one in criteria if one.weight is not None}
-    if len(kinds) > 1:
+    """Check criteria that are valid by themselves against each other."""
+    weighted = [criterion for criterion in criteria if criterion.weight is not None]
+    if len({(criterion.better, criterion.value) for criterion in weighted}) > 1:
         yield "overall: weighted criteria differ in better or value; give all of them the same"
     if file.overall != "none" and not weighted:
         yield "overall: no criterion has a weight; give weights, or write none"
     if file.overall == "none":
-        yield from (f"criteria > {one} > weight: overall is none; remove it" for one in weighted)
+        yield from (f"criteria > {c.name} > weight: overall is none; remove it" for c in weighted)
 
 
 def _criterion(name: str, block: object, at: str) -> Criterion:
     kind = block.get("kind") if isinstance(block, dict) else None
     if not isinstance(block, dict) or kind not in ("scale", "penalties"):
         raise BadInput(f"{at} > kind: must be scale or penalties")
-    rest: Block = {key: value for key, value in block.items() if key != "kind"}
-    fields = _scale(rest, at) if kind == "scale" else _penalties(rest, at)
+    settings: Block = {key: value for key, value in block.items() if key != "kind"}
+    fields = _scale(settings, at) if kind == "scale" else _penalties(settings, at)
     against = tuple(fields["against"])
     fields |= {
         "against": () if against == (NOTHING,) else against,
@@ -284,9 +283,9 @@ def _levels_problem(names: list[str]) -> str:
         return 'must be whole numbers from 0, in quotes, such as "1"'
     levels = sorted(map(int, names))
     if len(levels) < 2 or len(levels) > _LONGEST_SCALE:
-        return f"{len(levels)} given; write 2 to {_LONGEST_SCALE}"
+        return f"{len(levels)} of them; write 2 to {_LONGEST_SCALE}"
     if levels != list(range(levels[0], levels[-1] + 1)):
-        return f"are not consecutive from {levels[0]} to {levels[-1]}; write those between"
+        return f"are not consecutive from {levels[0]} to {levels[-1]}; add the missing ones"
     return ""
 
 
@@ -307,7 +306,7 @@ def _cap_problems(block: PenaltiesBlock) -> Iterator[str]:
     if block.cap == "items" and not listed:
         yield "cap: there are no items to count; write items, items_from, a number or none"
     if block.cap == "none" and listed:
-        yield "cap: each item has one penalty at most, so there is an end; write items or a number"
+        yield "cap: each item has one penalty at most, so there is a limit; write items or a number"
     if block.items is not None and isinstance(block.cap, int) and block.cap > len(block.items):
         yield (
             f"cap: is {block.cap}, but {len(block.items)} items have one penalty each at most;"
@@ -318,7 +317,7 @@ def _cap_problems(block: PenaltiesBlock) -> Iterator[str]:
 
 
 def _reading(criterion: Criterion) -> Iterator[str]:
-    """What is wrong with the parts that a criterion names."""
+    """Check the parts that a criterion names."""
     if criterion.reads not in (FULL, EVERY_FACET) and (problem := _part_problem(criterion.reads)):
         yield f"reads: {problem}, or write {FULL} or {EVERY_FACET}"
     for name in criterion.against:
@@ -327,19 +326,19 @@ def _reading(criterion: Criterion) -> Iterator[str]:
         elif name not in (REFERENCE, SOURCE, FULL) and (problem := _part_problem(name)):
             yield f"against: {name!r}: {problem}"
         elif name == criterion.reads:
-            yield f"against: {name!r} is what is read; hold it against something else"
+            yield f"against: {name!r} is what is read; compare it with something else"
 
 
 def _part_problem(name: str) -> str:
     if name in (REFERENCE, SOURCE, NOTHING, EVERY_FACET):
-        return "is no part of a text; name a part"
+        return "is not a part of a text; name a part"
     problem = name_problem(name)
     return f"is not a name of a part: {problem}" if problem else ""
 
 
 def _examples(criterion: Criterion) -> Iterator[str]:
     if criterion.items_from is not None and criterion.examples:
-        yield "examples: each document has items of its own; remove them, or list items"
+        yield "examples: the items differ by document; remove the examples, or list items"
         return
     highest = criterion.highest
     for place, example in enumerate(criterion.examples):
@@ -347,25 +346,22 @@ def _examples(criterion: Criterion) -> Iterator[str]:
         if example.grade < criterion.lowest or (highest is not None and example.grade > highest):
             end = " or more" if highest is None else f" to {highest}"
             yield f"{at} > grade: is {example.grade}; write {criterion.lowest}{end}"
-        quotes = [*example.quotes, *(one.quote for one in example.violations)]
+        quotes = [*example.quotes, *(violation.quote for violation in example.violations)]
         if any(quote not in example.text for quote in quotes):
-            yield f"{at}: a quote is not in its text, letter by letter; correct it"
+            yield f"{at}: a quote is not in its text, character by character; correct it"
         if criterion.kind == "scale" and example.violations:
             yield f"{at} > violations: a scale has none; write quotes"
         elif criterion.kind == "penalties" and _miscounted(example, criterion.items):
             by = "item (its number, from 1)" if criterion.items else "what"
-            yield (
-                f"{at} > violations: must be as many as the grade says, each another one with its"
-                f" {by}"
-            )
+            yield f"{at} > violations: must be as many as the grade, each with a different {by}"
 
 
 def _miscounted(example: Example, items: tuple[str, ...] | None) -> bool:
     if items is None:
-        named: set[object] = {one.what for one in example.violations if one.item is None}
+        named: set[object] = {v.what for v in example.violations if v.item is None}
     else:
-        known = range(1, len(items) + 1)
-        named = {one.item for one in example.violations if one.item in known and not one.what}
+        numbers = range(1, len(items) + 1)
+        named = {v.item for v in example.violations if v.item in numbers and not v.what}
     return not len(named - {None}) == len(example.violations) == example.grade
 
 

@@ -1,11 +1,11 @@
-"""Edits after which a sentence is not entailed: other words, numbers, sides, times; negations.
+"""Edits that make a sentence not entailed: other words, numbers, sides or times, and negations.
 
-Words of both halves of the vocabulary are found, the longest first, so that no part of "rheumatoid
-arthritis" is taken for a word; but only those of the half asked for are exchanged, and only for its
-words. A sentence with exactly one negation may lose it, one without any may get one. A number
-grows, since who has five of something also has two; a dose grows or shrinks. What follows "less
-than", "up to" and the like stays, because another limit may be true as well; so do numbers that are
-names (COVID-19, L4, grade 2), conditions, exceptions and words that live only under a negation.
+Words of both halves of the vocabulary are matched, the longest first, so that "rheumatoid
+arthritis" is a single word; but only words of the requested half are replaced, and only by its
+words. An only negation can be removed; a sentence without negations can get one. A number grows,
+since five of something include two; a dose grows or shrinks. Numbers after "less than", "up to" and
+the like stay, because another limit can be true as well. So do numbers that are names (COVID-19,
+L4, grade 2), conditions, exceptions, and words that occur only under a negation.
 """
 
 import re
@@ -43,8 +43,8 @@ _X, _N, _C, _V = (
 _PHRASES = table("exchange phrases")
 
 
-class Found(NamedTuple):
-    """A word of the vocabulary in a sentence: where it is, and all that it may be."""
+class WordMatch(NamedTuple):
+    """A word of the vocabulary in a sentence: its place, and its possible meanings."""
 
     start: int
     end: int
@@ -52,13 +52,13 @@ class Found(NamedTuple):
 
     @property
     def group(self) -> Group:
-        """The group that it is of."""
+        """The group of its first meaning."""
         return self.terms[0].group
 
     def term(self, before: str) -> Term:
-        """What it is behind these words: of "stopped" the participle behind "has", else the past.
+        """Return the meaning after these words: for "stopped" a participle after "has", else past.
 
-        Of several others the first.
+        The first if others are possible.
         """
         slots = {term.slot: term for term in self.terms}
         if PARTICIPLE in slots and (PAST not in slots or _X.auxiliary.search(before)):
@@ -66,58 +66,55 @@ class Found(NamedTuple):
         return self.terms[0]
 
 
-def drug(sentence: str, of: Half) -> Iterator[str]:
-    """The sentence with a drug of another class for one that it names, in the same form.
+def drug(sentence: str, split: Half) -> Iterator[str]:
+    """Replace a drug by one of another class, in the same form: a brand by a brand.
 
-    A brand stands for a brand. Two of one class are never exchanged, since what is true of one is
-    often nearly true of the other.
+    Drugs of the same class are never exchanged, since statements about them are often both true.
     """
-    for one, form in _of_half("drug", sentence, of):
-        kind, _, its_class = one.group.section.partition(": ")
-        for group in groups("drug", of):
-            there, _, other = group.section.partition(": ")
-            if there == kind and other != its_class and form.side < len(group.sides):
+    for word, form in _of_half("drug", sentence, split):
+        kind, _, old_class = word.group.section.partition(": ")
+        for group in groups("drug", split):
+            other_kind, _, other_class = group.section.partition(": ")
+            fits = other_kind == kind and other_class != old_class and form.side < len(group.sides)
+            if fits:
                 for name in group.sides[form.side]:
-                    yield from _put(sentence, one, name)
+                    yield from _put(sentence, word, name)
 
 
-def anatomy(sentence: str, of: Half) -> Iterator[str]:
-    """The sentence with another site of the body for one that it names."""
-    for one, form in _of_half("anatomy", sentence, of):
-        before, here = sentence[: one.start], sentence[one.start :]
-        back = re.match(r"back\b", here) and re.search(r"\b(?:lower|upper|her|his) \Z", before)
-        heading = sentence[one.end : one.end + 1] == ":"
-        if heading or _X.other_hand.search(before) or (_X.no_site.match(here) and not back):
+def anatomy(sentence: str, split: Half) -> Iterator[str]:
+    """Replace a site of the body by another."""
+    for word, form in _of_half("anatomy", sentence, split):
+        before, after = sentence[: word.start], sentence[word.start :]
+        back = re.match(r"back\b", after) and re.search(r"\b(?:lower|upper|her|his) \Z", before)
+        heading = sentence[word.end : word.end + 1] == ":"
+        if heading or _X.other_hand.search(before) or (_X.no_site.match(after) and not back):
             continue
-        for group in _beside(one.group, of):
+        for group in _beside(word.group, split):
             if form.side < len(group.sides):
-                yield from _put(sentence, one, group.rows(form.side)[0][form.slot])
+                yield from _put(sentence, word, group.rows(form.side)[0][form.slot])
 
 
-def diagnosis(sentence: str, of: Half) -> Iterator[str]:
-    """The sentence with another diagnosis for one that it names."""
-    for one, form in _of_half("diagnosis", sentence, of):
-        # its abbreviation, where the name itself would stay; or a part of "diabetes type II"
-        if sentence[: one.start].endswith("(") or _X.type.match(sentence, one.end):
+def diagnosis(sentence: str, split: Half) -> Iterator[str]:
+    """Replace a diagnosis by another."""
+    for word, form in _of_half("diagnosis", sentence, split):
+        # an abbreviation after its name, which would stay; or a part of "diabetes type II"
+        if sentence[: word.start].endswith("(") or _X.type.match(sentence, word.end):
             continue
-        for group in _beside(one.group, of):
+        for group in _beside(word.group, split):
             side = min(form.side, len(group.sides) - 1)
             forms = group.rows(side)[0]
-            yield from _put(sentence, one, forms[min(form.slot, len(forms) - 1)])
+            yield from _put(sentence, word, forms[min(form.slot, len(forms) - 1)])
 
 
-def opposite(sentence: str, of: Half) -> Iterator[str]:
-    """The sentence with a word's opposite."""
-    yield from _opposites("opposite", sentence, of)
+def opposite(sentence: str, split: Half) -> Iterator[str]:
+    """Replace a word by its opposite."""
+    yield from _opposites("opposite", sentence, split)
 
 
-def course(sentence: str, of: Half) -> Iterator[str]:
-    """The sentence with something resolved, better or stopped as ongoing, worse or begun.
-
-    Or the reverse.
-    """
-    yield from _opposites("course", sentence, of)
-    if half("continue") != of or re.search(r"\bif\b", sentence, re.IGNORECASE):
+def course(sentence: str, split: Half) -> Iterator[str]:
+    """Replace resolved, better or stopped by ongoing, worse or begun, or the reverse."""
+    yield from _opposites("course", sentence, split)
+    if half("continue") != split or re.search(r"\bif\b", sentence, re.IGNORECASE):
         return
     for match in _X.continues.finditer(sentence):
         stopped = "stopped" if match["now"].lower() == "continues" else "has stopped"
@@ -126,67 +123,67 @@ def course(sentence: str, of: Half) -> Iterator[str]:
             yield tidy(without(sentence, match, new), like=sentence)
 
 
-def find(kind: str, sentence: str) -> list[Found]:
-    """The words of a kind that a sentence has, of both halves, the longest from the left."""
-    known, longest = terms(kind), _longest(kind)
+def find(kind: str, sentence: str) -> list[WordMatch]:
+    """Find the words of a kind in a sentence, of both halves, the longest from the left."""
+    vocabulary, longest = terms(kind), _longest(kind)
     tokens = [match.span() for match in _X.token.finditer(sentence)]
-    found: list[Found] = []
-    place = 0
-    while place < len(tokens):
-        start = tokens[place][0]
-        for length in range(min(longest, len(tokens) - place), 0, -1):
-            end = tokens[place + length - 1][1]
-            if what := known.get(as_key(sentence[start:end])):
-                found.append(Found(start, end, what))
+    matches: list[WordMatch] = []
+    token = 0
+    while token < len(tokens):
+        start = tokens[token][0]
+        for length in range(min(longest, len(tokens) - token), 0, -1):
+            end = tokens[token + length - 1][1]
+            if meanings := vocabulary.get(as_key(sentence[start:end])):
+                matches.append(WordMatch(start, end, meanings))
                 break
-        place += length
-    return found
+        token += length
+    return matches
 
 
-def has(sentence: str, one: Found, new: str) -> bool:
-    """Whether a sentence has a new word already, beside the one whose place it is to take."""
-    others = f"{sentence[: one.start]} {sentence[one.end :]}"
-    return bool(re.search(rf"(?<!\w){re.escape(new)}(?!\w)", others, re.IGNORECASE))
+def has(sentence: str, word: WordMatch, new: str) -> bool:
+    """Return whether a sentence contains a new word outside the word that it replaces."""
+    rest = f"{sentence[: word.start]} {sentence[word.end :]}"
+    return bool(re.search(rf"(?<!\w){re.escape(new)}(?!\w)", rest, re.IGNORECASE))
 
 
 def is_verb(before: str, form: Term) -> bool:
-    """Whether a form of a verb is one behind these words; its base may be a noun elsewhere."""
+    """Return whether a form is a verb after these words: its base form can also be a noun."""
     return form.slot not in (BASE, THIRD) or bool(_X.subject.search(before))
 
 
-def _of_half(kind: str, sentence: str, of: Half) -> Iterator[tuple[Found, Term]]:
-    lead_in = LEAD_IN.match(sentence)  # "Ears, nose: " says nothing by itself
-    for one in find(kind, sentence):
-        if one.group.half == of and one.start >= (lead_in.end() if lead_in else 0):
-            yield one, one.term(sentence[: one.start])
+def _of_half(kind: str, sentence: str, split: Half) -> Iterator[tuple[WordMatch, Term]]:
+    lead_in = LEAD_IN.match(sentence)  # "Ears, nose: " is not a statement
+    for word in find(kind, sentence):
+        if word.group.half == split and word.start >= (lead_in.end() if lead_in else 0):
+            yield word, word.term(sentence[: word.start])
 
 
-def _beside(group: Group, of: Half) -> list[Group]:
-    there = groups(group.kind, of)
-    return [other for other in there if other.section == group.section and other != group]
+def _beside(group: Group, split: Half) -> list[Group]:
+    candidates = groups(group.kind, split)
+    return [other for other in candidates if other.section == group.section and other != group]
 
 
-def _opposites(kind: str, sentence: str, of: Half) -> Iterator[str]:
-    for one, form in _of_half(kind, sentence, of):
-        before, behind = sentence[: one.start], sentence[one.end :]
+def _opposites(kind: str, sentence: str, split: Half) -> Iterator[str]:
+    for word, form in _of_half(kind, sentence, split):
+        before, behind = sentence[: word.start], sentence[word.end :]
         if form.group.section.endswith("verbs"):
             noun = kind == "course" and form.group.sides[0][0] == "increase"
-            fits = noun or is_verb(before, form)
+            allowed = noun or is_verb(before, form)
         else:
-            word = sentence[one.start : one.end].lower()
-            phrase = _PHRASES.get(word)
-            fits = not (phrase and re.match(rf"[ -](?:{phrase})\b", behind, re.IGNORECASE))
-            fits = fits and not _X.open.search(before)
-            fits = fits and (" " in word or not _X.who.search(before))
-        if fits and not (kind == "course" and _X.no_course.match(behind)):
-            yield from _put(sentence, one, form.group.rows(1 - form.side)[0][form.slot])
+            text = sentence[word.start : word.end].lower()
+            phrase = _PHRASES.get(text)
+            allowed = not (phrase and re.match(rf"[ -](?:{phrase})\b", behind, re.IGNORECASE))
+            allowed = allowed and not _X.open.search(before)
+            allowed = allowed and (" " in text or not _X.who.search(before))
+        if allowed and not (kind == "course" and _X.no_course.match(behind)):
+            yield from _put(sentence, word, form.group.rows(1 - form.side)[0][form.slot])
 
 
-def _put(sentence: str, one: Found, new: str) -> Iterator[str]:
-    """The sentence with a new word in place of one, unless it has that one already."""
-    if not has(sentence, one, new):
-        short = sentence[one.start : one.end].isupper()
-        yield replaced(sentence, one.start, one.end, new, as_written=short)
+def _put(sentence: str, word: WordMatch, new: str) -> Iterator[str]:
+    """Replace a word, unless the sentence already contains the new word."""
+    if not has(sentence, word, new):
+        is_upper = sentence[word.start : word.end].isupper()
+        yield replaced(sentence, word.start, word.end, new, as_written=is_upper)
 
 
 @cache
@@ -205,7 +202,7 @@ _OPPOSITE = re.compile(rf"(?<![\w-])(?:{'|'.join(_OPPOSITES)})(?![\w-])", re.IGN
 _REPORTING = table("negations reporting")
 _REMOVALS = rows("removals")
 _SAYING = table("negations saying")
-_SAID = re.compile(
+_STATEMENT = re.compile(
     r"(?:\A|(?<=: )|(?<=\bpatient )|(?<=\b[Hh]e )|(?<=\b[Ss]he )|(?<=\balso ))"
     rf"(?:{'|'.join(_SAYING)})"
     r"(?= (?!(?:to|no|that|he|she|they|it|there|his \w+ (?:is|has)|her \w+ (?:is|has))\b)\w)",
@@ -226,7 +223,7 @@ _SECOND_VERB = re.compile(rf"\b(?:and|or|but|then)(?: \w+ly)? (?:{_VERB_FORMS})\
 
 
 def negation(sentence: str) -> Iterator[str]:
-    """The sentence with its one negation removed, or with one added where it has none."""
+    """Remove the only negation, or add a negation to a sentence without any."""
     yes = _N.yes.search(sentence)
     if yes:
         yield replaced(sentence, *yes.span(1), "no" if yes[1].lower() == "yes" else "yes")
@@ -264,11 +261,11 @@ def _removed(sentence: str) -> Iterator[str]:
 
 
 def _affirmed(tail: str) -> str:
-    """What followed a negation, as it stands without one: any is some, or is and."""
+    """Return words that followed a negation as they are without it: some for any, and for or."""
     end = _N.clause.search(tail)
-    at = end.start() if end else len(tail)
-    said = re.sub(r"\bany\b", "some", tail[:at])
-    return re.sub(r"\bor\b", "and", said) + tail[at:]
+    stop = end.start() if end else len(tail)
+    scope = re.sub(r"\bany\b", "some", tail[:stop])
+    return re.sub(r"\bor\b", "and", scope) + tail[stop:]
 
 
 def _with_not(sentence: str) -> Iterator[str]:
@@ -280,38 +277,38 @@ def _with_not(sentence: str) -> Iterator[str]:
 
 
 def _with_denial(sentence: str) -> Iterator[str]:
-    said = _SAID.search(sentence)
-    if said:
-        tail = re.sub(r"\A some\b", " any", sentence[said.end() :])
-        new = in_case_of(said[0], _SAYING[said[0].lower()])
-        yield sentence[: said.start()] + new + tail
+    statement = _STATEMENT.search(sentence)
+    if statement:
+        tail = re.sub(r"\A some\b", " any", sentence[statement.end() :])
+        new = in_case_of(statement[0], _SAYING[statement[0].lower()])
+        yield sentence[: statement.start()] + new + tail
 
 
 def _with_no(sentence: str) -> Iterator[str]:
-    there = _N.there.search(sentence)
-    if there and not re.search(r"as well as|\bonly\b|\band\b", sentence[there.end() :]):
-        kept = there.end() - len(there["some"] or "")
-        yield f"{sentence[:kept]} no{sentence[there.end() :]}"
-    has = _N.has_a.search(sentence)
-    if has:
-        yield f"{sentence[: has.end('has')]} no {sentence[has.end() :]}"
+    existential = _N.there.search(sentence)
+    if existential and not re.search(r"as well as|\bonly\b|\band\b", sentence[existential.end() :]):
+        stop = existential.end() - len(existential["some"] or "")
+        yield f"{sentence[:stop]} no{sentence[existential.end() :]}"
+    possession = _N.has_a.search(sentence)
+    if possession:
+        yield f"{sentence[: possession.end('has')]} no {sentence[possession.end() :]}"
     noted = _N.noted.search(sentence)
     if noted:
-        what = re.sub(r"\band\b", "or", sentence[noted.end() :])
+        finding = re.sub(r"\band\b", "or", sentence[noted.end() :])
         no = in_case_of(sentence[noted.start() :], "no")
-        yield f"{sentence[: noted.start()]}{no} {what[0].lower()}{what[1:]}"
+        yield f"{sentence[: noted.start()]}{no} {finding[0].lower()}{finding[1:]}"
 
 
 def _with_do(sentence: str) -> Iterator[str]:
-    order = _N.order.search(sentence)
-    if order:
-        new = f"{in_case_of(order[0], 'do')} not {order[0][0].lower()}{order[0][1:]}"
-        yield without(sentence, order, new)
+    imperative = _N.order.search(sentence)
+    if imperative:
+        new = f"{in_case_of(imperative[0], 'do')} not {imperative[0][0].lower()}{imperative[0][1:]}"
+        yield without(sentence, imperative, new)
     verb = _VERB.search(sentence)
     if verb and not _SECOND_VERB.search(sentence[verb.end("verb") :]):
         written = verb["verb"].lower()
-        does = "does" if written in _PRESENT_OF else "did"
-        yield replaced(sentence, *verb.span("verb"), f"{does} not {_BASE_OF[written]}")
+        auxiliary = "does" if written in _PRESENT_OF else "did"
+        yield replaced(sentence, *verb.span("verb"), f"{auxiliary} not {_BASE_OF[written]}")
 
 
 # ---- circumstances
@@ -322,7 +319,7 @@ _FLIPPED = table("circumstances flipped")
 _FLIPPED |= {other: side for side, other in _FLIPPED.items()}
 _MENTIONS = [mention for mention, _ in rows("mentions")]
 _LONGER = table("circumstances longer")
-_LONGER |= {f"{one}s": f"{other}s" for one, other in _LONGER.items()}
+_LONGER |= {f"{unit}s": f"{longer}s" for unit, longer in _LONGER.items()}
 _DURATION = re.compile(
     rf"\b(?:{_C.count.pattern})[ -](?P<unit>{alternatives(_LONGER)})(?![\w-])", re.IGNORECASE
 )
@@ -334,7 +331,7 @@ _NAMED = {day: _DAYS[(n + 3) % 7] for n, day in enumerate(_DAYS)}
 _NAMED |= {month: _MONTHS[(n + 2) % 12] for n, month in enumerate(_MONTHS)}
 _CALENDAR = re.compile(
     rf"\b(?!May\b|March\b)(?:{alternatives(_NAMED)})(?=s?\b)"
-    # May and March may be verbs: a month behind these words, or before a number
+    # May and March can be verbs: a month after these words, or before a number
     r"|(?<=\b[Ii]n )(?:May|March)\b|(?<=\b(?:of|by) )(?:May|March)\b|(?<=\bsince )(?:May|March)\b"
     r"|(?<=\b(?:last|next|this|late) )(?:May|March)\b|(?<=\b(?:early|until) )(?:May|March)\b"
     r"|\b(?:May|March)(?= \d)"
@@ -342,7 +339,7 @@ _CALENDAR = re.compile(
 
 
 def person(sentence: str) -> Iterator[str]:
-    """The sentence with a relative for the patient, or the patient for a relative."""
+    """Replace the patient by a relative, or a relative by the patient."""
 
     def patient(match: Match) -> str | None:
         who = "he" if match["whose"].lower() == "his" else "she"
@@ -360,19 +357,19 @@ def person(sentence: str) -> Iterator[str]:
 
 
 def laterality(sentence: str) -> Iterator[str]:
-    """The sentence with a side or direction for its opposite, wherever it names that one.
+    """Replace a side or direction by its opposite, everywhere in the sentence.
 
-    Not if it names both, nor where left, right, lower, ... may say something else.
+    Not if both occur, nor where left, right, lower, ... can have another meaning.
     """
     for mention in _MENTIONS:
-        found = list(mention.finditer(sentence))
-        named = {match[0].lower() for match in found}
-        if len(named) != 1 or _C.views.search(sentence):
+        matches = list(mention.finditer(sentence))
+        sides = {match[0].lower() for match in matches}
+        if len(sides) != 1 or _C.views.search(sentence):
             continue
-        opposite = _FLIPPED[named.pop()]
+        opposite = _FLIPPED[sides.pop()]
         if not re.search(rf"\b{opposite}\b", sentence, re.IGNORECASE):
             edited = sentence
-            for match in reversed(found):
+            for match in reversed(matches):
                 edited = replaced(edited, *match.span(), opposite)
             yield edited
     if not re.search(r"\b(?:left|right|unilateral\w*)\b", sentence, re.IGNORECASE):
@@ -383,17 +380,17 @@ def laterality(sentence: str) -> Iterator[str]:
 
 
 def time(sentence: str) -> Iterator[str]:
-    """The sentence with another duration, frequency, date, time of day or order of events.
+    """Change a duration, frequency, date, time of day or order of events.
 
-    Durations get longer and mostly frequencies higher, since what lasted a year lasted a week, too.
+    Durations get longer and most frequencies higher: what lasted a year also lasted a week.
     """
     if not _C.limit.search(sentence):
         yield from each(sentence, _DURATION, _LONGER, "unit")
 
     def when(match: Match) -> str | None:
         word = match[0].lower()
-        free = word not in ("before", "after", "prior to") or _orders(sentence, match)
-        return _WHEN[word] if free else None
+        allowed = word not in ("before", "after", "prior to") or _orders(sentence, match)
+        return _WHEN[word] if allowed else None
 
     yield from each(sentence, _WHENS, when)
     yield from each(sentence, _CALENDAR, lambda match: _NAMED[match[0]])
@@ -402,7 +399,7 @@ def time(sentence: str) -> Iterator[str]:
 
 
 def _orders(sentence: str, match: Match) -> bool:
-    """Whether "before" or "after" has something behind it that it orders."""
+    """Return whether "before" or "after" is followed by an event that it orders."""
     follows = re.match(r" [a-z\d]", sentence[match.end() :])
     return bool(follows) and not _C.no_order.search(sentence[: match.start()])
 
@@ -412,17 +409,17 @@ def _orders(sentence: str, match: Match) -> bool:
 _EMERGENCY = ("911", "988")
 _DOSES = frozenset(listed("doses"))
 _TIMES = frozenset(listed("times"))
-_GLUED = _DOSES | {"%", "cm", "mm"}  # units that are written against their number
+_GLUED = _DOSES | {"%", "cm", "mm"}  # units written without a blank after their number
 _OTHER_UNITS = table("values other_units")
 _TYPES = {"1": "2", "2": "1", "i": "II", "ii": "I"}
 _WORD = re.compile(rf"{NUMBER_WORD}(?! (?:to|or|and|{'|'.join(sorted(_TIMES))})\b)", re.IGNORECASE)
 
 
 class Value(NamedTuple):
-    """A number of a sentence, or a range, and the word behind it (lower-cased, may be empty)."""
+    """A number or range in a sentence, and the word after it (lower-cased, can be empty)."""
 
     low: str
-    high: str  # empty if it is no range
+    high: str  # empty if not a range
     to: str
     start: int
     end: int  # of the number, without its unit
@@ -431,7 +428,7 @@ class Value(NamedTuple):
 
 
 def values(sentence: str) -> Iterator[Value]:
-    """The numbers that stand for themselves: no names, and nothing next to "up to" and the like."""
+    """Find the numbers that are quantities: not names, and not after "up to" and the like."""
     for match in _V.value.finditer(sentence):
         before = sentence[: match.start()]
         if _V.limit.search(before) or _V.names.search(before) or match["low"] in _EMERGENCY:
@@ -441,15 +438,14 @@ def values(sentence: str) -> Iterator[Value]:
         glued = unit and not match["gap"] and unit not in _GLUED
         if not glued and not _V.range_or_size.match(sentence[end:]):
             span = match.span("unit")
-            yield Value(
-                match["low"], match["high"] or "", match["to"] or "", match.start(), end, unit, span
-            )
+            high, to = match["high"] or "", match["to"] or ""
+            yield Value(match["low"], high, to, match.start(), end, unit, span)
 
 
 def number(sentence: str) -> Iterator[str]:
-    """The sentence with another count, age, grade, pressure or laboratory value."""
+    """Change a count, age, grade, pressure or laboratory value."""
     for value in values(sentence):
-        # Whether it is neither dose, time nor year; nor 1, whose noun is in the singular.
+        # Not a dose, time or year; nor 1, whose noun is in the singular.
         year = value.unit not in _OTHER_UNITS and re.fullmatch(r"(?:19|20)\d\d", value.low)
         singular = value.low == "1" and value.unit != "" and value.unit not in _OTHER_UNITS
         if not (year or singular or value.unit in _DOSES or value.unit in _TIMES):
@@ -472,12 +468,12 @@ def _pressure(match: Match) -> str | None:
 
 
 def _score(match: Match) -> str | None:
-    got = int(match["got"])
-    return str(got - 2 if got >= 3 else got + 2) if got <= int(match["top"]) else None
+    points = int(match["got"])
+    return str(points - 2 if points >= 3 else points + 2) if points <= int(match["top"]) else None
 
 
 def dose(sentence: str) -> Iterator[str]:
-    """The sentence with another amount of a drug: twice or half of it, or a range above its own."""
+    """Change the amount of a drug: twice or half of it, or a higher range."""
     for value in values(sentence):
         if value.unit not in _DOSES:
             continue
@@ -486,14 +482,14 @@ def dose(sentence: str) -> Iterator[str]:
             half = amount / 2
             if half == int(half) and half > value.unit.endswith("s"):
                 yield from _with(sentence, value, _written(half, value.low))
-            if value.low != "1":  # its unit may stand in the singular
+            if value.low != "1":  # its unit can be in the singular
                 yield from _with(sentence, value, _written(2 * amount, value.low))
         else:
             yield from _with(sentence, value, grown(value))
 
 
 def unit(sentence: str) -> Iterator[str]:
-    """The sentence with another unit behind the same number."""
+    """Replace the unit after a number."""
     for value in values(sentence):
         other = _OTHER_UNITS.get(value.unit)
         behind = sentence[value.unit_span[1] :]
@@ -502,7 +498,7 @@ def unit(sentence: str) -> Iterator[str]:
 
 
 def grown(value: Value) -> str:
-    """A number, or a range, that is clearly above: as it is to be written."""
+    """Return a clearly higher number or range, as text."""
     low = _real(value.low)
     if value.high:
         high = _real(value.high)
@@ -518,9 +514,9 @@ def grown(value: Value) -> str:
 
 
 def _with(sentence: str, value: Value, new: str) -> Iterator[str]:
-    """The sentence with a new value, unless it has that one already."""
-    there = re.search(rf"(?<!\d){re.escape(new)}(?!\d)", sentence)
-    if there is None:
+    """Replace a value, unless the sentence already contains the new value."""
+    present = re.search(rf"(?<!\d){re.escape(new)}(?!\d)", sentence)
+    if present is None:
         yield replaced(sentence, value.start, value.end, new)
 
 

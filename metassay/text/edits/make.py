@@ -1,8 +1,8 @@
 """Minimal pairs by rule: edits of a sentence that change its truth, and paraphrases that keep it.
 
-Whoever knows only the sentence (or the text that it is of) knows that an edit does not follow, and
-that a paraphrase does. The rules know English and little medicine; what they can't be sure of they
-leave alone. How often they are wrong was counted by reading (docs/benchmarks.md).
+A sentence (or its text) entails its paraphrases, and does not entail its edits. The rules know
+English and little medicine, and leave uncertain cases alone. Their error rate was counted by
+reading (docs/benchmarks.md).
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from metassay.text.vocabulary import Group, Half
 
 
 def identity(sentence: str) -> Iterator[str]:
-    """The sentence itself."""
+    """Return the sentence itself."""
     yield sentence
 
 
@@ -36,7 +36,7 @@ FLIPS: dict[str, Rule] = {  # kinds after which the sentence is not entailed
     "person": closed(flips.person),
     "course": flips.course,
 }
-KEEPS: dict[str, Rule] = {  # kinds after which it is entailed as before
+KEEPS: dict[str, Rule] = {  # kinds after which it is still entailed
     "identity": closed(identity),
     "abbreviation": paraphrases.abbreviation,
     "list_order": closed(paraphrases.list_order),
@@ -55,12 +55,12 @@ KINDS = (*FLIPS, *KEEPS)
 _SUBJECTS = frozenset(listed("subjects"))
 _NEGATIONS = frozenset(listed("negations"))
 _NAMED = ("drug", "diagnosis")
-_STATED = 0.5  # share of the other words that another sentence must have to be about the same
+_STATED = 0.5  # share of the unchanged words that a sentence about the same topic must have
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One edited sentence; `entailed` says whether it must still follow from the sentence."""
+    """An edited sentence; `entailed`: whether the original entails it."""
 
     kind: str
     text: str
@@ -75,24 +75,22 @@ def edits(
     *,
     half: Half = "test",
 ) -> list[Edit]:
-    """At most one edit of each of the kinds, in order of KINDS; none of a question.
+    """Return at most one edit of each of the kinds, in order of KINDS; none of a question.
 
-    Words that are exchanged, and those put in their place, are of this half of the vocabulary.
-
-    Of several that fit, seed, kind and sentence choose one, so that no other sentence or kind has a
-    say in it. `others`: the other sentences of the text where that is the premise; an edit that one
-    of them states is none.
+    Replaced and new words are of this half of the vocabulary. Seed, kind and sentence choose among
+    several possible edits, independently of other sentences and kinds. `others`: the other
+    sentences of the text if that is the premise; an edit that one of them states is left out.
     """
     if sentence.rstrip().endswith("?"):
         return []
-    found = []
+    chosen = []
     for kind in (kind for kind in KINDS if kind in kinds):
-        made = dict.fromkeys((FLIPS.get(kind) or KEEPS[kind])(sentence, half))
-        fitting = [text for text in made if _fits(kind, text, sentence, others)]
+        candidates = dict.fromkeys((FLIPS.get(kind) or KEEPS[kind])(sentence, half))
+        fitting = [text for text in candidates if _fits(kind, text, sentence, others)]
         if fitting:
             text = fitting[_draw(seed, kind, sentence) % len(fitting)]
-            found.append(Edit(kind, text, kind in KEEPS))
-    return found
+            chosen.append(Edit(kind, text, kind in KEEPS))
+    return chosen
 
 
 def _fits(kind: str, text: str, sentence: str, others: Sequence[str]) -> bool:
@@ -100,7 +98,7 @@ def _fits(kind: str, text: str, sentence: str, others: Sequence[str]) -> bool:
         return bool(text) and (kind == "identity" or text != sentence)
     if _plain(text) == _plain(sentence):
         return False
-    if kind in _NAMED and others:  # by whatever name the text has it
+    if kind in _NAMED and others:  # by any of its names
         new = _named(kind, text) - _named(kind, sentence)
         if any(new & _named(kind, other) for other in others):
             return False
@@ -108,27 +106,27 @@ def _fits(kind: str, text: str, sentence: str, others: Sequence[str]) -> bool:
 
 
 def states(other: str, text: str, sentence: str) -> bool:
-    """Whether another sentence may state the edited text: its new words and half of its others.
+    """Return whether another sentence can state the edited text: new words and half of the others.
 
-    A negation that was taken away counts as a new word: the other sentence may not have one. Rather
-    too often than too seldom.
+    A removed negation counts as a new word: the other sentence must not have any. Errs towards
+    true.
     """
-    ours, theirs, before = _tokens(text), _tokens(other), _tokens(sentence)
-    new = ours - before - _NEGATIONS
-    kept = (ours & before) - _NEGATIONS
-    if new and not new <= theirs:
+    tokens, other_tokens, before = _tokens(text), _tokens(other), _tokens(sentence)
+    new = tokens - before - _NEGATIONS
+    shared = (tokens & before) - _NEGATIONS
+    if new and not new <= other_tokens:
         return False
-    if not new and bool(ours & _NEGATIONS) != bool(theirs & _NEGATIONS):
+    if not new and bool(tokens & _NEGATIONS) != bool(other_tokens & _NEGATIONS):
         return False
-    return len(kept & theirs) >= _STATED * len(kept)
+    return len(shared & other_tokens) >= _STATED * len(shared)
 
 
 @lru_cache(maxsize=8192)
 def _named(kind: str, sentence: str) -> frozenset[Group]:
-    return frozenset(one.group for one in flips.find(kind, sentence))
+    return frozenset(word.group for word in flips.find(kind, sentence))
 
 
-@lru_cache(maxsize=8192)  # the sentences of a text come back with each of its edits
+@lru_cache(maxsize=8192)  # the sentences of a text recur with each of its edits
 def _tokens(sentence: str) -> frozenset[str]:
     return frozenset(content_tokens(sentence)) - _SUBJECTS
 
@@ -138,6 +136,5 @@ def _plain(text: str) -> str:
 
 
 def _draw(seed: int, kind: str, sentence: str) -> int:
-    return int.from_bytes(
-        hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()[:8], "big"
-    )
+    digest = hashlib.sha256(f"{seed}\n{kind}\n{sentence}".encode()).digest()
+    return int.from_bytes(digest[:8], "big")

@@ -1,14 +1,14 @@
-"""Paraphrases: another order or voice, a part left out, or other words for the same.
+"""Paraphrases: another order or voice, a part left out, or other words with the same meaning.
 
-What remains where a part is left out still follows. Parts are not left out under a negation or a
-condition, where less may say more.
+A sentence entails what remains when a part is left out. Nothing is left out under a negation or a
+condition, where less can mean more.
 """
 
 import re
 from collections.abc import Iterator
 from itertools import chain
 
-from metassay.text.edits.flips import CUE, Found, find, has, is_verb
+from metassay.text.edits.flips import CUE, WordMatch, find, has, is_verb
 from metassay.text.edits.wording import (
     FILE,
     NUMBER_WORD,
@@ -44,11 +44,11 @@ _ACTIVE = re.compile(
 
 
 def clause_order(sentence: str) -> Iterator[str]:
-    """The sentence with two clauses, or an adverbial and its clause, in the other order."""
-    two = _O.two_clauses.match(sentence)
+    """Swap two clauses, or an adverbial and its clause."""
+    clauses = _O.two_clauses.match(sentence)
     free = not (_O.reported.search(sentence) or _O.owing.search(sentence) or " but " in sentence)
-    if two and free and len(_O.states.findall(sentence)) == 2:
-        yield f"{first(two['two'])} and {_later(two['one'])}{two['stop']}"
+    if clauses and free and len(_O.states.findall(sentence)) == 2:
+        yield f"{first(clauses['two'])} and {_later(clauses['one'])}{clauses['stop']}"
     for pattern in (_O.lead, _O.lead_clause):
         match = pattern.match(sentence)
         if match and _alone(match["main"]) and not CUE.search(sentence):
@@ -59,14 +59,14 @@ def clause_order(sentence: str) -> Iterator[str]:
 
 
 def _alone(main: str) -> bool:
-    """Whether it is one clause, so that what follows it can only belong to it."""
+    """Return whether this is a single clause, so that what follows can only belong to it."""
     return (
         bool(_O.finite.search(main)) and not _O.two_parts.search(main) and not _O.this.match(main)
     )
 
 
 def first(clause: str) -> str:
-    """A clause with a capital."""
+    """Capitalise the first letter of a clause."""
     return clause[0].upper() + clause[1:]
 
 
@@ -75,14 +75,14 @@ def _later(clause: str) -> str:
 
 
 def list_order(sentence: str) -> Iterator[str]:
-    """The sentence with the first two items of a list of three or more in the other order."""
+    """Swap the first two items of a list of three or more."""
     for match in lists(sentence):
         swapped = f"{match['two']}, {match['one']}"
         yield sentence[: match.start("one")] + swapped + sentence[match.start("rest") :]
 
 
 def lists(sentence: str) -> Iterator[re.Match[str]]:
-    """The list of three items or more that a sentence ends in, if its first two stand alone."""
+    """Find a list of three items or more at the end, if its first two are independent."""
     match = _O.list.search(sentence)
     if match is None:
         return
@@ -92,7 +92,7 @@ def lists(sentence: str) -> Iterator[re.Match[str]]:
 
 
 def subject(sentence: str) -> Iterator[str]:
-    """The sentence with "the patient" (he, she) left out before a finding, or put there."""
+    """Remove "the patient" (he, she) before a finding, or add it."""
     for match in _O.subject.finditer(sentence):
         verb = match["verb"]
         yield without(sentence, match, first(verb))
@@ -103,20 +103,20 @@ def subject(sentence: str) -> Iterator[str]:
 
 
 def voice(sentence: str) -> Iterator[str]:
-    """The sentence "We will order a scan." as "A scan will be ordered."; and in the past."""
+    """Turn "We will order a scan." into "A scan will be ordered."; also in the past."""
     match = _ACTIVE.search(sentence)
     if match is None or not (match["will"] or match["one"]):
         return
-    done = f"will be {_PASSIVES[match['will']]}" if match["will"] else f"was {match['did']}"
-    what = in_case_of("A", match["what"])
-    yield f"{sentence[: match.start()]}{what} {done}{match['rest']}"
+    predicate = f"will be {_PASSIVES[match['will']]}" if match["will"] else f"was {match['did']}"
+    topic = in_case_of("A", match["what"])
+    yield f"{sentence[: match.start()]}{topic} {predicate}{match['rest']}"
 
 
 _NO_NOUN = listed("no noun")
 
 
 def dropped_detail(sentence: str) -> Iterator[str]:
-    """The sentence without a part that it also says: a clause, a listed item, a detail."""
+    """Leave out a clause, a listed item or a detail."""
     if _P.condition.search(sentence):
         return
     clause = _P.last_clause.search(sentence)
@@ -143,7 +143,7 @@ def dropped_detail(sentence: str) -> Iterator[str]:
 
 
 def list_part(sentence: str) -> Iterator[str]:
-    """The sentence with one of the items that it lists, alone."""
+    """Keep only one item of a list."""
     for match in lists(sentence):
         stop = "." if sentence.endswith(".") else ""
         if _is_noun(match["one"]) and _is_noun(match["two"]):
@@ -153,51 +153,47 @@ def list_part(sentence: str) -> Iterator[str]:
     pair = _P.two.search(sentence)
     if pair is None or _P.together.search(sentence) or _P.condition.search(sentence):
         return
-    one, two = pair["one"], pair["two"]
-    drugs = all(_is_dose(item) for item in (one, two))
+    first_item, second_item = pair["one"], pair["two"]
+    drugs = all(_is_dose(item) for item in (first_item, second_item))
     if not drugs and not _are_items(sentence, pair):
         return
-    if drugs or len(two.split()) == 1:
+    if drugs or len(second_item.split()) == 1:
         yield sentence[: pair.end("one")] + pair["stop"]
     if drugs or not pair["half"]:
-        yield sentence[: pair.start("one")] + two + pair["stop"]
+        yield sentence[: pair.start("one")] + second_item + pair["stop"]
 
 
 def _clauses(sentence: str) -> Iterator[str]:
-    """Each of two clauses alone, if it owes nothing to the other one."""
-    both = _O.two_clauses.match(sentence)
-    if both is None or _O.reported.search(sentence) or len(_O.states.findall(sentence)) != 2:
+    """Yield each of two clauses alone, if it does not depend on the other."""
+    clauses = _O.two_clauses.match(sentence)
+    if clauses is None or _O.reported.search(sentence) or len(_O.states.findall(sentence)) != 2:
         return
-    yield both["one"] + both["stop"]
-    if not (_P.ellipsis.search(both["two"]) or _O.owing.search(both["two"])):
-        yield first(both["two"]) + both["stop"]
+    yield clauses["one"] + clauses["stop"]
+    if not (_P.ellipsis.search(clauses["two"]) or _O.owing.search(clauses["two"])):
+        yield first(clauses["two"]) + clauses["stop"]
 
 
 def _is_noun(item: str) -> bool:
-    """Whether an item can be no adjective of a noun that follows later: by its ending."""
+    """Return whether, by its ending, an item cannot be an adjective of a later noun."""
     return bool(_P.noun.search(item)) and not _P.doing.match(item)
 
 
 def _is_dose(item: str) -> bool:
-    """Whether an item is a drug, perhaps with its dose."""
-    there = find("drug", item)
-    return len(there) == 1 and there[0].start == 0
+    """Return whether an item is a drug, with or without dose."""
+    drugs = find("drug", item)
+    return len(drugs) == 1 and drugs[0].start == 0
 
 
 def _are_items(sentence: str, match: re.Match[str]) -> bool:
-    """Whether both are few words that say something by themselves.
+    """Return whether both items are short and independent of each other.
 
-    Under a negation an adjective of the first may belong to both, and "and" says another thing.
+    Under a negation an adjective of the first can belong to both, and "and" has another meaning.
     """
-    one, two = match["one"], match["two"]
-    if (
-        _P.no_item.search(one)
-        or _P.no_item.search(two)
-        or max(len(one.split()), len(two.split())) > 3
-    ):
+    first_item, second_item = match["one"], match["two"]
+    if any(_P.no_item.search(item) or len(item.split()) > 3 for item in (first_item, second_item)):
         return False
     negated = bool(CUE.search(sentence))
-    if negated and (_O.shared.search(one) or match["half"]):
+    if negated and (_O.shared.search(first_item) or match["half"]):
         return False
     return negated == (match["and"].lower() == "or")
 
@@ -209,25 +205,25 @@ _UNIT = re.compile(
 _WORD = re.compile(rf"{NUMBER_WORD}(?! and )", re.IGNORECASE)
 
 
-def abbreviation(sentence: str, of: Half) -> Iterator[str]:
-    """The sentence with a term abbreviated, or an abbreviation written out."""
+def abbreviation(sentence: str, split: Half) -> Iterator[str]:
+    """Abbreviate a term, or write out an abbreviation."""
     for kind in ("diagnosis", "synonym", CLOSED):
-        for one, form, before in _of_half(kind, sentence, of):
+        for word, form, before in _of_half(kind, sentence, split):
             if len(form.group.sides) > 1 and not before.endswith(" to "):
                 rows = form.group.rows(1 - form.side)
                 for row in rows if form.side == 0 else rows[:1]:
-                    yield from _put(sentence, one, form, row)
+                    yield from _put(sentence, word, form, row)
 
 
 def numeral(sentence: str) -> Iterator[str]:
-    """The sentence with a small number in words that it has in digits, or reversed."""
+    """Write a small number in words instead of digits, or the reverse."""
     yield from each(sentence, _N.digit, lambda match: WORDS[int(match[0])])
     yield from each(sentence, _WORD, lambda match: str(VALUES[match[0].lower()]))
     yield from each(sentence, _N.one, "1")
 
 
 def unit_spelling(sentence: str) -> Iterator[str]:
-    """The sentence with a unit spelt otherwise, or without a blank before it."""
+    """Change the spelling of a unit, or remove the blank before it."""
     for match in _UNIT.finditer(sentence):
         new = _UNITS[match["unit"]]
         gap = "" if new.startswith("%") else " "
@@ -236,43 +232,44 @@ def unit_spelling(sentence: str) -> Iterator[str]:
             yield replaced(sentence, match.end("number"), match.end(), match["unit"])
 
 
-def synonym(sentence: str, of: Half) -> Iterator[str]:
-    """The sentence with one term for another that means the same, or a drug for its brand."""
-    both = (_of_half(kind, sentence, of) for kind in ("synonym", CLOSED))
-    for one, form, before in chain.from_iterable(both):
+def synonym(sentence: str, split: Half) -> Iterator[str]:
+    """Replace a term by a synonym, or a brand by its drug."""
+    both = (_of_half(kind, sentence, split) for kind in ("synonym", CLOSED))
+    for word, form, before in chain.from_iterable(both):
         verbs = form.group.section == "verbs"
         if not verbs or (is_verb(before, form) and (form.slot != ING or _N.doing.search(before))):
-            yield from _others(sentence, one, form)
-    for one, form, _ in _of_half("diagnosis", sentence, of):
-        yield from _others(sentence, one, form)
-    for one, form, _ in _of_half("drug", sentence, of):
+            yield from _others(sentence, word, form)
+    for word, form, _ in _of_half("diagnosis", sentence, split):
+        yield from _others(sentence, word, form)
+    for word, form, _ in _of_half("drug", sentence, split):
         if form.side == 1:
-            yield from _put(sentence, one, form, form.group.rows(0)[0])
+            yield from _put(sentence, word, form, form.group.rows(0)[0])
 
 
-def _of_half(kind: str, sentence: str, of: Half) -> Iterator[tuple[Found, Term, str]]:
-    for one in find(kind, sentence):
-        before = sentence[: one.start]
-        if kind == CLOSED or one.group.half == of:
-            yield one, one.term(before), before
+def _of_half(kind: str, sentence: str, split: Half) -> Iterator[tuple[WordMatch, Term, str]]:
+    for word in find(kind, sentence):
+        before = sentence[: word.start]
+        if kind == CLOSED or word.group.half == split:
+            yield word, word.term(before), before
 
 
-def _others(sentence: str, one: Found, form: Term) -> Iterator[str]:
-    """With each other name on the same side, if that side is of names."""
+def _others(sentence: str, word: WordMatch, form: Term) -> Iterator[str]:
+    """Put each other name of the same side, if the side has names."""
     for number, row in enumerate(form.group.rows(0)):
         if form.side == 0 and number != form.row:
-            yield from _put(sentence, one, form, row)
+            yield from _put(sentence, word, form, row)
 
 
-def _put(sentence: str, one: Found, form: Term, row: tuple[str, ...]) -> Iterator[str]:
+def _put(sentence: str, word: WordMatch, form: Term, row: tuple[str, ...]) -> Iterator[str]:
     new = row[min(form.slot, len(row) - 1)]
-    short = form.side == 1 or as_key(new) != new.lower()  # no capital of theirs is the word's own
-    if not has(sentence, one, new):
-        yield replaced(sentence, one.start, one.end, new, as_written=short)
+    if not has(sentence, word, new):
+        # The capitals of an abbreviation do not depend on its place.
+        abbreviated = form.side == 1 or as_key(new) != new.lower()
+        yield replaced(sentence, word.start, word.end, new, as_written=abbreviated)
 
 
 def form(sentence: str) -> Iterator[str]:
-    """The sentence without its full stop, in small letters, or in capitals."""
+    """Remove the full stop, or write in lower or upper case."""
     yield sentence.removesuffix(".")
     yield sentence.lower()
     yield sentence.upper()

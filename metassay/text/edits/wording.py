@@ -1,4 +1,4 @@
-"""Small help for rules that change words in a sentence: case, articles, blanks, numbers."""
+"""Helpers of rules that change words in a sentence: case, articles, blanks, numbers."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +9,7 @@ from metassay.text.vocabulary import Half
 
 Match = re.Match[str]
 
-# A sentence to all edits of one kind that fit it, with words of one half; perhaps none.
+# Maps a sentence to its possible edits of a kind, with words of a half.
 Rule = Callable[[str, Half], Iterator[str]]
 
 _ARTICLE = re.compile(r"\b([Aa])n?(\s+)\Z")
@@ -23,7 +23,7 @@ _BLANK_BEFORE = re.compile(r"[ \t]+([.,;:?!](?:\s|\Z))")
 
 
 def closed(rule: Callable[[str], Iterator[str]]) -> Rule:
-    """A rule whose few words belong to both halves."""
+    """Make a rule whose words belong to both halves."""
     return lambda sentence, _half: rule(sentence)
 
 
@@ -32,18 +32,18 @@ _SECTIONS = read_patterns(FILE)
 
 
 def listed(name: str) -> list[str]:
-    """The words of a list of patterns.txt, in order."""
+    """Read the words of a list of patterns.txt, in order."""
     return " ".join(_SECTIONS[f"words {name}"].rows).split()
 
 
 def rows(section: str) -> list[tuple[re.Pattern[str], str]]:
-    """The rows of a section, `pattern => new`, in any case."""
-    parted = (row.partition(" =>") for row in _SECTIONS[section].rows)
-    return [(re.compile(pattern, re.IGNORECASE), new.strip()) for pattern, _, new in parted]
+    """Read the rows `pattern => new` of a section; patterns ignore case."""
+    split_rows = (row.partition(" =>") for row in _SECTIONS[section].rows)
+    return [(re.compile(pattern, re.IGNORECASE), new.strip()) for pattern, _, new in split_rows]
 
 
 def table(name: str) -> dict[str, str]:
-    """A table of patterns.txt, in rows of `old: new; other: new`."""
+    """Read a table of patterns.txt, rows of `old: new; other: new`."""
     entries = (entry.split(":") for entry in " ".join(_SECTIONS[name].rows).split(";"))
     return {old.strip(): new.strip() for old, new in entries}
 
@@ -59,26 +59,26 @@ def each(
     new: str | Mapping[str, str] | Callable[[Match], str | None],
     group: str | int = 0,
 ) -> Iterator[str]:
-    """The sentence with what a pattern finds (or a group of it) exchanged, one place at a time.
+    """Replace what a pattern (or a group of it) matches, one place at a time.
 
-    `new` may be a table by small letters, or be made of the match, None where nothing fits.
+    `new`: a text, a table by lower-case text, or a function of the match, None to skip it.
     """
     for match in pattern.finditer(sentence):
         if isinstance(new, str):
-            put: str | None = new
+            replacement: str | None = new
         else:
-            put = new[match[group].lower()] if isinstance(new, Mapping) else new(match)
-        if put is not None:
-            yield replaced(sentence, *match.span(group), put)
+            replacement = new[match[group].lower()] if isinstance(new, Mapping) else new(match)
+        if replacement is not None:
+            yield replaced(sentence, *match.span(group), replacement)
 
 
 def without(sentence: str, match: Match, new: str = "") -> str:
-    """The sentence with a match left out, or `new` in its place, and nothing else changed."""
+    """Remove a match, or put `new` in its place; change nothing else."""
     return sentence[: match.start()] + new + sentence[match.end() :]
 
 
 def replaced(sentence: str, start: int, end: int, new: str, *, as_written: bool = False) -> str:
-    """The sentence with `new` at a place, in the case of what stood there; a and an follow it."""
+    """Put `new` at a place, in the case of the old text; adjust a and an."""
     new = new if as_written else in_case_of(sentence[start:end], new)
     before = sentence[:start]
     article = _ARTICLE.search(before)
@@ -89,7 +89,7 @@ def replaced(sentence: str, start: int, end: int, new: str, *, as_written: bool 
 
 
 def in_case_of(old: str, new: str) -> str:
-    """`new` with a capital, or in capitals, as `old` has them."""
+    """Return `new` in the case of `old`: capitalised, or upper case."""
     letters = [c for c in old if c.isalpha()]
     if len(letters) > 3 and all(c.isupper() for c in letters):  # not an abbreviation
         return new.upper()
@@ -97,16 +97,16 @@ def in_case_of(old: str, new: str) -> str:
 
 
 def tidy(text: str, *, like: str) -> str:
-    """Without double blanks, and with capitals where `like` has them: first, and after "Exam: "."""
+    """Remove double blanks; capitalise as `like`, at the start and after a lead-in ("Exam: ")."""
     text = _BLANK_BEFORE.sub(r"\1", _BLANKS.sub(" ", text)).strip()
     lead_in = LEAD_IN.match(like)
-    at = lead_in.end() if lead_in and text.startswith(lead_in[0]) else 0
+    start = lead_in.end() if lead_in and text.startswith(lead_in[0]) else 0
     capital = bool(lead_in) or like[:1].isupper() or like[:1].isdigit()
-    return text[:at] + text[at : at + 1].upper() + text[at + 1 :] if capital else text
+    return text[:start] + text[start : start + 1].upper() + text[start + 1 :] if capital else text
 
 
 def alternatives(words: Mapping[str, str]) -> str:
-    """A regular expression for any of the keys, longest first."""
+    """Return a regular expression for any of the keys, longest first."""
     return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
 
 

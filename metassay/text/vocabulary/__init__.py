@@ -1,14 +1,14 @@
 """The words that edits exchange, in halves: one for rules and training, one for tests.
 
-A judge whose rules and training know the very words that its test exchanges is tested on what it
-was taught. So each group of words (a drug with its brands, a pair of opposites, names of the same
-thing) is of one half, for good: `train` may be known to judges, `test` is for tests alone. What
-has too few words to be parted is closed, of both halves, and judges may know it: negations, sides
-and directions, numbers, units, times, persons, verbs of reporting, frequencies (`closed.txt`).
+A judge whose rules and training contain the words of its test is tested on its training data. So
+each group of words (a drug with its brands, a pair of opposites, synonyms) is in one half, for
+good: judges can know `train`, `test` is for tests alone. Kinds with too few words to split are
+closed, in both halves, and judges can know them: negations, sides and directions, numbers, units,
+times, persons, verbs of reporting, frequencies (`closed.txt`).
 
-The words are in text files beside this one: a section in brackets, entries parted by semicolons,
+The words are in text files in this folder: sections in brackets, entries separated by semicolons,
 the sides of an entry by a bar, the names of a side by an equals sign. A name with a tilde is
-written for the others, and never read for them.
+written in place of the others, but not matched.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from metassay.text.vocabulary.inflection import plural, verb_forms
 
 Half = Literal["train", "test"]
-SEED = 67  # the first that parts every kind evenly; kept by tests/vocabulary, for good
+SEED = 67  # the first that splits every kind evenly; fixed for good by tests/vocabulary
 SPLIT = ("drug", "anatomy", "diagnosis", "opposite", "course", "synonym")
 CLOSED = "closed"
 _FILES = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms", CLOSED)
@@ -31,11 +31,10 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Group:
-    """Words that are never parted.
+    """Words that are always in the same half.
 
-    `sides` are names: of drugs generic ones and brands; of sites nouns and adjectives; of
-    diagnoses and synonyms names and abbreviations; of opposites one and the other. `unread` are
-    names that are only written.
+    `sides` are names: generic names and brands of drugs; nouns and adjectives of sites; names and
+    abbreviations of diagnoses and synonyms; the two opposites. `unread` names are only written.
     """
 
     kind: str
@@ -49,7 +48,7 @@ class Group:
         return half(self.sides[0][0])
 
     def rows(self, side: int) -> tuple[tuple[str, ...], ...]:
-        """The names of a side, each in all of its forms; forms of one place fit each other."""
+        """Return the names of a side, each in all of its forms, in the same order."""
         names = self.sides[side]
         if self.kind == "anatomy":
             noun = (names[0], names[1] if len(names) > 1 else plural(names[0]))
@@ -62,7 +61,7 @@ class Group:
 
 
 class Term(NamedTuple):
-    """What a word is: the form `slot` of a name (by `row`) on a side of its group."""
+    """A meaning of a word: the form `slot` of a name (by `row`) on a side of its group."""
 
     group: Group
     side: int
@@ -71,39 +70,40 @@ class Term(NamedTuple):
 
 
 def half(name: str) -> Half:
-    """The half of the group whose first name this is."""
+    """Return the half of the group with this first name."""
     digest = hashlib.sha256(f"{SEED}\n{name.lower()}".encode()).digest()
     return "test" if digest[0] % 2 else "train"
 
 
 @cache
-def groups(kind: str, of: Half | None = None) -> tuple[Group, ...]:
-    """The groups of one of the SPLIT kinds, of one half or of both, in the files' order."""
-    return tuple(one for one in _all() if one.kind == kind and of in (None, one.half))
+def groups(kind: str, split: Half | None = None) -> tuple[Group, ...]:
+    """Return the groups of one of the SPLIT kinds, of a half or of both, in the files' order."""
+    return tuple(group for group in _all() if group.kind == kind and split in (None, group.half))
 
 
 @cache
 def terms(kind: str) -> dict[str, tuple[Term, ...]]:
-    """What each word of a kind is, of both halves; in small letters but for abbreviations."""
-    found: dict[str, tuple[Term, ...]] = {}
+    """Return the meanings of each word of a kind, of both halves; keys as `as_key`."""
+    meanings: dict[str, tuple[Term, ...]] = {}
     for group in groups(kind):
         for side in range(len(group.sides)):
             for row, forms in enumerate(group.rows(side)):
                 for slot, form in enumerate(forms):
                     if forms[0] not in group.unread:
                         key = as_key(form)
-                        found[key] = (*found.get(key, ()), Term(group, side, row, slot))
-    return found
+                        meanings[key] = (*meanings.get(key, ()), Term(group, side, row, slot))
+    return meanings
 
 
 @cache
-def words(kind: str, of: Half) -> frozenset[str]:
-    """Every word or phrase of a half of a kind, in all of its forms, as `terms` has them."""
-    return frozenset(word for word, its in terms(kind).items() if its[0].group.half == of)
+def words(kind: str, split: Half) -> frozenset[str]:
+    """Return all words and phrases of a half of a kind, in all forms, as keys of `terms`."""
+    meanings = terms(kind).items()
+    return frozenset(word for word, (first, *_) in meanings if first.group.half == split)
 
 
 def as_key(word: str) -> str:
-    """A word as `terms` has it: abbreviations as they are, all else in small letters."""
+    """Return a word's key in `terms`: in lower case, except abbreviations."""
     word = word.replace("\u2019", "'")
     letters = [c for c in word.removesuffix("s") if c.isalpha()]
     short = len(word) < 7 and len(letters) > 1 and all(c.isupper() for c in letters)

@@ -1,25 +1,25 @@
-"""Forms of English verbs and nouns: by rule, and by a list of those that follow none."""
+"""Forms of English verbs and nouns: by rule, and by a list of irregular ones."""
 
 from metassay.text.patterns import read_words
 
 _IRREGULAR = " ".join(read_words(__file__, "irregular")).split("; ")
-_FORMS = {base: (past, done) for base, past, done in map(str.split, _IRREGULAR)}
+_FORMS = {base: (past, participle) for base, past, participle in map(str.split, _IRREGULAR)}
 _DOUBLED = read_words(__file__, "doubled")
 _VOWELS = "aeiou"
 BASE, THIRD, PAST, PARTICIPLE, ING = range(5)
 
 
 def verb_forms(verb: str) -> tuple[str, str, str, str, str]:
-    """Base, third person, past, past participle and -ing form; what follows a first word stays."""
+    """Return base, third person, past, participle and -ing form; only the first word changes."""
     base, blank, rest = verb.partition(" ")
-    past, done = _FORMS.get(base, (_ended(base, "ed"),) * 2)
-    forms = (base, _with_s(base), past, done, _ended(base, "ing"))
+    past, participle = _FORMS.get(base, (_ended(base, "ed"),) * 2)
+    forms = (base, _with_s(base), past, participle, _ended(base, "ing"))
     first, second, third, fourth, fifth = (form + blank + rest for form in forms)
     return first, second, third, fourth, fifth
 
 
 def plural(noun: str) -> str:
-    """The plural of a noun by rule; of "loss of appetite" that of its first word."""
+    """Return the plural of a noun by rule; of "loss of appetite" that of its first word."""
     head, of, rest = noun.partition(" of ")
     return (f"{head}s" if head.isupper() else _with_s(head)) + of + rest
 

@@ -18,7 +18,7 @@ from metassay.format.frames import escaped, records, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.reporting import contract
 from metassay.reporting.evidence import finish
-from metassay.reporting.figures.pictures import draw_history
+from metassay.reporting.figures import draw_history
 from metassay.reporting.page import Drawing, put_figures
 from metassay.reporting.shell import PageFolder, put_since
 from metassay.reporting.text_index import put_texts, utf16

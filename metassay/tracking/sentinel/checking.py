@@ -23,7 +23,7 @@ from metassay.core.stages import files_in
 from metassay.datasets.clearance import open_session
 from metassay.format.numbers import equals
 from metassay.judges import JUDGES
-from metassay.judges.make import asking, instruments_of, make_judge, released
+from metassay.judges.make import claim_datasets, instruments_of, llm_members, make_judge
 from metassay.judges.protocol import Judge
 from metassay.judges.run import judge_pairs
 from metassay.llm.budget import Spending
@@ -109,7 +109,7 @@ def open_judge(
     """
     chosen = _choose_judge(params, name)
     repeated = {repeat for names in texts["repeats"].unique() for repeat in names.split()}
-    repeated.update(released(benchmark, params.decompositions))
+    repeated.update(claim_datasets(benchmark, params.decompositions))
     cap = sentinel_options(params).max_cost
     with open_session(
         params, benchmark, chosen, repeated, account=account, max_cost=cap
@@ -122,7 +122,7 @@ def _choose_judge(params: Params, name: str) -> Chosen:
     chosen = choose(
         JUDGES, _lookup(name, params.judges, f"{where}: has no"), where=f"{where} > {name}"
     )
-    if not asking(chosen):
+    if not llm_members(chosen):
         raise BadInput(
             f"{where} > {name}: asks no language model behind an endpoint. A judge on this machine"
             " gives the same answer to the same question until its code or model changes, and a"

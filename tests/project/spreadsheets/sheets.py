@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from metassay.project.spreadsheets.read import Asked, Found, read_all
+from metassay.project.spreadsheets.read import Inputs, OwnData, read_all
 
 DOCS, SYSTEMS, RATERS = ("v1", "v2", "v3"), ("alba", "brise"), ("ann", "ben")
 SOURCE = "Doctor: How is the cough?\nPatient: Gone since {}.\nDoctor: Then no more tablets."
@@ -57,6 +57,6 @@ def files(folder: Path, **tables: Table) -> dict[str, list[Path]]:
     return {kind: [put(folder / f"{kind}.csv", table)] for kind, table in tables.items()}
 
 
-def found(folder: Path, *columns: str, **tables: Table) -> Found:
+def found(folder: Path, *columns: str, **tables: Table) -> OwnData:
     """What is read of them."""
-    return read_all(Asked(files(folder, **tables), columns))
+    return read_all(Inputs(files(folder, **tables), columns))

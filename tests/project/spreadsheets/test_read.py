@@ -6,7 +6,7 @@ import openpyxl
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.project.spreadsheets.read import Asked, read_all
+from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.project.spreadsheets.summary import command, lines, settings_of
 from metassay.tables.names import REFERENCE
 from tests.project.spreadsheets.sheets import (
@@ -98,7 +98,7 @@ def test_merged_cells_are_no_empty_ratings(tmp_path: Path) -> None:
     book.create_sheet("other").merge_cells("A1:B1")  # which nobody reads
     book.save(tmp_path / "ratings.xlsx")
     with pytest.raises(BadInput) as caught:
-        read_all(Asked({**files(tmp_path, texts=LONG), "ratings": [tmp_path / "ratings.xlsx"]}))
+        read_all(Inputs({**files(tmp_path, texts=LONG), "ratings": [tmp_path / "ratings.xlsx"]}))
     (said,) = caught.value.problems
     assert said.startswith("ratings.xlsx: column 'fluency' has merged cells")
     assert "(D2:D3)" in said
@@ -116,7 +116,7 @@ def test_a_source_may_be_longer_than_python_s_reader_takes(tmp_path: Path) -> No
 
 def test_who_wrote_the_reference_may_be_said_or_stand_there(tmp_path: Path) -> None:
     texts = [LONG[0][:3], *(row[:3] for row in LONG[1:])]
-    said = read_all(Asked(files(tmp_path, texts=texts), reference="brise")).rows.texts
+    said = read_all(Inputs(files(tmp_path, texts=texts), reference="brise")).rows.texts
     assert {one.author for one in said} == {"alba", REFERENCE}
     called = [[cell.replace("brise", "Gold") for cell in row] for row in texts]
     assert {t.author for t in found(tmp_path, texts=called).rows.texts} == {"alba", REFERENCE}
@@ -163,7 +163,7 @@ def test_what_excel_saves_as_cp1252_is_named_with_its_remedy(tmp_path: Path) -> 
     with pytest.raises(
         BadInput, match=r"line 2: is not UTF-8 .* is 0xe4\); save the file as UTF-8"
     ):
-        read_all(Asked({"texts": [path]}))
+        read_all(Inputs({"texts": [path]}))
 
 
 @pytest.mark.parametrize(
@@ -188,13 +188,13 @@ def test_what_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
 
 def test_the_command_that_confirms_says_all_that_was_guessed(tmp_path: Path) -> None:
     """Read with what it says, nothing is left to guess, and the outcome is the same."""
-    asked = Asked(files(tmp_path, texts=LONG, ratings=RATINGS, scores=SCORES))
+    asked = Inputs(files(tmp_path, texts=LONG, ratings=RATINGS, scores=SCORES))
     one = read_all(asked)
     said = command(Path("mine"), asked, one, [])
     assert "texts.doc=visit_id texts.system=model" in said
     assert "'scores.metrics=align score,bleu,TER' --lower errors TER" in said
     assert said.endswith("--scale fluency=1..4 errors=0..2 --yes")
-    columns = [name for kind, read in one.reads.items() for name in read.columns.named(kind)]
+    columns = [name for kind, read in one.tables.items() for name in read.columns.named(kind)]
     again = read_all(asked._replace(columns=columns, lower=["errors", "TER"]))
     assert again.rows.texts == one.rows.texts
     assert again.rows.scores == one.rows.scores

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.project.spreadsheets.read import Asked, read_all
+from metassay.project.spreadsheets.read import Inputs, read_all
 from tests.project.spreadsheets.sheets import DOCS, LONG, RATERS, SYSTEMS, found, put
 
 QUALITY = [
@@ -32,7 +32,7 @@ def test_grades_are_not_taken_for_the_numbers_of_documents(tmp_path: Path) -> No
     texts = [["id", "model", "text"], *([str(d), s, "It is."] for d in (1, 2) for s in SYSTEMS)]
     table = [["Overall", "model", "id"], *([str(3 - int(d)), s, d] for d, s, _ in texts[1:])]
     one = found(tmp_path, texts=texts, ratings=table)
-    assert one.reads["ratings"].columns.roles["doc"] == "id"
+    assert one.tables["ratings"].columns.roles["doc"] == "id"
     assert set(one.criteria) == {"Overall"}
 
 
@@ -65,7 +65,7 @@ def test_german_headings_and_numbers(tmp_path: Path) -> None:
     scores = [["Fallnummer", "Modell", "Güte", "Halluzinationsrate"]]
     scores += [[d, s, "0,25", "45 %"] for d in DOCS for s in SYSTEMS]
     written = put(tmp_path / "s.csv", scores, ";")
-    one = read_all(Asked({"texts": [put(tmp_path / "t.csv", texts, ";")], "scores": [written]}))
+    one = read_all(Inputs({"texts": [put(tmp_path / "t.csv", texts, ";")], "scores": [written]}))
     assert {score.value for score in one.rows.scores} == {0.25, 0.45}
     assert {m.metric: m.better for m in one.rows.metrics}["Halluzinationsrate"] == "lower"
     assert one.references == {}

@@ -7,7 +7,7 @@ import pytest
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
 from metassay.project import make
-from metassay.project.spreadsheets.read import Asked, Found, read_all
+from metassay.project.spreadsheets.read import Inputs, OwnData, read_all
 from metassay.project.spreadsheets.summary import lines, settings_of
 from tests.project.spreadsheets.sheets import (
     DOCS,
@@ -30,14 +30,14 @@ def of(rater: str, *, named: bool = False) -> list[list[str]]:
     return [[*row[:2], *(row[2:] if named else row[3:])] for row in rows]
 
 
-def read(folder: Path, *columns: str, **tables: dict[str, Table]) -> Found:
+def read(folder: Path, *columns: str, **tables: dict[str, Table]) -> OwnData:
     """What is read of the files of each kind, by name."""
     named = {"texts": {"texts.csv": LONG}, **tables}
     files = {
         kind: [put(folder / name, table) for name, table in each.items()]
         for kind, each in named.items()
     }
-    return read_all(Asked(files, columns))
+    return read_all(Inputs(files, columns))
 
 
 def refused(folder: Path, **tables: dict[str, Table]) -> str:
@@ -129,7 +129,7 @@ def test_one_file_twice_and_two_of_one_name(tmp_path: Path) -> None:
         ([same, tmp_path / "b/r.csv"], "r.csv: 2 files have this name, by which raters"),
     ):
         with pytest.raises(BadInput) as caught:
-            read_all(Asked({"texts": [texts], "ratings": files}))
+            read_all(Inputs({"texts": [texts], "ratings": files}))
         assert words in "\n".join(caught.value.problems)
 
 

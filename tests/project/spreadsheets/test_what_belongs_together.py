@@ -9,7 +9,7 @@ from metassay.core.errors import BadInput
 from metassay.core.params import parsed
 from metassay.datasets.ingest import ingest
 from metassay.meta_evaluation.layouts import groups_of
-from metassay.project.spreadsheets.read import Asked, read_all
+from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.project.spreadsheets.summary import command, lines, project_of, settings_of
 from tests.project.spreadsheets.sheets import LONG, RATINGS, SCORES, SYSTEMS, files
 
@@ -21,9 +21,9 @@ TEXTS = [
 ]
 
 
-def asked(folder: Path, **more: object) -> Asked:
+def asked(folder: Path, **more: object) -> Inputs:
     tables = files(folder, texts=TEXTS, ratings=RATINGS, scores=SCORES)
-    return Asked(tables, ("cluster=patient",), primary="bleu", **more)  # type: ignore[arg-type]
+    return Inputs(tables, ("cluster=patient",), primary="bleu", **more)  # type: ignore[arg-type]
 
 
 def test_the_project_says_what_the_sheet_says(tmp_path: Path) -> None:

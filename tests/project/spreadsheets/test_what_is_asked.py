@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.project.spreadsheets.read import Asked, Found, read_all
+from metassay.project.spreadsheets.read import Inputs, OwnData, read_all
 from metassay.project.spreadsheets.summary import command, lines, settings_of
 from tests.project.spreadsheets.sheets import DOCS, LONG, RATERS, SYSTEMS, TEXT, Table, files, put
 
@@ -29,8 +29,8 @@ def by_text(*columns: str) -> Table:
     ]
 
 
-def read(folder: Path, tables: dict[str, Table], *columns: str, **said: object) -> Found:
-    return read_all(Asked(files(folder, **{"texts": LONG, **tables}), columns, **said))  # type: ignore[arg-type]
+def read(folder: Path, tables: dict[str, Table], *columns: str, **said: object) -> OwnData:
+    return read_all(Inputs(files(folder, **{"texts": LONG, **tables}), columns, **said))  # type: ignore[arg-type]
 
 
 def refused(folder: Path, tables: dict[str, Table], *columns: str, **said: object) -> str:
@@ -74,7 +74,7 @@ def test_a_turned_name_is_asked_for_and_either_answer_is_taken(tmp_path: Path, n
 )
 def test_columns_of_a_rater_and_a_criterion(tmp_path: Path, names: list[str], pattern: str) -> None:
     found = read(tmp_path, {"ratings": by_text(*names)})
-    assert found.reads["ratings"].columns.pattern == pattern
+    assert found.tables["ratings"].columns.pattern == pattern
     assert len({one.rater for one in found.rows.ratings}) == 2
     assert {*found.criteria} <= {"fluency", "errors"}
     assert len(found.rows.ratings) == len(TEXTS) * len(names)
@@ -142,7 +142,7 @@ def test_qualtrics_rows_below_the_first_one(tmp_path: Path) -> None:
         "\n".join(",".join(f'"{c.replace(chr(34), chr(34) * 2)}"' for c in row) for row in table)
     )
     given = files(tmp_path, texts=LONG)
-    found = read_all(Asked({**given, "ratings": [path]}))
+    found = read_all(Inputs({**given, "ratings": [path]}))
     assert len(found.rows.ratings) == len(body)
     assert "2 rows below the first one" in "\n".join(lines(found, settings_of(found.rows)))
 
@@ -164,7 +164,7 @@ def test_numbers_that_may_mean_two_things(tmp_path: Path, cells: str, words: str
     given = files(tmp_path, texts=LONG)
     given["ratings"] = [put(tmp_path / "r.tsv", by_rater("ok", cells=cells), "\t")]
     with pytest.raises(BadInput) as caught:
-        read_all(Asked(given))
+        read_all(Inputs(given))
     assert words in "\n".join(caught.value.problems)
 
 
@@ -176,7 +176,7 @@ def test_a_metric_s_name_of_60_000_letters_is_refused(tmp_path: Path) -> None:
 
 def test_a_device_is_told_by_its_whole_path(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"^/dev/null: is a pipe or device, not a file; save its"):
-        read_all(Asked({"texts": [Path("/dev/null")]}))
+        read_all(Inputs({"texts": [Path("/dev/null")]}))
 
 
 def test_grades_in_words_are_asked_for_in_their_order(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_grades_in_words_are_asked_for_in_their_order(tmp_path: Path) -> None:
     found = read(tmp_path, tables, scales=[grades])
     assert [one.value for one in found.rows.ratings][:4] == [4, 2, 3, 4]
     assert (found.criteria["It is fluent"].low, found.criteria["It is fluent"].high) == (1, 5)
-    asked = Asked(files(tmp_path, texts=LONG, **tables), scales=[grades])
+    asked = Inputs(files(tmp_path, texts=LONG, **tables), scales=[grades])
     assert f"--scale '{grades}'" in command(Path("x"), asked, found, [])
 
 
@@ -197,7 +197,7 @@ def test_the_ends_of_a_scale_that_a_question_says(tmp_path: Path) -> None:
     found = read(tmp_path, {"ratings": table})
     one = found.criteria["Is it clear, and fluent? (1-7)"]
     assert (one.low, one.high) == (1, 7)
-    columns = [*found.reads["ratings"].columns.named("ratings")]
+    columns = [*found.tables["ratings"].columns.named("ratings")]
     assert read(tmp_path, {"ratings": table}, *columns).rows.ratings == found.rows.ratings
     assert table[0][-1] in "\n".join(lines(found, settings_of(found.rows)))
 
@@ -246,7 +246,7 @@ def test_one_file_of_texts_and_their_ratings(tmp_path: Path) -> None:
     table = [[*HEAD, "note", "fluency"]]
     table += [[d, s, r, f"{s} writes of {d} here", "3"] for d, s in TEXTS for r in RATERS]
     path = put(tmp_path / "all.csv", table)
-    rows = read_all(Asked({"texts": [path], "ratings": [path]})).rows
+    rows = read_all(Inputs({"texts": [path], "ratings": [path]})).rows
     assert (len(rows.texts), len(rows.ratings)) == (5, 10)
 
 

@@ -14,7 +14,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.scoring.aggregation.rubrics import rubric_scores
 from metassay.scoring.pairing.rubrics import rubric_pairs
-from metassay.scoring.rubrics.ask import criteria_table, expanded, rubric_descriptions
+from metassay.scoring.rubrics.ask import criteria_table, expand_facets, rubric_descriptions
 from metassay.scoring.rubrics.record import RUBRICS, Rubric, load_rubric
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.pairs import PAIRS
@@ -424,7 +424,7 @@ def test_metrics_are_described() -> None:
     assert notes["note_respiratory_penalties"].better == "lower"
     assert notes["note_respiratory_realism_hist"].range == (1.0, 5.0)
     assert all(one.source and one.meaning for one in {**found, **notes}.values())
-    pico = expanded(load_rubric(RUBRICS / "facets.yaml"), ("population", "outcome"))
+    pico = expand_facets(load_rubric(RUBRICS / "facets.yaml"), ("population", "outcome"))
     assert list(rubric_descriptions(criteria_table(pico))) == [
         *("facets_agreement_population", "facets_agreement_outcome", "facets_overall"),
     ]

@@ -191,7 +191,7 @@ def test_an_answer_that_cannot_be_used_is_missed_and_bounds_say_what_it_could_be
 
 
 def test_a_metric_that_reads_single_statements_refuses_whole_texts() -> None:
-    with pytest.raises(BadInput, match="reads statements one by one; write statement"):
+    with pytest.raises(BadInput, match="cannot read whole texts; write statement"):
         scored(options(by="text"), "top", by_text=False)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.judges.lazy_citations import as_needed
+from metassay.judges.lazy_citations import judge_as_needed
 from metassay.judges.protocol import Judgment, Pair
 from metassay.judges.run import judge_pairs
 from metassay.scoring.aggregation.judged import Setup, judged_scores
@@ -33,7 +33,7 @@ class Colours:
         self.asked: list[Pair] = []
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
-        return as_needed(pairs, self._decide)
+        return judge_as_needed(pairs, self._decide)
 
     def _decide(self, pairs: Sequence[Pair]) -> list[Judgment]:
         self.asked += pairs

@@ -14,7 +14,7 @@ from metassay.scoring.rubrics.ask import (
     applies,
     attributes_of,
     cap_of,
-    expanded,
+    expand_facets,
     items_of,
     question,
 )
@@ -90,11 +90,16 @@ def test_a_rubric_is_read_as_it_is_written(tmp_path: Path) -> None:
         ('"2": Warm.', '"3": Warm.', 13, "levels: are not consecutive from 1 to 3"),
         ('"2": Warm.', '"b": Warm.', 13, "levels: must be whole numbers from 0"),
         ('{"1"', f'{{? "{"1" * 5000}"\n      ', 13, "levels: must be whole numbers from 0"),
-        (', "2": Warm.', "", 13, "levels: 1 given; write 2 to 101"),
+        (', "2": Warm.', "", 13, "levels: 1 of them; write 2 to 101"),
         ('"2": Warm.', '"2": " "', 13, "levels > 2: is blank"),
         ("grade: 2", "grade: 3", 14, "examples > 0 > grade: is 3; write 1 to 2"),
         ("reason: It greets.", "violations: [{what: x}]", 14, "violations: a scale has none"),
-        ("    cap: 2", "    examples: [{text: a, grade: 0}]\n    cap: 2", 21, "examples: each doc"),
+        (
+            "    cap: 2",
+            "    examples: [{text: a, grade: 0}]\n    cap: 2",
+            21,
+            "examples: the items",
+        ),
         ("reason: It greets.", "quotes: [dear]", 14, "examples > 0: a quote is not in its text"),
         ("cap: 2", "cap: 0", 21, "cap: must be a whole number from 1, `items`"),
         ("cap: 2", "cap: none", 21, "cap: each item has one penalty at most"),
@@ -104,7 +109,7 @@ def test_a_rubric_is_read_as_it_is_written(tmp_path: Path) -> None:
         ("    cap: 2", "    items: [a, b]\n    cap: 2", 20, "items_from: items are listed as well"),
         ("items_from: wanted", "items: [a, a]", 20, "items: must have one or more, each once"),
         ("absent: worst", "absent: best", 22, "absent: Input should be 'worst' or 'no penalty'"),
-        ("reads: closing", "reads: source", 18, "reads: is no part of a text"),
+        ("reads: closing", "reads: source", 18, "reads: is not a part of a text"),
         ("reads: closing", 'reads: "a b"', 18, "reads: is not a name of a part"),
         ("[source, closing]", "[source, nothing]", 10, "against: nothing stands alone"),
         ("[source, closing]", "[source, full]", 10, "against: 'full' is what is read"),
@@ -146,7 +151,7 @@ def test_conditions_and_items_come_from_the_source() -> None:
     assert not applies(c.applies, mine)
     assert not applies(c.applies, {"conditions": []})
     assert applies(c.applies, {"conditions": ["asthma"]})
-    with pytest.raises(BadInput, match="'symptoms' is not a list of texts and no object"):
+    with pytest.raises(BadInput, match="'symptoms' must be a list of texts or an object"):
         items_of(a, {"symptoms": "cough"})
 
 
@@ -179,14 +184,14 @@ def test_the_question_is_canonical_json(tmp_path: Path) -> None:
 
 def test_every_facet_is_a_criterion() -> None:
     rubric = load_rubric(RUBRICS / "facets.yaml")
-    pico = expanded(rubric, ("population", "outcome"))
+    pico = expand_facets(rubric, ("population", "outcome"))
     assert [one.name for one in pico.criteria] == ["agreement_population", "agreement_outcome"]
     assert [one.reads for one in pico.criteria] == ["population", "outcome"]
     assert "`outcome`" in pico.criteria[1].asks
     with pytest.raises(BadInput, match="the benchmark's segmentation has no facets"):
-        expanded(rubric, ())
+        expand_facets(rubric, ())
     bmrc = load_rubric(RUBRICS / "bmrc.yaml")
-    assert expanded(bmrc, ()) == bmrc
+    assert expand_facets(bmrc, ()) == bmrc
 
 
 def test_the_page_says_every_key() -> None:
@@ -256,16 +261,16 @@ def test_examples_of_penalties_count_their_violations(tmp_path: Path) -> None:
     ]
     for old, new in (("grade: 2", "grade: 1"), ("item: 2", "item: 1"), ("item: 2", "item: 3")):
         (problem,) = problems(written(tmp_path, good.replace(old, new)))
-        assert "examples > 0 > violations: must be as many as the grade says" in problem
+        assert "examples > 0 > violations: must be as many as the grade, each" in problem
     free = good.replace("    items: [date, place]\n    cap: items", "    cap: 5")
-    assert "with its what" in problems(written(tmp_path, free))[0]
+    assert "with a different what" in problems(written(tmp_path, free))[0]
     load_rubric(written(tmp_path, free.replace("item: 1", "what: a").replace("item: 2", "what: b")))
 
 
 def test_judges_read_every_question_of_the_project() -> None:
     prompt = {"symptoms": ["cough"], "unmentioned": ["pain"]}
     for file in sorted(RUBRICS.glob("*.yaml")):
-        for one in expanded(load_rubric(file), ("population",)).criteria:
+        for one in expand_facets(load_rubric(file), ("population",)).criteria:
             for better in ("higher", "lower"):
                 asked = question(replace(one, better=better), prompt)
                 pair = Pair("p", one.kind, "premise", "text", context=asked)

@@ -1,0 +1,201 @@
+"""The head of docs/calibration.md: each promise beside the worst rate in the page's tables."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+import numpy as np
+
+from metassay.statistics.correlation import LEVELS
+
+
+class Promise(NamedTuple):
+    """What is promised of some columns of a section's tables; `table` is the place of one table.
+
+    `columns` are heads; "..." after the first stands for the levels that follow it.
+    """
+
+    what: str
+    promised: str
+    section: str
+    columns: tuple[str, ...]
+    worst: Callable[..., float]  # max of error rates, min of coverages
+    table: int | None = None
+
+
+_CLAIMED = ("`promising` or `use`, global", "...")
+_SHAPED = tuple(f"{shape}, {level}" for shape in ("8 x 40", "16 x 100") for level in LEVELS[:2])
+PROMISES = (
+    Promise(
+        "A metric that knows nothing is `promising` or `use`",
+        "at most 5",
+        "Nothing is claimed that is not there",
+        _CLAIMED,
+        max,
+    ),
+    Promise(
+        "the same, of documents or systems that belong together",
+        "at most 5",
+        "Documents and systems that are not alike",
+        _CLAIMED,
+        max,
+    ),
+    Promise(
+        "A metric of too small a correlation is `use`",
+        "at most 2.5",
+        "`use` means useful",
+        ("global", "..."),
+        max,
+    ),
+    Promise(
+        "What length explains is `explained by` length (texts)",
+        "at least 95",
+        "Confounds of any shape",
+        _SHAPED,
+        min,
+        0,
+    ),
+    Promise(
+        "A true metric is `explained by` length",
+        "at most 5",
+        "Confounds of any shape",
+        _SHAPED,
+        max,
+        1,
+    ),
+    Promise(
+        "A metric below a rater is as good as a rater",
+        "at most 5",
+        "As good as a rater, and the best of many",
+        ("any called as good",),
+        max,
+    ),
+    Promise(
+        "Intervals of `correlations` hold the truth, with other systems",
+        "at least 95",
+        "Intervals hold what they are for",
+        ("other systems and documents",),
+        min,
+    ),
+    Promise(
+        "the same, with these systems",
+        "95",
+        "Intervals hold what they are for",
+        ("these systems",),
+        min,
+    ),
+    Promise(
+        "A rater who is equal is named",
+        "at most 5",
+        "Raters who stand out",
+        ("3 equal", "5 equal", "3 equal, shared noise"),
+        max,
+    ),
+    Promise(
+        "A metric as good as the best is called worse",
+        "at most 5",
+        "Metrics behind the best",
+        ("said falsely",),
+        max,
+    ),
+    Promise(
+        "`sentinel` raises an alarm at a judge that did not change",
+        "at most 2",
+        "Judges that are watched",
+        ("alarms per check",),
+        max,
+    ),
+    Promise(
+        "`compare` shows a change where there is none",
+        "at most 5",
+        "Comparisons of two states",
+        ("5", "10", "26", "100"),
+        max,
+        0,
+    ),
+    Promise(
+        "Intervals of `judge-check` hold the truth",
+        "95",
+        "A judge checked in one command",
+        ("sensitivity", "specificity", "cohen_kappa", "gwet_ac1", "corrected", "people alone"),
+        min,
+        0,
+    ),
+    Promise(
+        "A judge worse than a rater by epsilon may replace one",
+        "at most 5",
+        "May the judge replace a rater?",
+        ("falsely, ours",),
+        max,
+    ),
+    Promise(
+        "Intervals after `study export --next` hold the truth",
+        "at least 93",
+        "Which labels next?",
+        ("covers, suited chances",),
+        min,
+    ),
+    Promise(
+        "Intervals of a judge's card hold the truth, mean of worlds",
+        "94 to 98",
+        "Judges' cards",
+        ("mean",),
+        min,
+    ),
+)
+
+
+def summary(sections: str) -> list[str]:
+    """The head of the page: the worst and the median simulated rate of each promise."""
+    rows = []
+    for promise in PROMISES:
+        rates = sorted(_rates(sections, promise))
+        worst, middle = promise.worst(rates), float(np.median(rates))
+        link = "#" + re.sub(r"[^\w\- ]", "", promise.section.lower()).replace(" ", "-")
+        rows.append(
+            [
+                f"[{promise.what}]({link})",
+                promise.promised,
+                f"{worst:g}",
+                f"{middle:.3g}",
+                len(rates),
+            ]
+        )
+    return [
+        "Per cent of simulated studies, in the worst and in the median world. The worst of many"
+        " rates can break its promise by chance: in 600 studies a true rate of 5 % shows as more"
+        " than 6.5 % in one world of 20.",
+        "",
+        *table(["what may go wrong, or must hold", "promised", "worst", "median", "rates"], rows),
+    ]
+
+
+def _rates(sections: str, promise: Promise) -> Iterator[float]:
+    """The per cents in the columns of the promise."""
+    section = re.search(
+        rf"^## {re.escape(promise.section)}\n(.*?)(?=^## |\Z)", sections, re.M | re.S
+    )
+    tables = re.findall(r"(?:^\|.*\n)+", section[1], re.M)
+    for table in tables if promise.table is None else [tables[promise.table]]:
+        heads, _, *rows = (
+            [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()
+        )
+        for place in _places(heads, promise.columns):
+            for row in rows:
+                yield from map(float, re.findall(r"([\d.]+) ?(?:%|$|/)", row[place].split("(")[0]))
+
+
+def _places(heads: Sequence[str], columns: Sequence[str]) -> Iterator[int]:
+    """Where the columns stand, with levels that follow the first one where they are not named."""
+    for place in (place for place, head in enumerate(heads) if head in columns):
+        yield place
+        if columns[-1] == "...":
+            levels = takewhile(lambda after: heads[after] in LEVELS, range(place + 1, len(heads)))
+            yield from levels
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    """The lines of a Markdown table, and an empty one."""
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    return [*lines, *("| " + " | ".join(map(str, row)) + " |" for row in rows), ""]

@@ -1,0 +1,75 @@
+"""Every simulation of docs/calibration.md still runs, with a study or two; `pytest -m calibration`
+and the page itself take the time that rates need."""
+
+from functools import partial
+
+import pytest
+
+from tests.calibration import (
+    annotator_test,
+    best,
+    comparisons,
+    drift,
+    facet_weights,
+    judge_cards,
+    judge_check,
+    next_labels,
+    simulations,
+    standing_out,
+    weekly,
+)
+from tests.calibration.page import PAGE, jobs
+from tests.calibration.summary import summary
+
+FIRST = {job.section: job.call for job in reversed([*jobs()]) if isinstance(job.call, partial)}
+WATCH = next(iter(drift.WATCHES))
+WORLD = judge_cards.World(0.5, 0.9, 0.8)
+OTHERS = (
+    partial(simulations.bootstrap_covers, "document", "pearson", runs=2),
+    partial(simulations.permutation_rejects, "document", "documents", runs=2),
+    partial(simulations.williams_rejects, runs=2),
+    partial(simulations.judged_means_cover, runs=2),
+    partial(simulations.rogan_gladen_covers, runs=2),
+    partial(judge_cards.cards_cover, 20, WORLD, runs=2, seed=0),
+    partial(judge_cards.pass_rates_cover, 20, 200, WORLD, runs=2, seed=0),
+    partial(judge_cards.clustered_cover, 30, 4, 0.7, WORLD, runs=2, seed=0),
+    partial(judge_cards.calibration_covers, 50, (2, 2), 0.1, runs=2, seed=0),
+    partial(judge_cards.auroc_covers, 20, 0.5, 0.8, 2, runs=2, seed=0),
+    partial(judge_cards.three_way_covers, 50, (0.7, 0.2, 0.1), 0.9, runs=2, seed=0),
+    partial(judge_check.rates, studies=1),
+    partial(annotator_test.false_passes, annotator_test.drawn_worlds(1)[0], studies=2),
+    partial(next_labels.rates, studies=2),
+    partial(facet_weights.covers, "complete", 44, noise=0.07, non_negative=False, runs=1),
+    partial(best.rates, studies=1),
+    partial(comparisons.false_alarms, studies=1),
+    partial(comparisons.power, studies=1),
+    partial(comparisons.words, studies=1),
+    partial(comparisons.coverage, studies=1),
+    partial(drift.silent, WATCH, watches=1, seed=0),
+    partial(drift.power, WATCH, 0.1, one_sided=True, watches=1, seed=0),
+    partial(drift.confirmed, WATCH, 0.1, watches=1, seed=0),
+    partial(weekly.weeks, *weekly.WORLDS[0], seed=0, n=1),
+)
+
+
+@pytest.mark.parametrize("section", FIRST)
+def test_a_job_of_each_section_runs(section):
+    call = FIRST[section]
+    assert call.func(*call.args, **{**call.keywords, "runs": 1}) is not None
+
+
+@pytest.mark.parametrize("call", OTHERS, ids=lambda call: call.func.__qualname__)
+def test_the_other_simulations_run(call):
+    assert call() is not None
+
+
+def test_raters_who_are_equal_and_one_who_is_not():
+    rng = standing_out.np.random.default_rng(0)
+    named = standing_out.named(30, (0.6, 0.6, 9.0), standing_out.CUTS["five levels"], rng)
+    assert named == [False, False, True]
+
+
+def test_the_head_of_the_page_is_what_its_tables_hold():
+    text = PAGE.read_text(encoding="utf-8")
+    head, _, sections = text.partition("\n## ")
+    assert "\n".join(summary("## " + sections)) in head + "\n"
