@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from flows import dag
-from flows.recovery import guarded
+from flows.recovery import lock_project
 from flows.workers import Workers
 from metassay.cli.main import main
 from metassay.core.work import restrict_work
@@ -62,10 +62,10 @@ def built(root: Path) -> None:
     """Bring raw files and the first tables up to date, as a run does."""
     shutil.rmtree(root / "data/raw", ignore_errors=True)
     shutil.rmtree(root / "data/tables", ignore_errors=True)
-    with guarded(root) as held:
+    with lock_project(root) as held:
         plan, workers = dag.plan(root, ["b00"]), Workers(root, held)
         for address, stage in plan.stages.items():
-            if stage.own in ("fetch@d", "ingest"):
+            if stage.dvc_name in ("fetch@d", "ingest"):
                 assert address in plan.stale
                 workers.run(stage)
         workers.close()

@@ -25,12 +25,12 @@ FORMER = {
     **{"upgrade": "update", "refresh": "update", "cost": "ledger cost"},
     **{"report": "run --only report", "fetch": "run --only fetch"},
 }
-_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
+ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
 _FORMER_OPTIONS = {
     "compare --benchmark": "BENCHMARK without an option",
     "study export --study": "STUDY without an option, after BENCHMARK",
     "sentinel fix --again": "--replace",
-    **{f"meta-eval --{role}": f"--columns {role}=COLUMN" for role in _ROLES},
+    **{f"meta-eval --{role}": f"--columns {role}=COLUMN" for role in ROLES},
 }
 LARGEST = 2**31 - 1  # for counts, such as seconds
 # An option that takes several words, and may be repeated.
@@ -136,9 +136,7 @@ def _names_behind(option: str, words: Sequence[str]) -> list[str]:
     for word in words:
         ending = Path(word).suffix.lower() in _ENDINGS
         if ending and not names:
-            raise BadInput(
-                f"{option}: takes names, and {word} is a file; write {option} NAME {word}"
-            )
+            raise BadInput(f"{option}: takes names; {word} is a file; write {option} NAME {word}")
         if word.startswith("-") or ending or (names and _is_file(word)):
             break
         names.append(word)

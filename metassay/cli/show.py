@@ -138,9 +138,8 @@ def path_of(folder: Path, table: str) -> Path:
 def table_of(name: str, table: str, params: Params) -> tuple[pd.DataFrame, list[str]]:
     """Return a table of a benchmark, and notes on it."""
     evaluation, folder = params.every[name], Path(TABLES) / name
-    shown_as = ShownAs.of(
-        params.shown_as, getattr(evaluation, "writers", []), getattr(evaluation, "judges", [])
-    )
+    renamed = (getattr(evaluation, key, []) for key in ("writers", "judges"))
+    shown_as = ShownAs.of(params.shown_as, *renamed)
     if table == "means":
         authors, values = headline.board(folder, shown_as)
         return pd.DataFrame(values, columns=["metric", *authors]), []

@@ -271,7 +271,7 @@ line 3: 'doc_id' is wrong: input should be a valid string; correct it
 s,d1,alpha,ann,usefulness,5,text,full
 line 7: the key (study, doc_id, author, part, unit, rater, criterion) is there twice (same as line
 s,d1,alpha,cat,usefulness,5
-line 7: has not the 8 cells that the header names (6 cells); add or remove
+line 7: does not have the 8 cells of the header (6 cells); add or remove
 s,d1,alpha,cat,usefulness,"5,text,full
 line 7: is not readable as CSV (unexpected end of data); check its
 s,d1,gpt4,ann,usefulness,5,, ++ s,d2,gpt4,ann,usefulness,5,,

@@ -27,7 +27,7 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "6ea2ef72d3d95aea"),
+        (1, "39ca2619bfc81c47"),
     ),
     "bertscore": (
         bertscore.METHOD,
@@ -45,7 +45,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "1391f6f570ea8bc5"),
+        (1, "44b817624b2d2282"),
     ),
     "factscore": (
         factscore_support.METHOD,

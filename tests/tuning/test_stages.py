@@ -229,7 +229,7 @@ def run(monkeypatch: pytest.MonkeyPatch, root: Path, command: str) -> None:
         real(io)
 
     doorway.enter(keep)
-    entry = declared.declared(module, arguments)
+    entry = declared.find_entry(module, arguments)
     keys = {(file, key) for file, of in entry.params.items() for key in of if file != FILE}
     assert handed[0].used == keys | entry.deps | entry.outs
 
