@@ -20,9 +20,9 @@ from metassay.datasets.own_data import Clean, Filled, Key, Line, parsed
 from metassay.statistics.facts import (
     STATUSES,
     FactCounts,
+    count_contradiction,
     count_facts,
     fact_scores,
-    miscounted,
     phrases_per_word,
     quality,
 )
@@ -215,7 +215,7 @@ def _counted(
 
 
 def _add_up(at: Place, of: _Annotation, counts: FactCounts, system: int | None, rows: Rows) -> bool:
-    fault = miscounted(counts, system)
+    fault = count_contradiction(counts, system)
     if fault is not None:
         where = f"doc_id {shown(of.doc_id)}, author {shown(of.author)}, rater {shown(of.rater)}"
         rows.wrong(at, fault, where, "count again, or leave out what nobody counted")

@@ -16,14 +16,14 @@ from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.independence import (
     Independence,
     Orders,
+    combine_strata,
     draw_orders_within,
     independence_test,
     nested_test,
-    prepared,
-    stratified,
+    prepare,
 )
-from metassay.statistics.jackknife import LeftOut, left_out
-from metassay.statistics.layout import Part, exchangeable, family_means
+from metassay.statistics.jackknife import LeftOut, leave_out
+from metassay.statistics.layout import Part, family_means, family_sets
 
 
 class LevelTests(NamedTuple):
@@ -99,7 +99,7 @@ def run_test(
     rng = generator(options.seed, "orders", *study.key.values(), level)
     if layout.n_strata == 1:
         return _test_part(study, parts[0], (metrics, human), level, options, rng)
-    sets = exchangeable(parts, layout.n_families)
+    sets = family_sets(parts, layout.n_families)
     rows = draw_orders_within(sets, options.permutations, rng).systems
     tests, weights = [], []
     for number, part in enumerate(parts):
@@ -113,7 +113,7 @@ def run_test(
             tests.append(test)
             present = np.isfinite(part.of(study.human))
             weights.append([_weight(present, which) for which in relations_of(study, level)])
-    return stratified(tests, np.array(weights)) if tests else None
+    return combine_strata(tests, np.array(weights)) if tests else None
 
 
 def _weight(present: Mask, relation: Relation) -> float:
@@ -145,7 +145,7 @@ def _test_part(
     of_study = relations_of(study, level)
     relations = [name for name in of_study if not (nested and name == "between_documents")]
     standardized, people = (
-        {relation: prepared(side, relation, options.coefficient) for relation in relations}
+        {relation: prepare(side, relation, options.coefficient) for relation in relations}
         for side in (metrics, human)
     )
     if nested and level == "global":
@@ -162,7 +162,7 @@ def run_level(study: Study, level: Level, options: MetaOptions) -> LevelTests:
     """Run the tests of one level of one study."""
     relations = relations_of(study, level)
     metrics = study.values(study.metrics)
-    left = left_out(metrics, study.oriented, level, options.coefficient, study.layout)
+    left = leave_out(metrics, study.oriented, level, options.coefficient, study.layout)
     test = run_test(study, metrics, study.oriented, level, options)
     adjusted = np.full((len(study.metrics), len(relations)), np.nan)
     if test is None:
@@ -182,7 +182,7 @@ def _count_orders(study: Study, level: Level) -> float:
     """Count the orders of systems and documents, or signs of clusters; at most 20! of each."""
     layout = study.layout
     parts = layout.parts(np.isfinite(study.human))
-    sets = np.bincount(exchangeable(parts, layout.n_families))
+    sets = np.bincount(family_sets(parts, layout.n_families))
     orders = float(prod(factorial(min(int(n), 20)) for n in sets))
     if level == "system":
         return orders

@@ -14,7 +14,7 @@ from metassay.meta_evaluation.study import frame_of, generator, human_scores
 from metassay.statistics.document_means import NO_CLUSTERS, worth
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
-from metassay.statistics.layout import Index, numbered, numbered_by
+from metassay.statistics.layout import Index, factorize, factorize_by
 from metassay.statistics.resampling import draw, expanded_percentiles
 from metassay.tables.columns import table
 
@@ -108,7 +108,7 @@ def _of_study(
         used[total[0]].to_numpy(dtype=np.float64),
         used[names].to_numpy(dtype=np.float64),
         pd.factorize(documents, sort=True)[0],
-        numbered_by(documents, clusters),
+        factorize_by(documents, clusters),
         len(wide),
     )
     rubric_weights = scales["weight"].to_numpy(dtype=np.float64)
@@ -134,7 +134,7 @@ def _fit(
     """Return the values that all rows of a method share, and their columns (criteria,)."""
     used = np.isfinite(graded.shares).all(axis=1) | (method != "complete")
     overall, shares = graded.overall[used], graded.shares[used]
-    n_documents, cluster = np.unique(graded.document[used]).size, numbered(graded.cluster[used])
+    n_documents, cluster = np.unique(graded.document[used]).size, factorize(graded.cluster[used])
     size = (1, int(cluster.max(initial=-1)) + 1)
     draws = draw(size, resample="documents", n=options.resamples, rng=rng).documents
     once = np.ones((1, len(cluster)))

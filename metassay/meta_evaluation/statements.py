@@ -11,7 +11,7 @@ import pandas as pd
 from metassay.meta_evaluation.layouts import Groups
 from metassay.meta_evaluation.study import Better
 from metassay.tables.names import STATEMENT, base_metric, suffix_of
-from metassay.tables.ratings import of_statements
+from metassay.tables.ratings import statement_ratings
 
 UNREAD = "unread"  # the confound: the share of its passages that a model did not read
 
@@ -30,7 +30,7 @@ def by_statement(scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups) ->
 
     Statements that people did not mark are left out. Returns None if none is marked or scored.
     """
-    marked = of_statements(ratings)
+    marked = statement_ratings(ratings)
     if marked.empty or scores.empty:
         return None
     document, statement = marked["doc_id"], _names(marked)

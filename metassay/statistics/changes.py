@@ -90,7 +90,7 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     return Flipped(p, adjusted, smallest, reach, exact)
 
 
-def summed(differences: Array, cluster: Index) -> Array:
+def sum_by_cluster(differences: Array, cluster: Index) -> Array:
     """Sum (rows, documents) by cluster: (rows, clusters); NaN and rounding errors count as 0."""
     sums = by_cluster(differences.T, cluster).T
     negligible = np.abs(sums) <= ROUNDING * by_cluster(np.abs(differences).T, cluster).T

@@ -36,7 +36,7 @@ def by_agreement(
     item, are correlated. `n` counts items.
     """
     verdict, table = _verdicts(judge, ratings)
-    clusters = shares.own_clusters(cluster, verdict.size)
+    clusters = shares.cluster_codes(cluster, verdict.size)
     passes, raters = np.nansum(table, axis=0), np.isfinite(table).sum(axis=0)
     rater, item = np.nonzero(np.isfinite(table) & np.isfinite(verdict) & (raters >= 2))
     label = table[rater, item]
@@ -92,7 +92,7 @@ def latent_classes(
     table = np.vstack((verdict, others))
     populations = np.zeros(verdict.size) if population is None else np.asarray(population)
     _, place = np.unique(populations, return_inverse=True)
-    clusters = shares.own_clusters(cluster, verdict.size)
+    clusters = shares.cluster_codes(cluster, verdict.size)
     has_verdict = np.isfinite(table)
     usable = has_verdict[0] & (has_verdict.sum(axis=0) >= 2)
     table, place, clusters = table[:, usable], place[usable], clusters[usable]

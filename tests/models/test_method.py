@@ -40,7 +40,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "aeb9b08ef7956a61"),
+        (1, "f2d4dbf0dd0ce3cb"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -53,12 +53,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "ed293f48da80e93d"),
+        (1, "ab58c88ecb119aa2"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "be1fd303ee6d7be6"),
+        (2, "5b7ba1fe2bb086a6"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -67,12 +67,12 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "e20f30a99f3da96f"),
+        (2, "4fcc0982ae26e196"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores", "models/rows"),
-        (1, "2cbb803324117b17"),
+        (1, "422d9effde628bb6"),
     ),
     "redress": (
         redress.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "4a3659a3e523bb2a"),
+        (1, "4da3e3303c8cf6b0"),
     ),
     "semantic": (
         semantic.METHOD,
