@@ -17,7 +17,7 @@ from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS
 from metassay.core.params import TUNED, load
 from metassay.core.stages import MODELS
-from metassay.datasets.registry import closed, load_registry
+from metassay.datasets.registry import is_closed, load_registry
 
 HALF_WRITTEN = ".dvc.lock.part"  # beside each dvc.lock while it is replaced
 FORCED = "!"  # before the address of a stage that is to run although nothing changed
@@ -144,7 +144,7 @@ def plan(
                 )
             )
             datasets = load_registry()
-            alone = {name for name in map(_of, order) if closed(name, datasets)}
+            alone = {name for name in map(_of, order) if is_closed(name, datasets)}
             stages = {one.addressing: _stage(whole, one, alone) for one in order}
             found = _looks(order, stages)
             lacking = {one.addressing for one in order if ask and asks_again(one)}

@@ -23,7 +23,7 @@ from metassay.core.stages import (
     filled,
     stages_of,
 )
-from metassay.datasets.registry import closed, load_registry
+from metassay.datasets.registry import is_closed, load_registry
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def declared(module: str, arguments: list[str]) -> Declared:
                 if problem := dag_problem(str(file), strict_yaml.load(file), (stage,), stages):
                     raise BadInput(problem)
                 own = file.with_name(PARAMS.name).as_posix()
-                alone = closed(first, registry)
+                alone = is_closed(first, registry)
                 return Declared(name, own, *_watched(found), alone, stages, params)
     raise BadInput(
         f"no dvc.yaml has the command {shlex.join(words)!r}; name a benchmark, and what its"

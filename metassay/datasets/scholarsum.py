@@ -1,7 +1,7 @@
-"""ScholarSum (Guo et al. 2024): abstracts of papers by several systems, rated facet by facet.
+"""Read ScholarSum (Guo et al. 2024): abstracts of papers by several systems, rated by facet.
 
-A folder holds one part of the set, as one file of JSON lines. The licence of the files is not
-stated upstream: for checks on one's own machine only.
+A folder has one part of the set, as a file of JSON lines. The files have no stated licence, so use
+them for local checks only.
 """
 
 import json
@@ -21,31 +21,29 @@ METRICS = read_pairs(__file__, "metrics")
 BY_FACET = {"gpt35_fm_list": "scholarsum_fm_gpt35", "gpt4_fm_list": "scholarsum_fm_gpt4"}
 RATER = "released"
 
-_NAMES = {"bartlarge": "bart_large"}  # others are called what their keys say
+_NAMES = {"bartlarge": "bart_large"}  # other systems have the names in their keys
 _ASPECT = "_aspect"
 _HUMAN = "_human"
 
 
 class _Part(NamedTuple):
-    """A part of the set: its name (the file's), and what the records of its file have."""
+    """A part of the set: the file's name, and the keys of its records."""
 
     name: str
     keys: frozenset[str]
-    systems: tuple[str, ...]  # as the keys call them: those that people scored
+    systems: tuple[str, ...]  # rated systems, by their names in keys
 
 
 def read(folder: Path) -> Rows:
-    """Read the one JSON file of a folder; each line is a paper, numbered in the file's order.
+    """Read the single JSON file of a folder; each line is a paper, numbered from 0.
 
-    Documents are called after the file and their number from 0, the study `scholarsum_` and the
-    file. Systems are those with a `<system>_human` in any record; what else the records have is
-    named in a warning. A record that is there twice in all its keys is read once.
+    Documents are named by file and number, the study `scholarsum_` and the file. Systems are those
+    with a `<system>_human` in any record; a warning names other keys. Equal records are read once.
 
-    Passages are the article's lines. Ratings: `overall`, and one criterion per facet. A facet that
-    is released as 0 is not scored, as the reference lacks it, and is null; so are the released
-    metrics of that facet, though the file has numbers there: the released overall scores, of
-    people and metrics alike, leave it out. Segments are the facets as released; an empty one has
-    no row.
+    Passages are the article's lines. Ratings: `overall`, and a criterion per facet. A facet that
+    is released as 0 is null: the reference lacks it, so it was not rated. The released metrics of
+    that facet are null, too, though the file has numbers: the released overall scores of people and
+    metrics leave it out. Segments are the released facets; an empty facet has no row.
     """
     rows = Rows()
     path = _only_file(folder, rows)
@@ -61,16 +59,16 @@ def read(folder: Path) -> Rows:
 
 
 def _only_file(folder: Path, rows: Rows) -> Path | None:
-    found = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    if len(found) == 1:
-        return found[0]
-    what = f"has {len(found)} files *.json" if folder.is_dir() else "is not a folder"
+    files = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    if len(files) == 1:
+        return files[0]
+    what = f"has {len(files)} files *.json" if folder.is_dir() else "is not a folder"
     rows.wrong(Place(str(folder)), what, remedy="put one part of ScholarSum, one file, into it")
     return None
 
 
 def _papers(path: Path, rows: Rows) -> Iterator[tuple[Place, int, dict[str, Any]]]:
-    """Every record with its place and number; what is no record is a problem."""
+    """Yield every record with its place and number; other lines are problems."""
     seen: dict[str, Place] = {}
     articles: dict[str, Place] = {}
     for number, (at, value) in enumerate(json_lines(path, rows.problems, remedy=AGAIN)):
@@ -115,8 +113,8 @@ def _add_paper(at: Place, doc_id: str, paper: dict[str, Any], part: _Part, rows:
         for name in names:
             by = dict(_scores(at, f"{system}_{name}", name, paper, grades, rows))
             rows.score(at, (doc_id, author, FULL), by)
-        own = (_ASPECT, _HUMAN, f"{_HUMAN}_list", *(f"_{name}" for name in names))
-        read |= {system, *(f"{system}{ending}" for ending in own)}
+        endings = (_ASPECT, _HUMAN, f"{_HUMAN}_list", *(f"_{name}" for name in names))
+        read |= {system, *(f"{system}{ending}" for ending in endings)}
     for key in sorted(paper.keys() - read):
         rows.warnings.add(at, f"{shown(key)} is not read", "nothing needs it; correct its spelling")
 
@@ -146,7 +144,7 @@ def _add_segments(
 
 
 def _segment(at: Place, facets: dict[str, Any], facet: str, name: str, rows: Rows) -> str:
-    """The facet's text, empty where it is absent."""
+    """Return the facet's text, empty if it is absent."""
     text = facets.get(facet)
     if facet not in facets:
         rows.warnings.add(at, f"{shown(name)} is not there", "it counts as absent from the text")
@@ -163,7 +161,7 @@ def _segment(at: Place, facets: dict[str, Any], facet: str, name: str, rows: Row
 def _add_ratings(
     at: Place, doc_id: str, author: str, system: str, paper: dict[str, Any], part: str, rows: Rows
 ) -> list[float | None]:
-    """Add what people gave; returns the grades of the facets, null where not scored."""
+    """Add ratings; return the grades of the facets, None where not rated."""
     name = f"{system}{_HUMAN}"
     overall = json_number(at, paper.get(name), name, rows)
     grades = [value or None for value in _by_facet(at, paper, f"{name}_list", rows)]

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import BadInput, shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Clean, Filled, Key, parsed
+from metassay.datasets.own_data import Clean, Filled, Key, validate_all
 from metassay.datasets.scored_texts import read_xsum_hallucination as read_rows
 from metassay.labelled import records
 from metassay.labelled.records import (
@@ -123,7 +123,7 @@ def read_llm_aggrefact(folder: Path) -> Items:
         what = f"holds no {', '.join(_FORMATS)} file"
         items.problems.add(Place(str(folder)), what, f"put it there; {SEE}")
     for path in paths:
-        for at, one in parsed(_rows(path, items), _Claim, items.problems):
+        for at, one in validate_all(_rows(path, items), _Claim, items.problems):
             label: Label = ENTAILED if one.label else NOT_ENTAILED
             key = f"{path.stem}:{at.row}"
             items.items.append(_item(at, key, one.doc, one.claim, label, one.dataset))
@@ -147,7 +147,7 @@ def _subsets(folder: Path, model: type[Any], items: Items) -> Iterator[tuple[str
         name = f"{path.parent.name}/{path.name}"
         values = json_lines(path, items.problems, remedy=SEE)
         placed = ((at._replace(file=name), value) for at, value in values)
-        for at, one in parsed(placed, model, items.problems):
+        for at, one in validate_all(placed, model, items.problems):
             yield "_".join(path.relative_to(folder).with_suffix("").parts), at, one
 
 
