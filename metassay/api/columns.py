@@ -1,6 +1,6 @@
 """Find out which column of a file is what: a key, numbers, or labels of texts."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -9,7 +9,7 @@ from metassay.core.errors import shown
 from metassay.core.naming import MOST
 from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
-from metassay.tabular.columns import ROLES, Keys, check_files, parse_columns, roles_in
+from metassay.tabular.columns import ROLES, Keys, check_files, parse_columns
 from metassay.tabular.columns import Columns as Inferred
 from metassay.tabular.infer_columns import Guess, complete_guess, find_keys, listed, start_guess
 from metassay.tabular.numbers import order_grades
@@ -88,11 +88,6 @@ class Columns(NamedTuple):
     labels: list[str]  # columns that slice or group texts
     unread: list[str]
 
-    @property
-    def roles_in_names(self) -> frozenset[str]:
-        """The keys that the names of columns tell."""
-        return roles_in(self.values)
-
 
 _KEYS = {Role.DOC: "doc_id", Role.SYSTEM: "author"}  # other roles are keys of the same name
 
@@ -114,7 +109,10 @@ def find_columns(
     named = _named_columns(sheet, shape, options, faults)
     optional = [key for key in shape.optional if key in sheet.frame and key not in named.values()]
     labels = [name for name in options.labels if name in sheet.frame]
-    _check_labels(sheet, named.values(), labels, shape, faults)
+    for name in labels:
+        if name in {*named.values(), shape.what} or (shape.what in sheet.frame and name == "value"):
+            what = f"column {shown(name)} is a key or a number, and cannot label texts"
+            faults.add(sheet.head, what, "name another column")
     aside = {*labels, *optional} - {*named.values(), "rater"}
     guess = start_guess(kind, sheet, named, keys, faults, aside=aside, metrics=options.values)
     inferred = None
@@ -122,8 +120,8 @@ def find_columns(
         find_keys(guess)
         by_documents = kind == "ratings" and keys.documents
         if Role.DOC in guess.roles or not guess.free or not by_documents:
-            _check_needed(guess, other, options, faults)
-        _take_unreadable(guess, shape, faults)
+            _check_needed(guess, other, options)
+        _take_unreadable(guess, shape)
         inferred = None if faults else complete_guess(guess)
     if inferred is None:
         return Columns({}, {}, [], [])
@@ -165,14 +163,14 @@ def _named_columns(
     return columns
 
 
-def _take_unreadable(guess: Guess, shape: Shape, faults: Findings) -> None:
+def _take_unreadable(guess: Guess, shape: Shape) -> None:
     """Take all columns for values if none has numbers or grades: their cells tell what to do."""
     if Role.VALUE in guess.roles or guess.spread or guess.numbers():
         return
     guess.by_name(Role.RATER if shape is RATINGS_FILE else Role.METRIC)
     if not guess.free:
         fix = f"name it in the header; {REMEDY}"
-        faults.add(guess.sheet.head, f"no column is a {shape.what}", fix)
+        guess.problems.add(guess.sheet.head, f"no column is a {shape.what}", fix)
     elif not any(order_grades(guess.sheet.cells(column)) for column in guess.free):
         guess.spread_over(shape.what, guess.free)
 
@@ -217,7 +215,7 @@ def check_columns(
 def _key_columns(sheet: Sheet, role: str, name: str) -> list[str]:
     """Return the columns with the name of this key, the caller's name first."""
     standard = {Role.DOC: ["doc_id"], Role.SYSTEM: ["system", "author"], Role.RATER: ["rater"]}
-    return [name for name in dict.fromkeys([name, *standard[role]]) if name in sheet.frame]
+    return [c for c in dict.fromkeys([name, *standard[role]]) if c in sheet.frame]
 
 
 def _key_column(sheet: Sheet, role: str, name: str, faults: Findings) -> str | None:
@@ -229,26 +227,15 @@ def _key_column(sheet: Sheet, role: str, name: str, faults: Findings) -> str | N
     return columns[0] if columns else None
 
 
-def _check_needed(
-    guess: Guess, other: Sheet | None, options: ColumnOptions, faults: Findings
-) -> None:
-    sheet, keys = guess.sheet, guess.roles
-    if Role.DOC not in keys:
+def _check_needed(guess: Guess, other: Sheet | None, options: ColumnOptions) -> None:
+    head, faults = guess.sheet.head, guess.problems
+    if Role.DOC not in guess.roles:
         fix = f"name it in the header, or say which column it is: --columns doc=COLUMN; {REMEDY}"
-        faults.add(sheet.head, f"column {options.doc!r} is missing", fix)
+        faults.add(head, f"column {options.doc!r} is missing", fix)
     theirs = _key_columns(other, Role.SYSTEM, options.system) if other else []
-    if other and theirs and Role.SYSTEM not in keys:
+    if other and theirs and Role.SYSTEM not in guess.roles:
         fix = (
             f"add it, or say which column it is: --columns system=COLUMN; {other.name} has"
             f" {theirs[0]!r}; only where both files lack it are all texts by one system"
         )
-        faults.add(sheet.head, f"column {options.system!r} is missing", fix)
-
-
-def _check_labels(
-    sheet: Sheet, keys: Collection[str], labels: Sequence[str], shape: Shape, faults: Findings
-) -> None:
-    for name in labels:
-        if name in {*keys, shape.what} or (shape.what in sheet.frame and name == "value"):
-            what = f"column {shown(name)} is a key or a number, and cannot label texts"
-            faults.add(sheet.head, what, "name another column")
+        faults.add(head, f"column {options.system!r} is missing", fix)

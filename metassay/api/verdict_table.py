@@ -109,9 +109,9 @@ def _guess_columns(
 ) -> tuple[Choices, list[str], list[str]]:
     """Return all columns, those that identify items, and a line on what was guessed."""
     named = {*options.judge, *options.human, *options[2:5], *options.by}
-    free = [name for name in sheet.columns if name not in named]
-    verdictlike = [name for name in free if _is_verdict(sheet, name, options)]
-    others = [name for name in free if name not in verdictlike]
+    unassigned = [name for name in sheet.columns if name not in named]
+    verdictlike = [name for name in unassigned if _is_verdict(sheet, name, options)]
+    others = [name for name in unassigned if name not in verdictlike]
     repeats = {c: bool(to_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
 
     def only(names: Collection[str], more_than: int) -> str:
@@ -142,11 +142,11 @@ def _guess_columns(
     return choices, ids, [f"columns guessed: {'; '.join(guesses)}"] if guesses else []
 
 
-def _guess_sides(sheet: Sheet, named: Choices, free: Sequence[str], faults: Findings) -> Choices:
+def _guess_sides(sheet: Sheet, named: Choices, likely: Sequence[str], faults: Findings) -> Choices:
     """Guess the columns of judges and people, where names leave no other choice."""
     sides = {"judge": named.judge, "human": named.human}
     for side, columns in sides.items():
-        sides[side] = columns or tuple(name for name in free if _side(name) == side)
+        sides[side] = columns or tuple(name for name in likely if _side(name) == side)
     scorers = {name: _OF_SCORER.split(name, 1)[0] for name in sheet.columns}
     people = {scorers[name] for name in sides["human"]}
     others = [name for name in scorers if name not in sides["human"]]
@@ -156,7 +156,7 @@ def _guess_sides(sheet: Sheet, named: Choices, free: Sequence[str], faults: Find
         for side, names in {"judge": others, "human": sides["human"]}.items():
             guess = tuple(name for name in names if scorers[name] in chosen)
             sides[side] = getattr(named, side) or (guess if len(chosen) == 1 else ())
-    rest = [name for name in free if name not in sum(sides.values(), ())]
+    rest = [name for name in likely if name not in sum(sides.values(), ())]
     if len(rest) == 1 and any(sides.values()):
         sides = {side: columns or (rest[0],) for side, columns in sides.items()}
     for side, content in (("judge", "a judge's verdicts"), ("human", "people's labels")):
@@ -208,7 +208,7 @@ def _values(
     numbers = values[np.isfinite(values)]
     if np.isinf(values).any():
         option = choices.option("pass", "WORD")
-        fix = f"say which of them are a pass: {option}; or name another column"
+        fix = f"name those that are a pass: {option}; or name another column"
         faults.add(sheet.head, f"column {shown(name)} holds {listed(sorted(cells), 4)}", fix)
     elif np.isin(numbers, (0.0, 1.0)).all():
         fails = [cell for cell in cells if cell not in words and not none(cell)]
@@ -219,7 +219,7 @@ def _values(
         return np.where(np.isnan(values), np.nan, values >= choices.pass_from), rule
     elif human or numbers.min() < 0 or numbers.max() > 1:
         ends = f"numbers from {numbers.min():g} to {numbers.max():g}"
-        fix = f"say from which number on it is a pass: {choices.option('pass-from', 'NUMBER')}"
+        fix = f"give the lowest number that is a pass: {choices.option('pass-from', 'NUMBER')}"
         faults.add(sheet.head, f"column {shown(name)} has {ends}", fix)
     return values, "a probability of .5 and more is a pass"
 
@@ -243,7 +243,7 @@ def _by_item(
     for name, values in judges.items():
         by_item = pd.Series(values).groupby(item)
         for i in np.flatnonzero((by_item.nunique() > 1).to_numpy()):
-            what = f"column {shown(name)} does not say what it says of the same item in other rows"
+            what = f"column {shown(name)} differs between rows of the same item"
             faults.add(sheet.at(int(first[i])), what, "give each item one verdict")
         by_judge[name] = np.asarray(by_item.first(), dtype=np.float64)
     raters = pd.Series(labels).groupby([item, rater]).first().unstack()

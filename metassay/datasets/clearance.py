@@ -14,7 +14,7 @@ from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import RAW, load_registry
 from metassay.llm.endpoints import PUBLIC, parse_models
 from metassay.llm.limits import Policy
-from metassay.llm.needs import all_datasets, everyone
+from metassay.llm.needs import all_datasets, with_members
 from metassay.llm.session import ACCOUNT, Session
 
 _PROBE = "the question of `metassay probe`"  # in the place of a dataset's name
@@ -36,7 +36,7 @@ def open_session(
     """
     registry = load_registry()
     datasets = sorted({benchmark.dataset, *repeated})
-    if any(kind.record.model(kind.options) is not None for kind in everyone(chosen)):
+    if any(kind.record.model(kind.options) is not None for kind in with_members(chosen)):
         # Only then may anything be sent.
         read = [(benchmark.dataset, Path(benchmark.raw))]
         read += [(name, RAW / name) for name in all_datasets([chosen])]

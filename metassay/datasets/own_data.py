@@ -195,14 +195,14 @@ def release_reader(read: Reader) -> Reader:
     """Make a reader of released files raise BadInput for files that differ from the release."""
 
     @functools.wraps(read)
-    def checked(folder: Path) -> Rows:
+    def read_release(folder: Path) -> Rows:
         try:
             return read(folder)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             what = f"{folder}: does not hold what was released ({type(error).__name__})"
             raise BadInput(f"{what}; {AGAIN}") from None
 
-    return checked
+    return read_release
 
 
 def cell_number(record: Record, column: str, rows: Rows) -> float | None:

@@ -18,7 +18,7 @@ from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS, Options, parse
-from metassay.core.params import Tuning, parsed
+from metassay.core.params import Tuning, parse_folder
 
 REGISTRY = Path("data/registry.yaml")
 RAW = Path("data/raw")  # a folder per dataset that is fetched, and per dataset of examples
@@ -149,7 +149,7 @@ def is_closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
     file = BENCHMARKS / word / PARAMS.name
     if not file.is_file():
         return word in datasets and datasets[word].access != "public"
-    benchmark = parsed(strict_yaml.load(file), where=str(file))
+    benchmark = parse_folder(strict_yaml.load(file), where=str(file))
     if isinstance(benchmark, Tuning):
         return is_closed(benchmark.benchmark, datasets)
     if benchmark.dataset not in datasets or datasets[benchmark.dataset].access != "public":

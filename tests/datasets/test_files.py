@@ -12,7 +12,7 @@ from metassay.datasets.ingest import Tables, ingest
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import check_given
 from metassay.scoring.rubrics.ask import rubric_descriptions
-from metassay.tables.criteria import given_criteria, of_rubrics
+from metassay.tables.criteria import dataset_criteria, of_rubrics
 
 CRITERIA = {
     "usefulness": Criterion(low=1, high=5, better="higher"),
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_scores(folder: Path) -> None:
 
 def test_a_metric_may_not_be_called_as_one_of_ours() -> None:
     values = ("higher", [1.0])
-    table = given_criteria({name: values for name in ("bleu", "ter", "xsum_rouge1")})
+    table = dataset_criteria({name: values for name in ("bleu", "ter", "xsum_rouge1")})
     with pytest.raises(BadInput) as caught:
         check_given(table)
     (said,) = caught.value.problems
