@@ -188,7 +188,7 @@ def _requests(raters: Sequence[str], values: Array, scale: Scale) -> Iterator[_R
         return
     for a, b in combinations(range(len(raters)), 2):
         items = rated_items(values[[a, b]])
-        for name, of in _PAIRWISE[scale].items():
+        for name, of in _pairwise(scale).items():
             yield _Request(name, raters[a], raters[b], of, *items)
     if scale != "nominal":
         yield from _with_others(raters, values)
@@ -226,22 +226,19 @@ def _weighted_correlation(pair: Array, weights: Array, coefficient: Correlation)
 
 
 _WITH_OTHERS: tuple[Correlation, ...] = ("spearman", "kendall")
-_PERCENT: dict[str, coefficients.Coefficient] = {"percent": coefficients.share_within}
-_KAPPA: dict[str, coefficients.Coefficient] = {"cohen_kappa": coefficients.cohen_kappa}
-_WEIGHTED_KAPPA: dict[str, coefficients.Coefficient] = {
-    f"cohen_kappa_{distance}": partial(coefficients.cohen_kappa, distance=distance)
-    for distance in ("linear", "quadratic")
-}
-_COUNT_F1: dict[str, coefficients.Coefficient] = {
-    f"count_f1_{tolerance}": partial(coefficients.share_within, tolerance=tolerance)
-    for tolerance in (0, 1, 2)
-}
-_PAIRWISE: dict[Scale, dict[str, coefficients.Coefficient]] = {
-    "nominal": _PERCENT | _KAPPA,
-    "ordinal": _PERCENT | _KAPPA | _WEIGHTED_KAPPA,
-    "interval": _PERCENT,
-    "count": _PERCENT | _COUNT_F1,
-}
+
+
+def _pairwise(scale: Scale) -> dict[str, coefficients.Coefficient]:
+    """Return the coefficients of two raters by name."""
+    table: dict[str, coefficients.Coefficient] = {"percent": coefficients.share_within}
+    if scale in ("nominal", "ordinal"):
+        table["cohen_kappa"] = coefficients.cohen_kappa
+    for distance in ("linear", "quadratic") if scale == "ordinal" else ():
+        kappa = partial(coefficients.cohen_kappa, distance=distance)
+        table[f"cohen_kappa_{distance}"] = kappa
+    for tolerance in (0, 1, 2) if scale == "count" else ():
+        table[f"count_f1_{tolerance}"] = partial(coefficients.share_within, tolerance=tolerance)
+    return table
 
 
 def rating_summaries(
