@@ -139,8 +139,8 @@ def read_primock57(folder: Path) -> Rows:
             if notes.setdefault(note, (at, text))[1] != text:
                 where = f"consultation {shown(consultation)}, first in line {notes[note][0].row}"
                 rows.wrong(at, f"the {column} is not the one of an earlier row", where)
-        fields_ = "primock57", consultation, model, FULL, "text", evaluator
-        rows.rate(at, fields_, _values(at, fields, rows))
+        key = "primock57", consultation, model, FULL, "text", evaluator
+        rows.rate(at, key, _values(at, fields, rows))
     _add_texts(notes, rows)
     return rows
 

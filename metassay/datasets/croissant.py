@@ -33,14 +33,14 @@ def croissant(name: str, dataset: Dataset, project: Path = Path()) -> dict[str, 
             data, relative = path.read_bytes(), path.relative_to(folder).as_posix()
             digest = hashlib.sha256(data).hexdigest()
             files.append(_file(relative, f"{dataset.folder}/{relative}", len(data), digest))
-    known = {
+    fields = {
         **{"name": name, "description": dataset.title, "license": dataset.licence},
         **{"url": dataset.upstream, "datePublished": "".join(year[:1])},
         "creator": {"@type": "sc:Organization", "name": authors} if authors else None,
         **{"citeAs": dataset.citation, "distribution": files},
     }
     about = {"@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0"}
-    return {"@context": _CONTEXT, **about, **{key: v for key, v in known.items() if v}}
+    return {"@context": _CONTEXT, **about, **{key: v for key, v in fields.items() if v}}
 
 
 def _file(name: str, url: str, size: int, sha256: str | None) -> dict[str, Any]:

@@ -236,9 +236,9 @@ def readable_key(value: object, *names: str) -> tuple[str, ...] | None:
 def _explain(detail: ErrorDetails) -> tuple[str, str, str]:
     """Return the fault, the remedy, and the list's item with the fault."""
     steps = [step for step in detail["loc"] if isinstance(step, str)]
-    numbered = ((of, step) for of, step in pairwise(detail["loc"]) if isinstance(step, int))
+    numbered = ((parent, step) for parent, step in pairwise(detail["loc"]) if isinstance(step, int))
     name = " > ".join(steps)
-    example = ", ".join(f"{str(of).removesuffix('s')} {step}" for of, step in numbered)
+    example = ", ".join(f"{str(parent).removesuffix('s')} {step}" for parent, step in numbered)
     kind, message = detail["type"], detail["msg"]
     if kind == "missing":
         return f"{shown(name)} is missing", "add it", example

@@ -186,15 +186,16 @@ def _two_classes(datasets: Mapping[str, Dataset]) -> Iterator[str]:
         if dataset.access == other.access:
             continue
         both = f"{name}: is {dataset.access}, and {second!r} is {other.access}, but"
-        here, elsewhere = folder_of(name, dataset), folder_of(second, other)
-        known = all(entry.files or entry.folder for entry in (dataset, other))
-        if known and (is_inside(here, elsewhere) or is_inside(elsewhere, here)):
-            yield f"{both} {here} and {elsewhere} share files; {_ONE_CLASS}, or part the folders"
+        folder, other_folder = folder_of(name, dataset), folder_of(second, other)
+        have_folders = all(entry.files or entry.folder for entry in (dataset, other))
+        if have_folders and (is_inside(folder, other_folder) or is_inside(other_folder, folder)):
+            fix = f"{_ONE_CLASS}, or separate the folders"
+            yield f"{both} {folder} and {other_folder} share files; {fix}"
         hashes = {file.digest: file.name for file in other.files}
         for file in dataset.files:
             if file.digest in hashes:
                 copy = hashes[file.digest]
-                yield f"{both} {file.name!r} and {copy!r} have one {file.kind}; {_ONE_CLASS}"
+                yield f"{both} {file.name!r} and {copy!r} have the same {file.kind}; {_ONE_CLASS}"
 
 
 def _problems(name: str, dataset: Dataset) -> list[str]:

@@ -112,7 +112,7 @@ def run_test(
         if test is not None:
             tests.append(test)
             present = np.isfinite(part.of(study.human))
-            weights.append([_weight(present, which) for which in relations_of(study, level)])
+            weights.append([_weight(present, relation) for relation in relations_of(study, level)])
     return stratified(tests, np.array(weights)) if tests else None
 
 

@@ -139,7 +139,7 @@ def _concat(frames: Iterable[pd.DataFrame], table: Table) -> pd.DataFrame:
 def _pairs(
     scores: pd.DataFrame, better: Mapping[str, Better], options: MetaOptions
 ) -> Iterator[_Pair]:
-    directed = {name for name, which in better.items() if which != "neither"}
+    directed = {name for name, direction in better.items() if direction != "neither"}
     scorers = scores[["metric", "judge"]].drop_duplicates()
     named = [
         (metric, judge)
