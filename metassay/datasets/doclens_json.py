@@ -8,6 +8,7 @@ number continues the passage above.
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from metassay.datasets.checks import check_citations
 from metassay.datasets.own_data import Example, validate
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import DATA, json_list
-from metassay.tabular.rows import Place, Reader, Rows, SourceRow, TextRow, source_row
+from metassay.tabular.rows import Place, Rows, SourceRow, TextRow, source_row
 
 _SEE = "docs/own-data.md shows how it is written"
 _NUMBERED = re.compile(r"\s*\[(\d{1,9})\]\s*(.*)", re.ASCII | re.DOTALL)
@@ -46,15 +47,8 @@ def _read(folder: Path, task: str) -> Rows:
     return rows
 
 
-def _reader(task: str) -> Reader:
-    def read(folder: Path) -> Rows:
-        return _read(folder, task)
-
-    return read
-
-
-read_notes, read_impressions = _reader("note"), _reader("impression")
-read_questions, read_abstracts = _reader("question"), _reader("abstract")
+read_notes, read_impressions = partial(_read, task="note"), partial(_read, task="impression")
+read_questions, read_abstracts = partial(_read, task="question"), partial(_read, task="abstract")
 
 
 def _examples(path: Path, rows: Rows) -> Iterator[tuple[Place, Example]]:

@@ -5,9 +5,9 @@ them for local checks only.
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from metassay.core.errors import shown
 from metassay.datasets.own_data import json_number
@@ -26,14 +26,6 @@ _ASPECT = "_aspect"
 _HUMAN = "_human"
 
 
-class _Part(NamedTuple):
-    """A part of the set: the file's name, and the keys of its records."""
-
-    name: str
-    keys: frozenset[str]
-    systems: tuple[str, ...]  # rated systems, by their names in keys
-
-
 def read(folder: Path) -> Rows:
     """Read the single JSON file of a folder; each line is a paper, numbered from 0.
 
@@ -50,11 +42,13 @@ def read(folder: Path) -> Rows:
     if path is None:
         return rows
     papers = list(_papers(path, rows))
-    part = _part(path.stem, [paper for _, _, paper in papers])
-    if papers and not part.systems:
+    keys = {key for _, _, paper in papers for key in paper}
+    rated = (key.removesuffix(_HUMAN) for key in keys if key.endswith(_HUMAN))
+    systems = sorted(filter(None, rated))
+    if papers and not systems:
         rows.wrong(Place(path.name), "has no system that people scored: no key ends in '_human'")
     for at, number, paper in papers:
-        _add_paper(at, f"{part.name}_{number:02d}", paper, part, rows)
+        _add_paper(at, f"{path.stem}_{number:02d}", paper, keys, systems, rows)
     return rows
 
 
@@ -91,25 +85,28 @@ def _papers(path: Path, rows: Rows) -> Iterator[tuple[Place, int, dict[str, Any]
         yield at, number, value
 
 
-def _part(name: str, papers: Collection[dict[str, Any]]) -> _Part:
-    keys = frozenset(key for paper in papers for key in paper)
-    scored = (key.removesuffix(_HUMAN) for key in keys if key.endswith(_HUMAN))
-    return _Part(name, keys, tuple(sorted(system for system in scored if system)))
-
-
-def _add_paper(at: Place, doc_id: str, paper: dict[str, Any], part: _Part, rows: Rows) -> None:
+def _add_paper(
+    at: Place,
+    doc_id: str,
+    paper: dict[str, Any],
+    keys: Set[str],
+    systems: Sequence[str],
+    rows: Rows,
+) -> None:
+    """Add a paper; `keys` and rated `systems` are those of all papers."""
+    part = doc_id.rpartition("_")[0]
     article, abstract = (_text(at, paper, name, rows) for name in ("article", "human"))
     passages = [line.strip() for line in article.split("\n") if line.strip()]
     rows.sources.append(source_row(at, doc_id, "abstract", passages))
     rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, abstract))
     read = {"article", "human", f"human{_ASPECT}"}
     _add_segments(at, doc_id, REFERENCE, f"human{_ASPECT}", paper, rows)
-    for system in part.systems:
+    for system in systems:
         author = _NAMES.get(system, system)
         rows.texts.append(TextRow(at, doc_id, author, FULL, _text(at, paper, system, rows)))
         _add_segments(at, doc_id, author, f"{system}{_ASPECT}", paper, rows)
-        grades = _add_ratings(at, doc_id, author, system, paper, part.name, rows)
-        names = [name for name in (*METRICS, *BY_FACET) if f"{system}_{name}" in part.keys]
+        grades = _add_ratings(at, doc_id, author, system, paper, part, rows)
+        names = [name for name in (*METRICS, *BY_FACET) if f"{system}_{name}" in keys]
         for name in names:
             by = dict(_scores(at, f"{system}_{name}", name, paper, grades, rows))
             rows.score(at, (doc_id, author, FULL), by)
