@@ -17,7 +17,7 @@ from metassay.core.naming import name_problem
 from metassay.core.options import BENCHMARKS, FROM_DATASET, PARAMS, Criterion
 from metassay.core.params import load
 from metassay.core.work import close, owner_alone
-from metassay.datasets.registry import inside, load_registry
+from metassay.datasets.registry import is_inside, load_registry
 from metassay.studies import FORMATS, importing, key
 from metassay.studies.export import SHEETS, Design, build_study, write
 from metassay.studies.forms import FORMS
@@ -53,7 +53,7 @@ def export(args: argparse.Namespace) -> int:
     folder = args.out or STUDIES / benchmark / args.study
     public = {name for name, data in load_registry().items() if data.access == "public"}
     guarded = sorted({*content.datasets} - public)
-    if guarded and args.out is not None and not inside(folder, STUDIES):
+    if guarded and args.out is not None and not is_inside(folder, STUDIES):
         raise BadInput(
             f"--out {folder}: the sheets hold texts of {', '.join(guarded)}, which are not public;"
             f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"

@@ -106,7 +106,7 @@ def read_all(inputs: Inputs) -> OwnData:
     again = real["texts"] & (real.get("ratings", set()) | real.get("scores", set()))
     texts = add_texts(tables["texts"], references, rows, again=bool(again))
     empty = {"texts": texts.n_empty}
-    column = tables["texts"].columns.get(Role.REFERENCE)
+    column = tables["texts"].columns.roles.get(Role.REFERENCE)
     references_by = {**references, **({column: REFERENCE} if column else {})}
     if "ratings" in tables:
         empty["ratings"] = add_ratings(tables["ratings"], systems, references_by, rows)
@@ -180,7 +180,7 @@ def _find_tables(
 def _systems(texts: Table) -> list[str]:
     if Role.SYSTEM in texts.columns.name_roles:
         return list(texts.columns.spread)
-    column = texts.columns.get(Role.SYSTEM)
+    column = texts.columns.roles.get(Role.SYSTEM)
     return texts.sheet.cells(column) if column else []
 
 
@@ -210,7 +210,7 @@ def _metrics(scores: Table) -> list[str]:
     if Role.METRIC in scores.columns.name_roles:
         names = [labels[Role.METRIC] for labels in scores.columns.spread.values()]
         return list(dict.fromkeys(names))
-    column = scores.columns.get(Role.METRIC)
+    column = scores.columns.roles.get(Role.METRIC)
     return scores.sheet.cells(column) if column else [scores.default_metric]
 
 
