@@ -16,9 +16,9 @@ from metassay.statistics.correlation import LEVELS, Coefficient, Level
 from metassay.statistics.layout import Index, Layout
 from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
+    Bootstrap,
     PairedBootstrap,
     PermutationTest,
-    Bootstrap,
     Trios,
     Williams,
     all_pairs,
