@@ -14,7 +14,7 @@ from metassay.statistics.components import correlate_at, rests_on
 from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, apply_by_cells
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.statistics.jackknife import LeftOut, interval, leave_out
+from metassay.statistics.jackknife import LeaveOneOut, interval, leave_out
 from metassay.statistics.layout import Layout
 from metassay.statistics.partials import (
     Rests,
@@ -68,7 +68,7 @@ class _Value(NamedTuple):
     value: Any
     n: Any
     needed: tuple[Array, ...]  # the numbers that a text must have to take part
-    left: LeftOut | None = None  # for an interval
+    left: LeaveOneOut | None = None  # for an interval
     p: Any = np.nan  # adjusted; of the rest
 
 

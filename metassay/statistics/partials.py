@@ -35,7 +35,7 @@ from metassay.statistics.exact_sums import (
     mean_without_gaps,
     quotient,
 )
-from metassay.statistics.jackknife import LeftOut, leave_out
+from metassay.statistics.jackknife import LeaveOneOut, leave_out
 from metassay.statistics.layout import Layout, Part
 
 _DEPENDENT = 1e-9  # a column with a smaller residual is a combination of the others
@@ -79,7 +79,7 @@ def most_abstractive(
 class Partial(NamedTuple):
     """A partial correlation; `left` has its leave-outs for an interval."""
 
-    left: LeftOut
+    left: LeaveOneOut
     n: Any  # int; texts with all scores
     n_missing: Any  # int; texts with some scores but not all
 
@@ -110,7 +110,7 @@ def partial(
     return Partial(partial_of(*three), n, missing)
 
 
-def partial_of(of_both: LeftOut, of_metric: LeftOut, of_human: LeftOut) -> LeftOut:
+def partial_of(of_both: LeaveOneOut, of_metric: LeaveOneOut, of_human: LeaveOneOut) -> LeaveOneOut:
     """Compute `partial` from three correlations on the same texts."""
     three = of_both, of_metric, of_human
     value, systems, documents = (_partial(*(np.asarray(x[i]) for x in three)) for i in range(3))
@@ -136,7 +136,7 @@ def partial_given_system(
     n = np.count_nonzero(present, axis=(-2, -1))
     if level == "system":
         empty = np.empty((*a.shape[:-2], 0))
-        return Partial(LeftOut(np.full(a.shape[:-2], np.nan)[()], empty, empty), n, missing)
+        return Partial(LeaveOneOut(np.full(a.shape[:-2], np.nan)[()], empty, empty), n, missing)
     statistic = coefficient
     if coefficient == "spearman":
         a, b, statistic = _rank(a, level), _rank(b, level), "pearson"

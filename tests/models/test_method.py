@@ -32,7 +32,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "8c45e062a276e1e8"),
+        (3, "a02a70b25b31832b"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "4fcc0982ae26e196"),
+        (2, "ee9f045de8e2d860"),
     ),
     "nli": (
         pair_scores.METHOD,

@@ -18,7 +18,7 @@ from metassay.core.params import Params
 from metassay.format.frames import records
 from metassay.format.numbers import counted
 from metassay.statistics.changes import (
-    Flipped,
+    SignFlipTest,
     clusters_with,
     fewest,
     mean_interval,
@@ -187,14 +187,14 @@ class Rule(NamedTuple):
         """How many documents must have changed in a row for any p below the level."""
         return fewest(self.level)
 
-    def test(self, change: Array, cluster: Index) -> Flipped:
+    def test(self, change: Array, cluster: Index) -> SignFlipTest:
         """Test each row; the adjusted p is for all rows of all benchmarks."""
         rng = np.random.default_rng(self.options.seed)
         test = sign_flip_test(sum_by_cluster(change, cluster), n=self.options.permutations, rng=rng)
         adjusted = np.minimum(1.0, self.n_benchmarks * np.stack([test.adjusted, test.reach]))
         return test._replace(adjusted=adjusted[0], reach=adjusted[1])
 
-    def verdicts(self, change: Array, test: Flipped, better: Sequence[str]) -> list[str]:
+    def verdicts(self, change: Array, test: SignFlipTest, better: Sequence[str]) -> list[str]:
         """Return the verdict of the test alone, per row."""
         changed = (np.nan_to_num(change) != 0).any(axis=1)
         average = mean_without_gaps(change, 1)
@@ -216,7 +216,7 @@ class Rule(NamedTuple):
 
 def judge(
     grid: Grid, better: Sequence[str], rule: Rule
-) -> tuple[Flipped, list[str], list[str], list[bool]]:
+) -> tuple[SignFlipTest, list[str], list[str], list[bool]]:
     """Return per row of the grid: test, verdict, why it is no other, and whether answers lack.
 
     `better`: each row's better direction. Where answers are missing, a difference stands only if
@@ -257,7 +257,7 @@ def _other_verdicts(verdict: str, ends: set[str], unbounded: bool) -> str:
     return " or ".join(verdict for verdict in VERDICTS if verdict in ends)
 
 
-def _reason(grid: Grid, change: Array, at: int, test: Flipped, rule: Rule) -> str:
+def _reason(grid: Grid, change: Array, at: int, test: SignFlipTest, rule: Rule) -> str:
     n = int(np.isfinite(change[at]).sum())
     if n:
         masks = np.nan_to_num(change[[at]]) != 0, np.isfinite(change[[at]])
