@@ -4,11 +4,9 @@ Decoding is greedy or by beam search, never sampled, whatever the model's settin
 
 An input that exceeds the model's limit is never cut silently: the document's row has status
 truncated and no text, unless its kind reads the beginning and its recipe says so. A warning names
-each such document and its length. A text that does not end within `max_new_tokens` also has status
-truncated.
+each such document and its length. A text that exceeds `max_new_tokens` is truncated as well.
 
-The store of model outputs has the texts: the same input with the same settings is decoded once, and
-a second run loads no model.
+The store of model outputs has the texts: a second run with the same settings loads no model.
 """
 
 import copy

@@ -68,9 +68,8 @@ class LexicalJudge:
     judged on all its tokens, without checks for conflicts; one without any token has status error.
     There is no probability; the explanation has the share, the missing words and the conflicts.
 
-    A grade of support, 0 to 3, is 3 times the share of tokens in the fullest window without
-    conflict, rounded down. It is 0 if every window has a conflict. The threshold does not matter.
-    For rubrics see `_level`.
+    A grade of support, 0 to 3, needs no threshold: it is 3 times the share of tokens in the fullest
+    window without conflict, rounded down, or 0 if there is none. For rubrics see `_level`.
     """
 
     def __init__(self, options: LexicalOptions) -> None:
@@ -109,8 +108,8 @@ def _level(pair: Pair) -> Judgment:
     It sees missing words but no errors: it is a baseline for judges of rubrics, and lets a rubric
     run without a model. The share is of the premise's distinct content tokens (of equal weight;
     negations and "patient" ignored). The scale's levels are equal bands of the share
-    (`Scale.level`), so a text without words has the worst level. It abstains from penalties, and if
-    the premise has no words.
+    (`Scale.level`); a text without words has the worst. It abstains from penalties, and if the
+    premise has no words.
     """
     criterion = criterion_of(pair)
     if not isinstance(criterion, Scale):

@@ -211,8 +211,7 @@ def _is_solved(item: Any, form: Form, model: type[structured.Answer]) -> bool:
 
 BATCH = 16_384  # pairs at once: requests of one batch run concurrently, batches one by one
 
-# Expected tokens of an answer to one question, as in the solved examples of prompts/, until the
-# ledger has measured some.
+# Tokens of an answer, as in the solved examples of prompts/, until the ledger has measured some.
 ANSWER_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 14, "cot": 24, "json_cot": 31}
 # And of an answer to a criterion, with a quote or two; the prompts have no such examples.
 GRADE_LENGTH: Mapping[Style, float] = {"plain": 5, "json": 26, "cot": 34, "json_cot": 51}
@@ -229,8 +228,8 @@ class LlmOptions(Options):
 
     `probability` of labels: `none`; `logprobs`, of their tokens, if the endpoint returns these with
     `top_logprobs` alternatives; or `samples`, the share of answers with the label. `threshold`: the
-    probability from which the first of two labels is the answer. `abstain`: [low, high], between
-    which the judge is not sure enough.
+    probability from which the first of two labels is the answer. `abstain`: [low, high], the band
+    without an answer.
     """
 
     model: str

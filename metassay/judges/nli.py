@@ -156,8 +156,7 @@ class NliOptions(NetworkOptions):
     first counts (`first_token`); `labels`: the meanings of the classes, in order, if their names do
     not tell. For the others: `words`: the answer that stands for each label, or several spellings
     of it. For seq2seq: `read`: the words' `probability` where the answer begins, or the `generated`
-    answer. For causal: `chat`: the template is a user's message, after a `system` message if there
-    is one.
+    answer. For causal: `chat`: the template is a user's message, perhaps after a `system` message.
 
     `max_tokens`: the longest input; null: the model's limit. `window`: a longer premise is read in
     windows of whole sentences of at most this many tokens; null: at once. `stride`: the number of
@@ -283,8 +282,8 @@ class NliJudge:
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """Return one judgment per pair, in order; None for an answer that is not needed.
 
-        Raises BadInput if the model cannot be loaded, if its classes are not known, or if it has no
-        third class for `three_way`.
+        Raises BadInput if the model cannot be loaded, its classes are unknown, or three_way needs
+        a third one.
         """
         return judge_as_needed(pairs, self._decide)
 

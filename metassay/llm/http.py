@@ -1,7 +1,6 @@
 """Send one request with the openai package, and read the response.
 
-Exceptions of that package can quote the prompt, so none of them leaves this file: every result is
-an `Outcome` with short codes.
+Exceptions of that package can quote the prompt, so every result is an `Outcome` with short codes.
 """
 
 import asyncio
@@ -305,9 +304,8 @@ class _TooLarge(httpx2.RequestError):
 class _Bounded(httpx2.AsyncBaseTransport):
     """Reads a whole response, but at most `largest` bytes of it, also after decompression.
 
-    It sets the endpoint's headers, in place of any that the package sets or logs. It passes on only
-    the response headers that are needed: an unknown `charset` would crash the package, which
-    decodes the bodies of errors by it.
+    It sets the endpoint's headers, in place of any that the package sets or logs, and drops useless
+    headers of responses: the package crashes if it decodes an error with an unknown `charset`.
     """
 
     def __init__(self, endpoint: EndpointOptions, secrets: Secrets, largest: int) -> None:
@@ -352,8 +350,7 @@ class _Bounded(httpx2.AsyncBaseTransport):
 def _decompress(body: bytes, encoding: str, largest: int) -> bytes:
     """Decompress a body of gzip or zlib, even if its content-encoding is wrong.
 
-    Some servers and their proxies both compress it, or only one of them declares it. Other bodies
-    are returned unchanged.
+    Servers and proxies may both compress it, or declare it wrongly. Other bodies stay unchanged.
     """
     if "deflate" in encoding.lower():
         for form in (_EITHER, _RAW):

@@ -51,8 +51,7 @@ class ChatRequest:
     def canonical(self) -> str:
         """The question as canonical JSON (sorted keys, no spaces), as the ledger stores it.
 
-        The last three fields are left out if they are not set, so that old questions keep their
-        keys.
+        Optional fields that are not set are left out, so that old questions keep their keys.
         """
         members: dict[str, object] = {
             "kind": "chat",

@@ -2,8 +2,7 @@
 
 A server can quote the prompt. So a word of the request is shown only if it is one of
 plain_words.txt, a short number, or a parameter's name or value; a sentence with any other word is
-not shown at all. For a retired model providers send 404, 410 or 400 with an error body; for a wrong
-URL there is no such body.
+not shown at all. Retired models have status 404, 410 or 400 and an error body; wrong URLs lack it.
 """
 
 import json
