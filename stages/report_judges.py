@@ -4,14 +4,14 @@ from metassay.core.stages import PUBLISHED
 from metassay.reporting.headline import judge_numbers, write_numbers
 from metassay.reporting.judge_test import JudgeTestReport, write_judge_test
 from metassay.reporting.names import ShownAs
-from metassay.reporting.responses import asked_table
+from metassay.reporting.responses import models_table
 from metassay.tables.judge_cards import CALIBRATION, JUDGE_CARDS
 from metassay.tables.judge_tests import GOLD, VERDICTS
 from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.ratings import RATINGS
 from stages.doorway import StageIO, program
-from stages.shown import shown
+from stages.shown import report_fields
 
 SHOWN = (PAIRS, JUDGMENTS, GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 
@@ -20,12 +20,12 @@ SHOWN = (PAIRS, JUDGMENTS, GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 def main(io: StageIO) -> None:
     judges, shown_as = io.param("judges"), io.shared("shown_as")
     report = JudgeTestReport(
-        **shown(io, SHOWN, judges, shown_as),
+        **report_fields(io, SHOWN, judges, shown_as),
         test=io.param("test"),
         published=io.param("published"),
         published_folder=io.path(PUBLISHED),
         shown_as=ShownAs.of(shown_as, [], judges),
     )
     write_judge_test(report, io.path(f"reports/{io.benchmark}"))
-    numbers = judge_numbers(report.tables["judge_cards"], asked_table(report.responses, {}))
+    numbers = judge_numbers(report.tables["judge_cards"], models_table(report.responses, {}))
     write_numbers(numbers, io.headline())

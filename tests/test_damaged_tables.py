@@ -13,7 +13,7 @@ from metassay.core.errors import BadInput
 from metassay.project.validation import table_problems
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import Column, Table, read, write
-from metassay.tracking.sentinel.anchors import read_kept
+from metassay.tracking.sentinel.anchors import read_stored
 from tests.fuzz.mutations import spoilt
 
 SECRET = "Zanzibar"  # stands in every text; no message may show it
@@ -129,7 +129,7 @@ def test_a_history_that_may_not_be_read_is_not_called_damaged(
 
     monkeypatch.setattr(Path, "open", refused)
     with pytest.raises(PermissionError):
-        read_kept(TABLES["ratings"], sound["ratings"])
+        read_stored(TABLES["ratings"], sound["ratings"])
 
 
 def test_lists_hold_no_null(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from metassay.core.exit_codes import DONE, DRIFTED, INCOMPLETE
 from metassay.core.params import load
 from metassay.tracking.sentinel import DriftResult, anchors
 from metassay.tracking.sentinel import check as check_judges
-from metassay.tracking.sentinel.checking import Fixed, folder_of, judges_asked
+from metassay.tracking.sentinel.checking import FixedAnchors, find_folder, watchable_judges
 from metassay.tracking.sentinel.checking import fix as fix_anchors
 
 
@@ -19,7 +19,7 @@ def fix(args: argparse.Namespace) -> int:
     """Draw anchors, and measure how steady the judge's answers are."""
     params = load()
     console = Console()
-    for judge in judges_asked(params, folder_of(params, args.name), args.judge):
+    for judge in watchable_judges(params, find_folder(params, args.name), args.judge):
         options = {name: getattr(args, name) for name in ("anchors", "repeats", "seed", "replace")}
         _print_baseline(console, fix_anchors(args.name, judge, **options))
     return 0
@@ -42,7 +42,7 @@ def check(args: argparse.Namespace) -> int:
     return DONE if all(result.state == "no alarm" for result in results) else INCOMPLETE
 
 
-def _print_baseline(console: Console, fixed: Fixed) -> None:
+def _print_baseline(console: Console, fixed: FixedAnchors) -> None:
     table = folded("stored verdict", "answers", "other than stored", title=f"judge {fixed.judge}")
     for verdict, answers, differ in fixed.baseline:
         share = f"{differ} ({100 * differ / answers:.1f} %)"

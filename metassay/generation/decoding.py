@@ -37,10 +37,10 @@ from metassay.generation.record import Generated, System
 from metassay.llm.needs import Resources
 from metassay.llm.prompts import PROMPTS
 from metassay.models import extra
-from metassay.models.batches import padded
-from metassay.models.loading import NetworkOptions, identify, load, places, told_limit
+from metassay.models.batches import pad_rows
+from metassay.models.loading import NetworkOptions, identify, load, places, tokenizer_limit
 from metassay.models.outputs import Task, outputs
-from metassay.models.rows import computed
+from metassay.models.rows import compute_outputs
 from metassay.models.store import STORE
 from metassay.tables.names import FULL
 
@@ -122,7 +122,7 @@ def write_locally(
     limits = replace(task, name=f"{kind.name}: longest input")
     limit: int | None = outputs(limits, [()], lambda _: iter([{0: loaded().limit}]), store=store)[0]
     inputs = [(text,) for _, text in requests if text]
-    values = iter(computed(task, inputs, lambda: scores, 1, store=store))
+    values = iter(compute_outputs(task, inputs, lambda: scores, 1, store=store))
     written = [Output(*next(values)) if text else None for _, text in requests]
     texts = [request for request, _ in requests]
     fields = {"model": task.model.name, **{key: getattr(options, key) for key in _SETTINGS}}
@@ -164,7 +164,7 @@ def _batch(
     torch, weights = extra.module("torch"), writer.weights
     # A causal model continues its input, whose last token must not be padding.
     causal = not weights.config.is_encoder_decoder
-    filled, masks = padded(rows, weights.generation_config.pad_token_id, left=causal)
+    filled, masks = pad_rows(rows, weights.generation_config.pad_token_id, left=causal)
     with torch.inference_mode(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.seed)
         written = weights.generate(
@@ -226,7 +226,7 @@ def _generation_config(tokenizer: Any, weights: Any, options: DecodingOptions) -
 
 def _limit(tokenizer: Any, weights: Any, options: DecodingOptions) -> int | None:
     reserved = 0 if weights.config.is_encoder_decoder else options.max_new_tokens
-    limits = [n - reserved for n in told_limit(tokenizer)]
+    limits = [n - reserved for n in tokenizer_limit(tokenizer)]
     limits = limits if options.max_input is None else [options.max_input]
     return min([*(most - reserved for most in places(weights)), *limits], default=None)
 

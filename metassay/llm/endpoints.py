@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from metassay.core.errors import BadInput, collect_problems, meant, raise_problems
+from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.options import Block, Options, Words, parse
 from metassay.core.params import ExecutorOptions
 from metassay.llm.messages import Structured
@@ -216,7 +216,7 @@ def parse_models(
             names = sorted(endpoints)
             problems.append(
                 f"{path} > endpoint: {model.endpoint!r} is not in endpoints; known: {names}"
-                f"{meant(model.endpoint, names)}"
+                f"{hint(model.endpoint, names)}"
             )
     raise_problems(problems)
     return parsed
@@ -226,7 +226,7 @@ def find_model(models: Models, name: str) -> ModelOptions:
     """Return the model of that name; BadInput lists the known names."""
     if name not in models.models:
         known = ", ".join(sorted(models.models)) or "none"
-        close = meant(name, models.models)
+        close = hint(name, models.models)
         raise BadInput(f"model {name!r} is not in params.yaml > models; known: {known}{close}")
     return models.models[name]
 

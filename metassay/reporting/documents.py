@@ -18,10 +18,17 @@ from metassay.reporting.answers import (
     Judgments,
     Rated,
     blocks,
-    judgments,
+    index_judgments,
     who_answered,
 )
-from metassay.reporting.facets import Divided, Facet, divided, facet_names, lacks, marks_of
+from metassay.reporting.facets import (
+    Divided,
+    Facet,
+    divide_texts,
+    facet_names,
+    marks_of,
+    what_lacks,
+)
 from metassay.reporting.names import (
     Metric,
     criterion_rank,
@@ -43,9 +50,24 @@ _OF_DOCUMENTS = {
     *("sources", "texts", "parts", "units", "alignments", "pairs", "scores", "ratings"),
 }
 _SOURCE = ("doc_id", "task", "passages", "speaker", "group", "attributes")
-
-
 _AT_ONCE = 50  # documents that are indexed together: what an index takes, however many there are
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is shown of every document; `several` studies, `judges` and those of them who graded."""
+
+    facets: Sequence[str]
+    parts: Sequence[str]
+    metrics: Sequence[Metric]
+    names: Mapping[str, str]
+    judges: tuple[list[str], list[str]]
+    several: bool
+
+    def title(self, study: str, criterion: str, part: str) -> str:
+        """Name a criterion, with its study where there are several."""
+        title = criterion_title(criterion, part)
+        return f"{title} ({study})" if self.several else title
 
 
 @dataclass(frozen=True)
@@ -77,47 +99,37 @@ def put_documents(
     criteria, `names` of authors as tables have them by other names. Only documents of sources are
     shown. Raises BadInput for a source whose lists are not of one length.
     """
-    _check_lists(tables["sources"])
-    judges = who_answered(tables["pairs"], tables["judgments"])
+    lists = rows(tables["sources"], "doc_id", "passages", "speaker", "group")
+    uneven = [str(doc_id) for doc_id, *columns in lists if len(set(map(len, columns))) > 1]
+    if uneven:
+        raise BadInput(
+            f"sources: {len(uneven):,} document(s) have not a speaker and a group for each passage,"
+            f" the first is doc_id {shown_key(uneven[0])}; metassay run builds a benchmark's tables"
+            " again"
+        )
+    judges, ratings = who_answered(tables["pairs"], tables["judgments"]), tables["ratings"]
     shown = _Shown(
         *(facets, facet_names(tables["parts"], facets), sorted_metrics(better), names, judges),
-        several=tables["ratings"]["study"].nunique() > 1,
+        several=ratings["study"].nunique() > 1,
     )
+    whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
+    criteria = sorted(set(rows(whole, "study", "criterion")), key=_rank)
     return put_texts(
         page,
         _documents(tables, shown, scales),
         noun="document",
         judges=judges[0],
         metrics={metric_label(*metric): better[metric] for metric in shown.metrics},
-        criteria=_criteria(tables["ratings"], scales),
+        criteria={
+            shown.title(study, criterion, FULL): scales[criterion].better
+            for study, criterion in criteria
+        },
         parts=shown.parts,
     )
 
 
-@dataclass(frozen=True)
-class _Shown:
-    """What is shown of every document; `several` studies, `judges` and those of them who graded."""
-
-    facets: Sequence[str]
-    parts: Sequence[str]
-    metrics: Sequence[Metric]
-    names: Mapping[str, str]
-    judges: tuple[list[str], list[str]]
-    several: bool
-
-
-def _criteria(ratings: pd.DataFrame, scales: Mapping[str, Criterion]) -> dict[str, str]:
-    """What people rated whole texts by, and which way is better."""
-    whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
-    several = ratings["study"].nunique() > 1
-    return {
-        _titled(study, criterion, FULL, several=several): scales[criterion].better
-        for study, criterion in sorted(set(rows(whole, "study", "criterion")), key=_rank)
-    }
-
-
 def _rank(row: Sequence[Any]) -> tuple[str, tuple[int, str]]:
-    """By study and criterion."""
+    """Return the sorting key of a row that begins with study and criterion."""
     return row[0], criterion_rank(row[1])
 
 
@@ -128,79 +140,65 @@ def _differs(line: c.Line, scales: Mapping[str, Criterion]) -> bool:
     """
     votes = 0
     for rating in line.people:
-        of = scales[rating.criterion]
+        scale = scales[rating.criterion]
         if rating.value is not None:
-            more = rating.value - (of.low + of.high) / 2
-            votes += ((more > 0) - (more < 0)) * (1 if of.better == "higher" else -1)
+            above = rating.value - (scale.low + scale.high) / 2
+            votes += ((above > 0) - (above < 0)) * (1 if scale.better == "higher" else -1)
     opposite = AGAINST if votes > 0 else FOR
-    return votes != 0 and any(one.side == opposite for one in line.judgments)
+    return votes != 0 and any(judgment.side == opposite for judgment in line.judgments)
 
 
-def _check_lists(sources: pd.DataFrame) -> None:
-    lists = rows(sources, "doc_id", "passages", "speaker", "group")
-    odd = [str(doc_id) for doc_id, *three in lists if len(set(map(len, three))) > 1]
-    if odd:
-        raise BadInput(
-            f"sources: {len(odd):,} document(s) have not a speaker and a group for each passage,"
-            f" the first is doc_id {shown_key(odd[0])}; metassay run builds a benchmark's tables"
-            " again"
-        )
-
-
-def _gathered(tables: Mapping[str, pd.DataFrame], shown: _Shown) -> _Tables:
-    texts, parts, names = tables["texts"], tables["parts"], shown.names
-    return _Tables(
-        texts=_written(texts, parts),
-        scores=_scores(tables["scores"], shown.metrics),
-        ratings=_ratings(tables["ratings"], shown),
-        authors={str(d): sorted_authors(mine["author"]) for d, mine in texts.groupby("doc_id")},
-        judgments=judgments(
-            *(number_statements(tables["units"], parts), tables["pairs"], tables["judgments"]),
-            tables.get("alignments"),
-            {other: name for name, other in names.items()},
-            shown.judges,
-        ),
-        divided=divided(parts, shown.facets),
-    )
-
-
-def _batches(tables: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, pd.DataFrame]]:
-    """The tables, document by document in the order of doc_id, _AT_ONCE documents each."""
+def _batches(tables: Mapping[str, pd.DataFrame], shown: _Shown) -> Iterator[tuple[Any, _Tables]]:
+    """Yield sources and tables, in the order of doc_id, _AT_ONCE documents each."""
     order = sorted(map(str, tables["sources"]["doc_id"]))
     for first in range(0, len(order), _AT_ONCE):
-        chosen = order[first : first + _AT_ONCE]
-        mine = {
-            name: frame[frame["doc_id"].isin(chosen)]
+        batch = {
+            name: frame[frame["doc_id"].isin(order[first : first + _AT_ONCE])]
             for name, frame in tables.items()
             if name in _OF_DOCUMENTS
         }
         answers = tables["judgments"]
-        yield {**mine, "judgments": answers[answers["pair_id"].isin(mine["pairs"]["pair_id"])]}
+        answers = answers[answers["pair_id"].isin(batch["pairs"]["pair_id"])]
+        texts, parts = batch["texts"], batch["parts"]
+        by_document = texts.groupby("doc_id")["author"]
+        others = {other: name for name, other in shown.names.items()}
+        yield (
+            sorted(rows(batch["sources"], *_SOURCE), key=lambda row: str(row[0])),
+            _Tables(
+                texts=_written(texts, parts),
+                scores=_scores(batch["scores"], shown.metrics),
+                ratings=_ratings(batch["ratings"], shown),
+                authors={str(doc_id): sorted_authors(names) for doc_id, names in by_document},
+                judgments=index_judgments(
+                    *(number_statements(batch["units"], parts), batch["pairs"], answers),
+                    *(batch.get("alignments"), others, shown.judges),
+                ),
+                divided=divide_texts(parts, shown.facets),
+            ),
+        )
 
 
 def _documents(
     tables: Mapping[str, pd.DataFrame], shown: _Shown, scales: Mapping[str, Criterion]
 ) -> Iterator[tuple[c.Document, list[int]]]:
-    """Each with the number of lines, per text, of which people and a judge say opposites."""
-    for batch in _batches(tables):
-        known = _gathered(batch, shown)
-        for row in sorted(rows(batch["sources"], *_SOURCE), key=lambda row: str(row[0])):
-            doc_id, task, passages, speaker, group, attributes = row
-            authors = known.authors.get(doc_id, [])
-            texts = [_text((doc_id, author), known, shown) for author in authors]
+    """Yield each with the number of lines, per text, of which people and a judge say opposites."""
+    for sources, batch in _batches(tables, shown):
+        for doc_id, task, passages, speaker, group, attributes in sources:
+            authors = batch.authors.get(doc_id, [])
+            texts = [_text((doc_id, author), batch, shown) for author in authors]
             lines = [[line for block in text.blocks for line in block.lines] for text in texts]
             yield (
                 c.Document(
                     *(doc_id, task, _attributes(attributes)),
-                    [c.Passage(*one) for one in zip(speaker, group, passages, strict=True)],
+                    [c.Passage(*passage) for passage in zip(speaker, group, passages, strict=True)],
                     texts,
                 ),
-                [sum(_differs(line, scales) for line in mine) for mine in lines],
+                [sum(_differs(line, scales) for line in of_text) for of_text in lines],
             )
 
 
-def _text(key: _Text, known: _Tables, shown: _Shown) -> c.Text:
-    written = known.texts.get(key, {})
+def _text(key: _Text, tables: _Tables, shown: _Shown) -> c.Text:
+    written = tables.texts.get(key, {})
     parts = sorted(written.items(), key=lambda item: part_rank(item[0]))
     problems = [
         f"no text: {status}" if part == FULL else f"{part}, no text: {status}"
@@ -211,48 +209,49 @@ def _text(key: _Text, known: _Tables, shown: _Shown) -> c.Text:
     texts = [text for _, (text, _) in parts if text is not None]
     text = written.get(FULL, (None, ""))[0]
     text = "\n\n".join(texts) if text is None else text
-    whole, rated = known.divided.get(key), known.ratings.get(key, {})
-    pieces = {FULL: Facet("ok", text, [Span(0, len(text))], ()), **(whole.facets if whole else {})}
-    found = blocks(
-        *(known.judgments, *key, rated),
+    divided, rated = tables.divided.get(key), tables.ratings.get(key, {})
+    facets = divided.facets if divided else {}
+    pieces = {FULL: Facet("ok", text, [Span(0, len(text))], ()), **facets}
+    of_text = blocks(
+        *(tables.judgments, *key, rated),
         lambda part, *ends: _place(text, pieces.get(part), *ends),
     )
     marks: list[c.Mark] = []
-    if whole is not None and whole.text == text:  # else only some parts were written
-        marks = marks_of(whole, shown.parts)
-        said = lacks(whole, shown.parts)
-        title = "Parts that the text lacks, that nobody knows, or that were made up"
-        found = [c.Block("parts", title, "text", [], [], said)] * bool(said) + found
-    scores = known.scores.get(key, {})
+    if divided is not None and divided.text == text:  # else only some parts were written
+        marks = marks_of(divided, shown.parts)
+        if note := what_lacks(divided, shown.parts):
+            title = "Parts that the text lacks, that nobody knows, or that were made up"
+            of_text = [c.Block("parts", title, "text", [], [], note), *of_text]
+    scores = tables.scores.get(key, {})
     return c.Text(
         *(key[1], problems, text),
         [c.Mark(utf16(text, mark.start), utf16(text, mark.end), mark.part) for mark in marks],
-        [*rated.get(("text", 0), []), *_of_no_line(rated, found)],
+        [*rated.get(("text", 0), []), *_of_no_line(rated, of_text)],
         [(metric_label(*metric), scores[metric]) for metric in shown.metrics if metric in scores],
-        found,
+        of_text,
     )
 
 
-def _of_no_line(rated: Rated, found: Sequence[c.Block]) -> Iterator[c.Rating]:
-    """Ratings of claims and statements that the text has not, as its units are known."""
-    there = {block.id: len(block.lines) for block in found}
+def _of_no_line(rated: Rated, blocks: Sequence[c.Block]) -> Iterator[c.Rating]:
+    """Yield ratings of claims and statements that are not among the units of the text."""
+    n_lines = {block.id: len(block.lines) for block in blocks}
     for (block, number), ratings in rated.items():
-        if block != "text" and number >= there.get(block, 0):
-            for one in ratings:
-                yield one._replace(criterion=f"{one.criterion} ({block}, {number})")
+        if block != "text" and number >= n_lines.get(block, 0):
+            for rating in ratings:
+                yield rating._replace(criterion=f"{rating.criterion} ({block}, {number})")
 
 
 def _place(text: str, part: Facet | None, start: int | None, end: int | None) -> tuple[int, int]:
-    """Where a stretch of a part stands in the text, in UTF-16; -1 where it does not."""
+    """Return where a stretch of a part stands in the text, in UTF-16; -1 where it does not."""
     if part is None or start is None or end is None:
         return -1, -1
     for between in (BETWEEN_PARTS, " "):  # of sections, of facets
         if between.join(text[a:b] for a, b in part.pieces) == part.text:
-            at = 0
+            before = 0
             for a, b in part.pieces:
-                if at <= start and end <= at + b - a:
-                    return utf16(text, a + start - at), utf16(text, a + end - at)
-                at += b - a + len(between)
+                if before <= start and end <= before + b - a:
+                    return utf16(text, a + start - before), utf16(text, a + end - before)
+                before += b - a + len(between)
     return -1, -1
 
 
@@ -260,57 +259,51 @@ def _place(text: str, part: Facet | None, start: int | None, end: int | None) ->
 
 
 def _written(texts: pd.DataFrame, parts: pd.DataFrame) -> dict[_Text, _Written]:
-    """Texts as generated, and the whole text from `parts` where it was put together there."""
-    found: dict[_Text, _Written] = {}
+    """Return texts as generated; whole ones of `parts` where they were put together there."""
+    written: dict[_Text, _Written] = {}
     columns = ("doc_id", "author", "part", "text", "status")
     for frame in (parts[parts["part"] == FULL], texts):
-        for doc_id, author, part, *text_and_status in rows(frame, *columns):
-            text, status = text_and_status
-            found.setdefault((doc_id, author), {})[part] = (text, status)
-    return found
+        for doc_id, author, part, text, status in rows(frame, *columns):
+            written.setdefault((doc_id, author), {})[part] = (text, status)
+    return written
 
 
 def _scores(
-    scores: pd.DataFrame, wanted: Sequence[Metric]
+    scores: pd.DataFrame, metrics: Sequence[Metric]
 ) -> dict[_Text, dict[Metric, float | None]]:
-    found: dict[_Text, dict[Metric, float | None]] = {}
+    by_text: dict[_Text, dict[Metric, float | None]] = {}
     columns = ("doc_id", "author", "metric", "judge", "value")
     for doc_id, author, metric, judge, value in rows(scores[scores["part"] == FULL], *columns):
-        if (metric, judge) in wanted:
-            found.setdefault((doc_id, author), {})[metric, judge] = value
-    return found
-
-
-def _titled(study: str, criterion: str, part: str, *, several: bool) -> str:
-    title = criterion_title(criterion, part)
-    return f"{title} ({study})" if several else title
+        if (metric, judge) in metrics:
+            by_text.setdefault((doc_id, author), {})[metric, judge] = value
+    return by_text
 
 
 def _ratings(
     ratings: pd.DataFrame, shown: _Shown
 ) -> dict[_Text, dict[tuple[str, int], list[c.Rating]]]:
-    """Ratings of whole texts, of parts and comparisons, and of single claims and statements.
+    """Return ratings of whole texts, of parts and comparisons, of single claims and statements.
 
     Claims are the reference's, but those rated for claim_precision are the text's own.
     """
-    found: dict[_Text, dict[tuple[str, int], list[c.Rating]]] = {}
+    by_text: dict[_Text, dict[tuple[str, int], list[c.Rating]]] = {}
     columns = ("study", "criterion", "part", "rater", "unit", "doc_id", "author", "value")
     order = sorted(rows(ratings, *columns), key=lambda r: (_rank(r), part_rank(r[2]), *r[3:7]))
     for study, criterion, part, rater, unit, doc_id, author, value in order:
         kind, _, which = unit.partition(":")
-        title = _titled(study, criterion, part, several=shown.several)
         name = shown.names.get(which, which)
-        of, rating = ("text", 0), c.Rating(title, rater, value, name)
+        place = ("text", 0)
+        rating = c.Rating(shown.title(study, criterion, part), rater, value, name)
         if kind in ("claim", "statement"):
-            own = "claim_precision" if criterion == "claim_precision" else "claim_recall"
-            of = ("statements" if kind == "statement" else own, int(which))
+            claims = "claim_precision" if criterion == "claim_precision" else "claim_recall"
+            place = ("statements" if kind == "statement" else claims, int(which))
             rating = c.Rating(criterion, rater, value)
-        found.setdefault((doc_id, author), {}).setdefault(of, []).append(rating)
-    return found
+        by_text.setdefault((doc_id, author), {}).setdefault(place, []).append(rating)
+    return by_text
 
 
 def _attributes(attributes: str | None) -> list[str]:
-    """`name: value` lines of the canonical JSON, or the text itself if it is no JSON object."""
+    """Return `name: value` lines of the JSON, or the text itself if it is no JSON object."""
     if attributes is None:
         return []
     try:

@@ -9,15 +9,24 @@ import pandas as pd
 
 from metassay.core.atomic import whole_file
 from metassay.format.frames import records
-from metassay.format.numbers import missing, rounded, short, short_interval
+from metassay.format.numbers import missing, rounded, short
 from metassay.format.terms import DECISIONS
 from metassay.labelled.records import items_of
 from metassay.llm.endpoints import ModelOptions
 from metassay.meta_evaluation.verdicts import kind_of
-from metassay.reporting.certificates import Best, best_of, verdict_names
-from metassay.reporting.names import NONE, ShownAs, described, headline_metrics, sorted_authors
-from metassay.reporting.responses import COUNTS, asked_table
-from metassay.reporting.section import Row, best_first, grouped, short_estimate
+from metassay.reporting.certificates import best_of, verdict_names
+from metassay.reporting.names import (
+    NONE,
+    Row,
+    ShownAs,
+    best_first,
+    grouped,
+    headline_metrics,
+    known_names,
+    short_estimate,
+    sorted_authors,
+)
+from metassay.reporting.responses import COUNTS, models_table
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judge_cards import JUDGE_CARDS
@@ -36,52 +45,64 @@ _TRUST = [
 
 
 def board(folder: Path, shown_as: ShownAs = NONE) -> tuple[list[str], list[list[str]]]:
-    """The authors, and a row per headline metric: its name, then each author's macro mean."""
+    """Return the authors, and a row per headline metric: its name, each author's macro mean."""
     rows = shown_as.frame(_leaderboard(folder))
     means = means_of(rows, read(CRITERIA, folder / CRITERIA.name))
     authors = sorted_authors(str(author) for mean in means.values() for author in mean)
-    values = {label: [mean.get(author) for author in authors] for label, mean in means.items()}
-    dash = lambda value: "–" if value is None or pd.isna(value) else f"{value:.3f}"  # noqa: E731
-    return authors, [[label, *map(dash, mine)] for label, mine in values.items()]
+    table = []
+    for label, mean in means.items():
+        values = [mean.get(author) for author in authors]
+        table.append([label, *("–" if missing(v) else f"{v:.3f}" for v in values)])
+    return authors, table
 
 
 def means_of(leaderboard: pd.DataFrame, criteria: pd.DataFrame) -> dict[str, Row]:
-    """Of whole texts, each author's macro mean by headline metric, in the order of pages."""
+    """Return, of whole texts, each author's macro mean by headline metric, as pages order them."""
     rows = leaderboard[leaderboard["part"] == FULL]
-    with described(criteria):
-        wanted = headline_metrics(zip(rows["metric"], rows["judge"], strict=True))
-    found = {}
-    for metric, judge in wanted:
-        mine = rows[(rows["metric"] == metric) & (rows["judge"] == judge)]
-        means = zip(map(str, mine["author"]), mine["macro"], strict=True)
-        found[metric_label(metric, judge)] = dict(means)
-    return found
+    with known_names(criteria):
+        metrics = headline_metrics(zip(rows["metric"], rows["judge"], strict=True))
+    means: dict[str, Row] = {metric_label(*metric): {} for metric in metrics}
+    for metric, judge, author, mean in zip(
+        *(rows[name] for name in ("metric", "judge", "author", "macro")), strict=True
+    ):
+        if (metric, judge) in metrics:
+            means[metric_label(metric, judge)][str(author)] = mean
+    return means
 
 
 HEADS_OF_TRUST = ("criterion", "decision", "metric", "correlation, corrected", "verdict")
 
 
 def best_metrics(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
-    """Per study, criterion and decision the metric to trust, of the whole texts.
+    """Return per study, criterion and decision the metric to trust, of the whole texts.
 
     A row of HEADS_OF_TRUST each. Where no metric may be used it has that, the closest metric and
     its correlation, what to do, and how often which verdict was given.
     """
-    found = shown_as.frame(read(CERTIFICATES, folder / "certificates.parquet"))
-    return [[name, DECISIONS[level], *_chosen(chosen)] for name, level, chosen in best_of(found)]
+    table = []
+    certificates = shown_as.frame(read(CERTIFICATES, folder / "certificates.parquet"))
+    for name, level, best in best_of(certificates):
+        row, value = best.row, short_estimate(best.row, "corrected", "corrected_")
+        metric = f"none yet; closest: {best.metric}" if value else "none"
+        says = f"{row['advice']}: {best.verdicts}"
+        if row["trusted"]:
+            metric, says = best.metric, f"{row['verdict']}, {best.choice}"
+        table.append([name, DECISIONS[level], metric, value, says])
+    return table
 
 
 def answers_of(
     folder: Path, stages: Iterable[str], models: Mapping[str, ModelOptions] = MappingProxyType({})
 ) -> pd.DataFrame:
-    """What these stages asked language models, what is missing, and the cost by the models'
+    """Return what these stages asked language models, what is missing, and the cost by the models'
     prices; without models there is none."""
     files = {stage: folder / f"{RESPONSES.name}/{stage}.parquet" for stage in stages}
-    return asked_table({stage: read(RESPONSES, file) for stage, file in files.items()}, models)
+    responses = {stage: read(RESPONSES, file) for stage, file in files.items()}
+    return models_table(responses, models)
 
 
 def notes_of(folder: Path, stages: Iterable[str]) -> list[tuple[str, str]]:
-    """What these stages noted: stage and note, in their order."""
+    """Return what these stages noted: stage and note, in their order."""
     return [
         (stage, str(note))
         for stage in stages
@@ -92,28 +113,16 @@ def notes_of(folder: Path, stages: Iterable[str]) -> list[tuple[str, str]]:
 def artifacts(
     folder: Path, answers: pd.DataFrame, names: Iterable[str] = ("leaderboard", "certificates")
 ) -> dict[str, list[Row]]:
-    """Rows for Prefect's table artifacts; no texts. A test of judges has `judge_cards`, one of
-    segmentations `segment_scores`, and `answers` (`answers_of`) whoever asked any model."""
-    known: dict[str, Callable[[Path], pd.DataFrame]] = {
+    """Return rows for Prefect's table artifacts; no texts. A test of judges has `judge_cards`, one
+    of segmentations `segment_scores`, and `answers` (`answers_of`) whoever asked any model."""
+    tables: dict[str, Callable[[Path], pd.DataFrame]] = {
         "leaderboard": lambda folder: _leaderboard(folder)[_LEADERS],
         "certificates": lambda folder: read(CERTIFICATES, folder / "certificates.parquet")[_TRUST],
         "judge_cards": _cards,
         "segment_scores": _scores,
     }
-    tables = {name: known[name](folder) for name in names}
-    if not answers.empty:
-        tables["answers"] = answers
-    return {name: records(frame) for name, frame in tables.items()}
-
-
-def _chosen(found: Best) -> list[str]:
-    row = found.row
-    ends = short_interval(row["corrected_low"], row["corrected_high"])
-    value = f"{short(row['corrected'])} {ends}".strip()
-    if row["trusted"]:
-        return [found.metric, value, f"{row['verdict']}, {found.of}"]
-    first = f"none yet; closest: {found.metric}" if value else "none"
-    return [first, value, f"{row['advice']}: {found.verdicts}"]
+    rows = {name: records(tables[name](folder)) for name in names}
+    return rows if answers.empty else {**rows, "answers": records(answers)}
 
 
 def _leaderboard(folder: Path) -> pd.DataFrame:
@@ -124,31 +133,33 @@ def _leaderboard(folder: Path) -> pd.DataFrame:
 # The headline numbers of a test of judges, out of its table of cards.
 
 HEADS_OF_CARDS = ("judge", "items", "judged", "accuracy", "balanced", "AUROC")
-CARD_STATISTICS = _SHOWN = ("agreement", "balanced_accuracy", "auroc")
+CARD_STATISTICS = ("agreement", "balanced_accuracy", "auroc")
 _CARDS_KEY = ["study", "part", "judge", "statistic", "value", "low", "high", "n", "n_missing"]
 
 
 def cards(folder: Path, shown_as: ShownAs = NONE) -> list[list[str]]:
-    """A row of HEADS per judge and set of items, of all kinds: numbers with their intervals.
+    """Return a row of HEADS_OF_CARDS per judge and set of items: numbers with their intervals.
 
     Of each set the judge that is right most often comes first.
     Where there are several subsets, these are all of them and their mean; the page has each.
     """
+    by_set = sorted(
+        main_cards(shown_as.frame(_cards(folder))),
+        key=lambda card: (card[1], best_first(card[2]["agreement"]["value"])),
+    )
     return [
-        [judge, study, _share_of(of["agreement"], "n_missing"), *map(_ends, map(of.get, _SHOWN))]
-        for judge, study, of in sorted(
-            main_cards(shown_as.frame(_cards(folder))),
-            key=lambda card: (card[1], best_first(card[2]["agreement"]["value"])),
-        )
+        [judge, study, _share_of(card["agreement"], "n_missing")]
+        + [_estimate(card.get(name)) for name in CARD_STATISTICS]
+        for judge, study, card in by_set
     ]
 
 
 def main_cards(cards: pd.DataFrame) -> Iterator[tuple[str, str, dict[str, Row]]]:
-    """Judge, set of items and rows by statistic, as `cards` has them, out of a table of cards."""
+    """Yield judge, set of items and rows by statistic, as `cards` has them, of a table of cards."""
     rows = cards[cards["part"] == FULL]
     if (rows["study"] == ALL_SUBSETS).any():
-        wanted = rows["study"].isin([ALL_SUBSETS, MEAN_OF_SUBSETS])
-        rows = rows[wanted | rows["study"].str.startswith(items_of(""))]
+        of_all = rows["study"].isin([ALL_SUBSETS, MEAN_OF_SUBSETS])
+        rows = rows[of_all | rows["study"].str.startswith(items_of(""))]
     for (study, judge), card in rows.groupby(["study", "judge"]):
         yield str(judge), str(study), {str(row["statistic"]): row for row in records(card)}
 
@@ -159,13 +170,12 @@ def _cards(folder: Path) -> pd.DataFrame:
 
 
 def _share_of(row: Row, missed: str) -> str:
-    """How many were judged or labelled: `98 of 100`."""
-    n, all_of_them = row["n"], row["n"] + row[missed]
-    return f"{n:,} of {all_of_them:,}" if row[missed] else f"{n:,}"
+    """Say how many were judged or labelled: `98 of 100`."""
+    return f"{row['n']:,}" + (f" of {row['n'] + row[missed]:,}" if row[missed] else "")
 
 
-def _ends(row: Row | None) -> str:
-    """Its value and interval, two decimals each; without a value a dash."""
+def _estimate(row: Row | None) -> str:
+    """Write a value and its interval, two decimals each; without a value a dash."""
     return "–" if row is None or missing(row["value"]) else short_estimate(row)
 
 
@@ -177,29 +187,25 @@ _SEGMENTS_KEY = ["segmentation", "statistic", "value", "low", "high", "n", "n_fa
 
 
 def score_rows(folder: Path) -> list[list[str]]:
-    """A row of HEADS per segmentation, the most accurate first: numbers with their intervals."""
+    """Return a row of HEADS_OF_SCORES per segmentation, the most accurate first."""
     rows = []
-    for name, mine in grouped(records(_scores(folder)), lambda row: row["segmentation"]).items():
-        accuracy, macro, guess = (
-            next(row for row in mine if row["statistic"] == one) for one in SCORE_STATISTICS
-        )
-        cells = [_share_of(accuracy, "n_failed"), _ends(accuracy), _ends(macro)]
+    for name, scores in grouped(records(_scores(folder)), lambda row: row["segmentation"]).items():
+        by_statistic = {row["statistic"]: row for row in scores}
+        accuracy, macro, guess = (by_statistic[statistic] for statistic in SCORE_STATISTICS)
+        cells = [_share_of(accuracy, "n_failed"), _estimate(accuracy), _estimate(macro)]
         rows.append((accuracy["value"], [name, *cells, short(guess["value"]) or "–"]))
     return [cells for _, cells in sorted(rows, key=lambda row: best_first(row[0]))]
 
 
 def _scores(folder: Path) -> pd.DataFrame:
     rows = read(SEGMENT_SCORES, folder / "segment_scores.parquet")
-    wanted = (rows["of"] == "all") & rows["statistic"].isin(SCORE_STATISTICS)
-    return rows[wanted][_SEGMENTS_KEY].reset_index(drop=True)
+    headline = (rows["of"] == "all") & rows["statistic"].isin(SCORE_STATISTICS)
+    return rows[headline][_SEGMENTS_KEY].reset_index(drop=True)
 
 
 # The headline numbers as a small file of JSON, which git keeps: `dvc metrics` reads it.
 # Numbers are rounded as on the page; what is undefined is null. Names of metrics, systems, judges
-# and criteria are the keys, in the same order for the same names. `asked` is of `asked_table`.
-
-_BEST = ("value", "corrected", "corrected_low", "corrected_high")
-_ENDS = ("value", "low", "high")
+# and criteria are the keys, in the same order for the same names.
 
 Numbers = Row
 
@@ -208,70 +214,71 @@ def evaluation_numbers(
     leaderboard: pd.DataFrame,
     certificates: pd.DataFrame,
     criteria: pd.DataFrame,
-    asked: pd.DataFrame,
+    answers: pd.DataFrame,
 ) -> Numbers:
-    """Of an evaluation: certificates per verdict, the best metric per decision, systems' means.
+    """Return certificates per verdict, the best metric per decision, systems' means, answers.
 
     `best` has, per criterion and level, the metric that comes first, its verdict, whether it may be
-    trusted (`trusted`), what to do about it (`advice`), its correlation with people
-    (`value`) and the one corrected for luck
-    with its interval. `leaderboard` has macro means of whole texts by headline metric and author.
+    trusted (`trusted`), what to do about it (`advice`), its correlation with people (`value`) and
+    the one corrected for luck with its interval. `leaderboard` has macro means of whole texts by
+    headline metric and author. `answers` is of `models_table`, here and below.
     """
     kinds = [kind_of(verdict) for verdict in certificates["verdict"]]
-    best: Numbers = {}
-    for criterion, level, chosen in best_of(certificates):
-        best.setdefault(criterion, {})[level] = {
-            **{"metric": chosen.metric, "verdict": chosen.row["verdict"]},
-            **{"trusted": bool(chosen.row["trusted"]), "advice": chosen.row["advice"]},
-            **{name: rounded(chosen.row[name]) for name in _BEST},
+    by_criterion: Numbers = {}
+    for criterion, level, best in best_of(certificates):
+        numbers = ("value", "corrected", "corrected_low", "corrected_high")
+        by_criterion.setdefault(criterion, {})[level] = {
+            **{"metric": best.metric, "verdict": best.row["verdict"]},
+            **{"trusted": bool(best.row["trusted"]), "advice": best.row["advice"]},
+            **{name: rounded(best.row[name]) for name in numbers},
         }
     means = means_of(leaderboard, criteria)
     return {
         "certificates": {name: kinds.count(kind) for kind, name in verdict_names().items()},
-        "best": best,
+        "best": by_criterion,
         "leaderboard": {
             label: {author: rounded(mean[author]) for author in sorted(mean)}
             for label, mean in means.items()
         },
-        "answers": _answers(asked),
+        "answers": _counts(answers),
     }
 
 
-def judge_numbers(cards: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
-    """Of a test of judges: per judge and set of items how often it is right, with intervals."""
-    found: Numbers = {}
-    for judge, study, of in main_cards(cards):
-        numbers = {name: _with_ends(of[name]) for name in CARD_STATISTICS if name in of}
-        counts = {name: of["agreement"][name] for name in ("n", "n_missing")}
-        found.setdefault(judge, {})[study] = {**numbers, **counts}
-    return {"judges": dict(sorted(found.items())), "answers": _answers(asked)}
+def judge_numbers(cards: pd.DataFrame, answers: pd.DataFrame) -> Numbers:
+    """Return, per judge and set of items, how often it is right, with intervals."""
+    judges: Numbers = {}
+    for judge, study, card in main_cards(cards):
+        numbers = {name: _with_ends(card[name]) for name in CARD_STATISTICS if name in card}
+        counts = {name: card["agreement"][name] for name in ("n", "n_missing")}
+        judges.setdefault(judge, {})[study] = {**numbers, **counts}
+    return {"judges": dict(sorted(judges.items())), "answers": _counts(answers)}
 
 
-def segmentation_numbers(scores: pd.DataFrame, asked: pd.DataFrame) -> Numbers:
-    """Of a test of segmentations: how often each is right, with intervals."""
-    found: Numbers = {}
+def segmentation_numbers(scores: pd.DataFrame, answers: pd.DataFrame) -> Numbers:
+    """Return, per segmentation, how often it is right, with intervals."""
+    by_name: Numbers = {}
     for row in records(scores[scores["of"] == "all"]):
-        of = found.setdefault(row["segmentation"], {})
+        numbers = by_name.setdefault(row["segmentation"], {})
         if row["statistic"] in SCORE_STATISTICS:
-            of[row["statistic"]] = _with_ends(row)
+            numbers[row["statistic"]] = _with_ends(row)
         if row["statistic"] == "accuracy":
-            of |= {"n": row["n"], "n_failed": row["n_failed"]}
-    return {"segmentations": dict(sorted(found.items())), "answers": _answers(asked)}
+            numbers |= {"n": row["n"], "n_failed": row["n_failed"]}
+    return {"segmentations": dict(sorted(by_name.items())), "answers": _counts(answers)}
 
 
-def write_numbers(found: Numbers, path: Path) -> None:
+def write_numbers(numbers: Numbers, path: Path) -> None:
     """Write them, a number per line, whole or not at all."""
-    text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(numbers, indent=1, ensure_ascii=False, allow_nan=False)
     with whole_file(path) as file:
         file.write(f"{text}\n".encode())
 
 
 def _with_ends(row: Numbers) -> Numbers:
-    """Its value, and its interval where it has one."""
-    named = _ENDS if not missing(row["low"]) else _ENDS[:1]
-    return {name: rounded(row[name]) for name in named}
+    """Return its value, and its interval where it has one."""
+    names = ["value", *(() if missing(row["low"]) else ("low", "high"))]
+    return {name: rounded(row[name]) for name in names}
 
 
-def _answers(asked: pd.DataFrame) -> Numbers:
-    """What came of the questions to language models, all stages and models together."""
-    return {name: int(asked[name].sum()) for name in COUNTS}
+def _counts(answers: pd.DataFrame) -> Numbers:
+    """Count what came of the questions to language models, of all stages and models together."""
+    return {name: int(answers[name].sum()) for name in COUNTS}

@@ -1,14 +1,13 @@
 """The report about one test of judges: a folder of tables, and the page that shows them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pandas as pd
 
 from metassay.core.atomic import whole_folder
-from metassay.format.frames import records, rows
+from metassay.format.frames import records
 from metassay.format.numbers import counted, short
 from metassay.labelled.records import ALL_KINDS, ENTAILED
 from metassay.labelled.results import (
@@ -22,23 +21,13 @@ from metassay.labelled.results import (
 )
 from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
-from metassay.reporting.evidence import finish, in_order
-from metassay.reporting.figures.pictures import draw_reliability
-from metassay.reporting.names import sorted_parts
-from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
-from metassay.reporting.published_judges import compare_judges
-from metassay.reporting.section import TableWords, short_estimate
+from metassay.reporting.names import Row, grouped, short_estimate, sorted_parts
+from metassay.reporting.page import Report, filled, in_order, write_page, write_tables
+from metassay.reporting.published import compare_judges
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 
-JUDGE_FIGURES = {
-    "reliability": Drawing(
-        draw_reliability,
-        "calibration",
-        "Each judge's probabilities beside the share of items that are entailed",
-    ),
-}
 # Numbers of a card of which less is better, and those that are neither good nor bad.
 _LOWER = ("false_pass", "false_fail", "abstained", "failed", "brier", "ece")
 _NEITHER = (
@@ -70,60 +59,46 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
     tables = report.tables
     cards = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
     compared = compare_judges(report.published, report.published_folder, cards)
-    kinds = kinds_table(cards)
-    answers = answers_table(tables["pairs"], tables["judgments"])
     files = {
         "judge_cards": tables["judge_cards"],
-        **filled(kinds=kinds),
+        **filled(kinds=kinds_table(cards)),
         "calibration": tables["calibration"],
         "verdicts": with_right_answers(tables["verdicts"], tables["gold"]),
-        **{name: frame for one in compared for name, frame in one.tables.items()},
-        **filled(answers=answers),
-        **report.said(),
+        **compared.tables,
+        **filled(answers=answers_table(tables["pairs"], tables["judgments"])),
+        **report.run_tables(),
     }
-    blocks = {name: block for one in compared for name, block in one.blocks.items()}
     with whole_folder(out, "report") as folder:
         write_tables(files, folder)
-        _write_page(report, files, blocks, folder)
-
-
-def _write_page(
-    report: JudgeTestReport,
-    files: Mapping[str, pd.DataFrame],
-    blocks: Mapping[str, TableWords],
-    folder: Path,
-) -> None:
-    """The page and its figures; judges are called as they are shown."""
-    tables, shown = report.shown_as.frames(report.tables), report.shown_as.frames(files)
-    cards = cards_of(shown["judge_cards"], set(tables["ratings"]["rater"]))
-    kinds, bins = kinds_table(cards), shown["calibration"]
-    first = FIRST.get(report.test, BALANCED)
-    better = dict.fromkeys(_LOWER, "lower") | dict.fromkeys(_NEITHER, "neither")
-    rows = shown["judge_cards"]
-    shown["judge_cards"] = rows.assign(better=rows["statistic"].map(better).fillna("higher"))
-    known = set(rows.loc[rows["value"].notna() & (rows["part"] == FULL), "statistic"])
-    headline = [name for name in sorted(NUMBERS, key=first.__ne__) if name in known]
-    order = {
-        **{"study": cards.studies, "part": sorted_parts(rows["part"])},
-        **{"judge": cards.ranked(cards.main, first), "statistic": headline},
-    }
-    for name in ("judge_cards", "kinds", "calibration"):
-        if name in shown:
-            shown[name] = in_order(shown[name], order)
-    drawn = {"calibration": bins[(bins["study"] == cards.pooled) & (bins["part"] == FULL)]}
-    page = PageFolder(folder)
-    answer = [*kinds_verdict(cards, kinds), *verdict(cards, first)]
-    texts = put_items(page, shown["verdicts"], tables)
-    finish(
-        page,
-        "judge test",
-        shown,
-        report.command,
-        figures=put_figures(JUDGE_FIGURES, drawn, folder),
-        blocks=blocks,
-        systems={"headline": headline},
-        **report.head(shown, _counts(tables), answer=answer, texts=texts),
-    )
+        # From here on judges are called as they are shown.
+        tables, files = report.shown_as.frames(tables), report.shown_as.frames(files)
+        card_rows = files["judge_cards"]
+        cards = cards_of(card_rows, set(tables["ratings"]["rater"]))
+        first = FIRST.get(report.test, BALANCED)
+        better = dict.fromkeys(_LOWER, "lower") | dict.fromkeys(_NEITHER, "neither")
+        better_of = card_rows["statistic"].map(better).fillna("higher")
+        has_value = card_rows["value"].notna() & (card_rows["part"] == FULL)
+        statistics = set(card_rows.loc[has_value, "statistic"])
+        headline = [name for name in sorted(NUMBERS, key=first.__ne__) if name in statistics]
+        order = {
+            **{"study": cards.studies, "part": sorted_parts(card_rows["part"])},
+            **{"judge": cards.ranked(cards.main, first), "statistic": headline},
+        }
+        files["judge_cards"] = card_rows.assign(better=better_of)
+        for name in {"judge_cards", "kinds", "calibration"} & set(files):
+            files[name] = in_order(files[name], order)
+        page = PageFolder(folder)
+        answer = [*kinds_verdict(cards, kinds_table(cards)), *verdict(cards, first)]
+        texts = put_items(page, files["verdicts"], tables)
+        write_page(
+            page,
+            "judge test",
+            files,
+            report.command,
+            blocks=compared.blocks,
+            systems={"headline": headline},
+            **report.head(files, _counts(tables), answer=answer, texts=texts),
+        )
 
 
 def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -162,27 +137,27 @@ COMMON = "items of "  # a study of those that a judge has given verdicts on, whe
 
 
 def kinds_verdict(test: Cards, kinds: pd.DataFrame) -> list[str]:
-    """A sentence per judge: what it detects, its false alarms, and its weakest kind of each."""
+    """Write a sentence per judge: what it detects, its false alarms, its weakest kind of each."""
     parts: dict[str, list[str]] = {}
     pooled = kinds[kinds["study"] == test.pooled]
     for measure, verb in ((DETECTED, "detects"), (FALSE_ALARMS, "gives false alarms on")):
-        of = pooled[pooled["measure"] == measure]
-        for row in records(of[of["kind"] == ALL_KINDS]):
+        shares = pooled[pooled["measure"] == measure]
+        for row in records(shares[shares["kind"] == ALL_KINDS]):
             text = f"{verb} {short_estimate(row)} of {counted(row['n'], 'item')}"
             if missing := row["n_abstained"] + row["n_failed"]:
                 text += f" without {missing:,} that it abstained of or failed"
-            each = of[(of["judge"] == row["judge"]) & (of["kind"] != ALL_KINDS)]
-            each = each[each["value"].notna()].sort_values("value", kind="stable")
-            if len(each) > 1:
+            by_kind = shares[(shares["judge"] == row["judge"]) & (shares["kind"] != ALL_KINDS)]
+            by_kind = by_kind[by_kind["value"].notna()].sort_values("value", kind="stable")
+            if len(by_kind) > 1:
                 weak, most = (-1, "most") if measure == FALSE_ALARMS else (0, "least")
-                kind, share, n = each.iloc[weak][["kind", "value", "n"]]
-                text += f" ({most}: {kind.replace('_', ' ')}, {short(share)} of {n:,})"
+                kind, share, n = by_kind.iloc[weak][["kind", "value", "n"]]
+                text += f" ({most}: {_words(kind)}, {short(share)} of {n:,})"
             parts.setdefault(row["judge"], []).append(text)
     return [f"{judge} {', and '.join(texts)}." for judge, texts in parts.items()]
 
 
 def verdict(test: Cards, first: str) -> list[str]:
-    """Sentences: judges asked about all items, best first; then of fewer items; then people."""
+    """Write sentences: judges asked about all items, best first; then of fewer items; people."""
     if test.main is None:
         return ["No item has both a right answer and a verdict, so that no judge can be judged."]
     judges = test.comparable(test.main, first)
@@ -190,15 +165,17 @@ def verdict(test: Cards, first: str) -> list[str]:
     for study in test.studies:  # some of the items only, as a judge has given verdicts on these
         some = test.comparable(study, first) if study.startswith(COMMON) else []
         if some and test.n_asked[study] < test.n_asked[str(test.pooled)]:
-            each = (f"{judge} {short_estimate(test.whole[study, judge][first])}" for judge in some)
-            n, of = counted(test.n_asked[study], "item"), study.removeprefix(COMMON)
-            where = f"On the {n} that {of} has verdicts on"
-            sentences.append(f"{where}, {NUMBERS[first]} is: {', '.join(each)}.")
+            values = (
+                f"{judge} {short_estimate(test.whole[study, judge][first])}" for judge in some
+            )
+            n, owner = counted(test.n_asked[study], "item"), study.removeprefix(COMMON)
+            where = f"On the {n} that {owner} has verdicts on"
+            sentences.append(f"{where}, {NUMBERS[first]} is: {', '.join(values)}.")
     return sentences + _people(test)
 
 
 def _sentence(test: Cards, judge: str, judges: list[str], first: str) -> str:
-    """A judge's number, what it rests on, and how it stands to the best, the first of `judges`."""
+    """Write a judge's number, what it rests on, and how it compares to the best of `judges`."""
     study, best = str(test.main), judges[0]
     card, top = test.whole[study, judge], test.whole[study, best][first]["low"]
     n, n_all = int(card["agreement"]["n"]), n_asked(card)
@@ -222,16 +199,16 @@ def _sentence(test: Cards, judge: str, judges: list[str], first: str) -> str:
 
 
 def _people(test: Cards) -> list[str]:
-    """A rater's own accuracy, which no judge need beat: people may have labelled some sets only."""
+    """Say how accurate raters are, which no judge need beat: some may have labelled fewer sets."""
     cards = sorted(test.whole.items(), key=lambda item: item[1]["agreement"]["n"])
     most = {judge: card["agreement"] for (study, judge), card in cards if study != MEAN_OF_SUBSETS}
-    known = [most[r] for r in sorted(test.raters) if r in most and most[r]["value"] is not None]
-    if not known:
+    raters = [most[r] for r in sorted(test.raters) if r in most and most[r]["value"] is not None]
+    if not raters:
         return []
-    low, high = (of(known, key=lambda row: row["value"]) for of in (min, max))
+    low, high = (end(raters, key=lambda row: row["value"]) for end in (min, max))
     share = short_estimate(low)
-    if len(known) > 1:
-        share = f"from {share} to {short_estimate(high)} ({len(known)} raters)"
+    if len(raters) > 1:
+        share = f"from {share} to {short_estimate(high)} ({len(raters)} raters)"
     people = "The accuracy of a rater against most of the others"
     return [f"{people} is {share}, which is what people reach."]
 
@@ -243,25 +220,6 @@ HYPOTHESIS = "hypothesis"  # the author of every text
 RIGHT = "right answer"
 SUREST = "surest wrong verdict"
 _QUESTION = "Does any premise entail the hypothesis?"
-_NO_TEXTS = "its texts are not among the data"
-_DATA = "the data"  # who says what is right
-
-
-class _Premise(NamedTuple):
-    position: int
-    pair_id: str
-    text: str
-    hypothesis: str
-
-
-class _Known(NamedTuple):
-    """All that is known, by item, and judgments by pair and judge."""
-
-    premises: Mapping[str, list[_Premise]]
-    verdicts: Mapping[str, Mapping[str, dict[str, Any]]]
-    answers: Mapping[tuple[str, str], dict[str, Any]]
-    labels: Mapping[str, list[c.Rating]]
-    judges: Sequence[str]
 
 
 def put_items(
@@ -273,35 +231,21 @@ def put_items(
     wrong verdicts are the surest come first; then those with wrong verdicts without a probability,
     by item; then the others.
     """
-    premises: dict[str, list[_Premise]] = {}
-    pairs = tables["pairs"].sort_values(["doc_id", "position"], kind="stable")
-    for item, *pair in rows(pairs, "doc_id", "position", "pair_id", "premise", "hypothesis"):
-        premises.setdefault(item, []).append(_Premise(*pair))
-    verdicts: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in records(judged):
-        verdicts.setdefault(row["item"], {})[row["judge"]] = row
-    labels: dict[str, list[c.Rating]] = {}
-    ratings = tables["ratings"].sort_values(["doc_id", "rater", "criterion"])
-    for item, *rating in rows(ratings, "doc_id", "criterion", "rater", "value"):
-        labels.setdefault(item, []).append(c.Rating(*rating))
-    answers = {(row["pair_id"], row["judge"]): row for row in records(tables["judgments"])}
-    judges = sorted(set(judged["judge"]))
-    known = _Known(premises, verdicts, answers, labels, judges)
     by_item = judged.groupby("item").agg(n_wrong=("wrong", "sum"), sure=("sure", "max"))
     gold = tables["gold"].merge(by_item, left_on="item", right_index=True, how="left")
     gold["n_wrong"] = gold["n_wrong"].fillna(0).astype(int)
     gold = gold.assign(right=gold["n_wrong"] == 0).sort_values(
         ["right", "sure", "item"], ascending=[True, False, True]
     )
-    has_one = set(judged.loc[judged["probability"].notna(), "judge"])
-    probable = [judge for judge in judges if judge in has_one]
+    with_probability = sorted(set(judged.loc[judged["probability"].notna(), "judge"]))
+    criteria = [RIGHT, *sorted(set(tables["ratings"]["criterion"]))]
     return put_texts(
         page,
-        ((_document(row, known, probable), [row["n_wrong"]]) for row in records(gold)),
+        _items(gold, judged, tables, with_probability),
         noun="item",
-        judges=judges,
-        metrics={SUREST: "lower", **{_probability(judge): "neither" for judge in probable}},
-        criteria=dict.fromkeys([RIGHT, *sorted(set(ratings["criterion"]))], "higher"),
+        judges=sorted(set(judged["judge"])),
+        metrics={SUREST: "lower", **{_probability(j): "neither" for j in with_probability}},
+        criteria=dict.fromkeys(criteria, "higher"),
         parts=sorted(set(gold["kind"]) - {"full"}),
         rated=lambda text: text.blocks[0].lines[0].people,
     )
@@ -311,64 +255,81 @@ def _probability(judge: str) -> str:
     return f"probability ({judge})"
 
 
-def _document(row: Mapping[str, Any], known: _Known, probable: Sequence[str]) -> c.Document:
-    item, verdicts = row["item"], known.verdicts.get(row["item"], {})
-    premises = known.premises.get(item, [])
-    hypothesis = premises[0].hypothesis if premises else ""
-    right = _words(row["label"]) if row["label"] else f"none ({_words(row['unlabelled'] or '')})"
-    kind = [f"kind: {_words(row['kind'])}"] if row["kind"] != "full" else []
-    judges = [judge for judge in known.judges if judge in verdicts]
-    value = None if row["label"] is None else float(row["label"] == ENTAILED)
-    line = c.Line(
-        number=1,
-        part=row["kind"],
-        text=hypothesis,
-        start=0 if premises else -1,
-        end=utf16(hypothesis, len(hypothesis)) if premises else -1,
-        cites=[],
-        aligned=range(len(premises)),
-        judgments=[_verdict(verdicts[judge], premises, known) for judge in judges],
-        each=_each(judges, premises, known) if len(premises) > 1 else [],
-        people=[c.Rating(RIGHT, _DATA, value), *known.labels.get(item, [])],
-    )
-    heads = [c.Asked(_QUESTION, "", judge) for judge in judges]
-    scores = [(_probability(j), verdicts[j]["probability"]) for j in probable if j in verdicts]
-    text = c.Text(
-        author=HYPOTHESIS,
-        problems=[] if premises else [_NO_TEXTS],
-        text=hypothesis,
-        scores=[(SUREST, row["sure"]), *scores],
-        blocks=[c.Block("verdicts", _QUESTION, "claim", heads, [line])],
-    )
-    passages = [c.Passage("", "", premise.text or "") for premise in premises]
-    return c.Document(item, row["subset"], [f"{RIGHT}: {right}", *kind], passages, [text])
+def _items(
+    gold: pd.DataFrame,
+    judged: pd.DataFrame,
+    tables: Mapping[str, pd.DataFrame],
+    with_probability: Sequence[str],
+) -> Iterator[tuple[c.Document, list[int]]]:
+    """Yield a document per row of `gold`, with the number of judges that are wrong."""
+    pairs = grouped(records(tables["pairs"].sort_values(["doc_id", "position"])), _doc_id)
+    ratings = tables["ratings"].sort_values(["doc_id", "rater", "criterion"])
+    labels = grouped(records(ratings), _doc_id)
+    answers = {(row["pair_id"], row["judge"]): row for row in records(tables["judgments"])}
+    verdicts = grouped(records(judged.sort_values("judge")), lambda row: str(row["item"]))
+    for row in records(gold):
+        item, label = row["item"], row["label"]
+        of_item, premises = verdicts.get(item, []), pairs.get(item, [])
+        hypothesis = premises[0]["hypothesis"] if premises else ""
+        people = [c.Rating(RIGHT, "the data", None if label is None else float(label == ENTAILED))]
+        people += [c.Rating(r["criterion"], r["rater"], r["value"]) for r in labels.get(item, ())]
+        line = c.Line(
+            number=1,
+            part=row["kind"],
+            text=hypothesis,
+            start=0 if premises else -1,
+            end=utf16(hypothesis, len(hypothesis)) if premises else -1,
+            cites=[],
+            aligned=range(len(premises)),
+            judgments=[_verdict(verdict, premises, answers) for verdict in of_item],
+            each=[
+                c.EachCitation(head, place, _judgment(answer, answer, "neutral"), None)
+                for head, verdict in enumerate(of_item)
+                for place, premise in enumerate(premises)
+                if (answer := answers.get((premise["pair_id"], verdict["judge"])))
+            ]
+            if len(premises) > 1
+            else [],
+            people=people,
+        )
+        heads = [c.BlockHead(_QUESTION, "", verdict["judge"]) for verdict in of_item]
+        probabilities = {verdict["judge"]: verdict["probability"] for verdict in of_item}
+        scores = [
+            (_probability(j), probabilities[j]) for j in with_probability if j in probabilities
+        ]
+        text = c.Text(
+            author=HYPOTHESIS,
+            problems=[] if premises else ["its texts are not among the data"],
+            text=hypothesis,
+            scores=[(SUREST, row["sure"]), *scores],
+            blocks=[c.Block("verdicts", _QUESTION, "claim", heads, [line])],
+        )
+        right = _words(label) if label else f"none ({_words(row['unlabelled'] or '')})"
+        kind = [f"kind: {_words(row['kind'])}"] if row["kind"] != "full" else []
+        passages = [c.Passage("", "", premise["premise"] or "") for premise in premises]
+        attributes = [f"{RIGHT}: {right}", *kind]
+        yield c.Document(item, row["subset"], attributes, passages, [text]), [row["n_wrong"]]
 
 
-def _verdict(row: Mapping[str, Any], premises: Sequence[_Premise], known: _Known) -> c.Judgment:
-    """Of an item, `for` where it is right and `against` where it is wrong.
+def _doc_id(row: Row) -> str:
+    return str(row["doc_id"])
+
+
+def _verdict(
+    verdict: Row, premises: Sequence[Row], answers: Mapping[tuple[str, str], Row]
+) -> c.Judgment:
+    """Count a verdict `for` the item where it is right, `against` it where it is wrong.
 
     The explanation and quotes are those of the premise that decided.
     """
-    decided = [p for p in premises if len(premises) == 1 or p.position == row["position"]]
-    answer = known.answers.get((decided[0].pair_id, row["judge"]), {}) if decided else {}
-    side = {None: "neutral", True: "against", False: "for"}[row["wrong"]]
-    return _judgment(row, answer, "unknown" if row["label"] is None else side)
+    decided = [p for p in premises if len(premises) == 1 or p["position"] == verdict["position"]]
+    answer = answers.get((decided[0]["pair_id"], verdict["judge"]), {}) if decided else {}
+    side = {None: "neutral", True: "against", False: "for"}[verdict["wrong"]]
+    return _judgment(verdict, answer, "unknown" if verdict["label"] is None else side)
 
 
-def _each(
-    judges: Sequence[str], premises: Sequence[_Premise], known: _Known
-) -> list[c.EachCitation]:
-    """What every judge says of every premise alone."""
-    return [
-        c.EachCitation(head, place, _judgment(answer, answer, "neutral"), None)
-        for head, judge in enumerate(judges)
-        for place, premise in enumerate(premises)
-        if (answer := known.answers.get((premise.pair_id, judge)))
-    ]
-
-
-def _judgment(row: Mapping[str, Any], answer: Mapping[str, Any], side: str) -> c.Judgment:
-    """What `row` says; `answer` has the explanation and quotes."""
+def _judgment(row: Row, answer: Row, side: str) -> c.Judgment:
+    """Return what `row` says; `answer` has the explanation and quotes."""
     failed = row["status"] if row["status"] == "abstained" else f"failed: {row['status']}"
     word = _words(row["label"]) if row["label"] else failed
     quotes = answer.get("quotes")

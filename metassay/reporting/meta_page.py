@@ -6,70 +6,60 @@ from typing import Any
 
 import pandas as pd
 
+from metassay.format import glossary
 from metassay.format.frames import records
-from metassay.format.numbers import short, short_interval
+from metassay.format.numbers import short
 from metassay.meta_evaluation.options import BELOW_OTHERS, CertificationOptions
-from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS
-from metassay.reporting.certificates import answers_by_criterion, best_of, decisions, grid, limits
-from metassay.reporting.contract import Link, Problem
-from metassay.reporting.evidence import finish, terms, verdict_words
-from metassay.reporting.figures import pictures
-from metassay.reporting.page import Drawing, put_figures
+from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS, VERDICTS
+from metassay.reporting.certificates import (
+    answers_by_criterion,
+    best_of,
+    decisions,
+    grid,
+    limits,
+    state_of,
+)
+from metassay.reporting.contract import Link, Problem, VerdictWord
+from metassay.reporting.names import short_estimate
+from metassay.reporting.page import write_page
 from metassay.reporting.shell import PageFolder
-
-FIGURES = {
-    "leaderboard": Drawing(
-        pictures.draw_leaderboard,
-        "leaderboard",
-        "Each author's mean on the main metrics, with bootstrap intervals",
-    ),
-    "forest": Drawing(
-        pictures.draw_forest,
-        "certificates",
-        "Each metric's correlation with people per criterion, with intervals and one rater's own",
-        ("useful",),
-    ),
-    "violins": Drawing(
-        pictures.draw_violins,
-        "rating_violins",
-        "What people gave each system by criterion, and the mean with its interval",
-    ),
-}
 
 
 def answer_of(
     tables: Mapping[str, pd.DataFrame], options: CertificationOptions, confidence: float
 ) -> dict[str, Any]:
-    """The fields of a head that say which metric to trust: by certificates and designs."""
+    """Return the fields of a head that say which metric to trust: by certificates and designs."""
     certificates = tables["certificates"]
-    answer = answers_by_criterion(best_of(certificates), confidence)
+    answer = [*answers_by_criterion(best_of(certificates), confidence)]
     if certificates.empty:
         answer = ["No text has both ratings and scores, so no metric is tested against people."]
     small = limits(certificates, tables["designs"], confidence)
-    numbers = {"alpha": short(1.0 - confidence), "useful": short(options.useful)}
+    terms = glossary.terms(
+        alpha=short(1.0 - confidence), useful=short(options.useful), fewest=str(FEWEST_SYSTEMS)
+    )
+    groups = ("Scores", "People", "Decisions")
     return {
         "answer": answer,
         "problems": [
-            *(Problem("warning", line) for line in standing_out(tables["agreement"])),
+            *(Problem("warning", line) for line in rater_outliers(tables["agreement"])),
             *(Problem("limit", line) for line in small),
         ],
         "decisions": decisions(certificates),
         "grid": grid(certificates, confidence),
-        "verdicts": verdict_words(fewest=str(FEWEST_SYSTEMS), **numbers),
-        "terms": terms("Scores", "People", "Decisions"),
+        "verdicts": [VerdictWord(kind, state_of(kind), terms[kind].whole) for kind in VERDICTS],
+        "terms": {name: term.whole for name, term in terms.items() if term.group in groups},
     }
 
 
-def standing_out(agreement: pd.DataFrame) -> list[str]:
-    """Who agrees less with the others than these do with each other, in plain words."""
-    found = records(agreement[agreement["coefficient"] == BELOW_OTHERS])
-    named = [row for row in found if row["low"] is not None and row["low"] > 0]
+def rater_outliers(agreement: pd.DataFrame) -> list[str]:
+    """Say who agrees less with the others than these do with each other, in plain words."""
+    rows = records(agreement[(agreement["coefficient"] == BELOW_OTHERS) & (agreement["low"] > 0)])
     return [
         f"{row['rater_a']} agrees less than the others by {row['criterion']} (study"
         f" {row['study']}): the mean Spearman correlation with another rater is"
-        f" {short(row['value'])} {short_interval(row['low'], row['high'])} below that of the others"
+        f" {short_estimate(row)} below that of the others"
         " with each other. Look at this rater’s ratings before you use the mean of all."
-        for row in sorted(named, key=lambda r: (r["criterion"], r["study"], -r["value"]))
+        for row in sorted(rows, key=lambda r: (r["criterion"], r["study"], -r["value"]))
     ]
 
 
@@ -90,21 +80,19 @@ def write_meta_page(
     `command`. `confidence`: of the intervals. `notes`: warnings, then what was assumed and left
     out. Equal input gives equal bytes.
     """
-    page = PageFolder(folder)
-    raters = [Problem("warning", line) for line in standing_out(tables["agreement"])]
+    raters = [Problem("warning", line) for line in rater_outliers(tables["agreement"])]
     fields: dict[str, Any] = {"problems": raters}
     about = "What people rated, and how far they agree."
     if "certificates" in tables:
         fields = answer_of(tables, options, confidence)
         about = "Metrics tested against people: which to trust, for which decision, and how sure."
-    figures = put_figures(FIGURES, tables, folder, options)
     problems = [*(Problem("warning", line) for line in notes), *fields.pop("problems")]
-    finish(
-        page,
+    write_page(
+        PageFolder(folder),
         "meta-eval",
         tables,
         command,
-        figures=figures,
+        useful=options.useful,
         name=title,
         about=about,
         problems=problems,

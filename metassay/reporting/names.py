@@ -1,25 +1,25 @@
-"""In which order metrics, parts and authors are shown, and what they are called.
+"""Rows of tables as they are shown: their order, names, keys, and an estimate in a sentence.
 
 Tables and CSV files keep the names of params.yaml; pages, figures and the terminal are handed
 frames in which they stand as `params.yaml > shown_as` says, so that no view knows of two names.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
 from metassay.core.errors import raise_problems
+from metassay.format.frames import records
+from metassay.format.numbers import short, short_interval
 from metassay.metrics.describe import FAMILIES, Description
 from metassay.scoring.catalogue import descriptions
 from metassay.scoring.rubrics.ask import rubric_descriptions
-from metassay.tables.names import EACH_PART, FULL, REFERENCE, STATEMENT, base_metric
-
-OTHER_FAMILY = "Other metrics"
+from metassay.tables.names import EACH_PART, FULL, REFERENCE, STATEMENT, base_metric, metric_label
 
 ARROWS = {"higher": "↑", "lower": "↓", "neither": ""}
 
@@ -30,6 +30,9 @@ _PARTS = (
 )
 
 Metric = tuple[str, str]  # metric, judge
+Key = tuple[str, str, str]  # study, criterion, part
+Row = dict[str, Any]
+K = TypeVar("K")
 
 # What a rubric's metrics mean, and in which order people's criteria stand, is data of a benchmark;
 # a page shows one benchmark, in many views.
@@ -38,7 +41,7 @@ _RATED: ContextVar[Sequence[str]] = ContextVar("rated", default=())
 
 
 @contextmanager
-def described(criteria: pd.DataFrame, rated: Iterable[str] = ()) -> Iterator[None]:
+def known_names(criteria: pd.DataFrame, rated: Iterable[str] = ()) -> Iterator[None]:
     """Within it, metrics that the rubrics in table `criteria` make are known like all others.
 
     `rated` are the criteria that people rate, in the order in which pages show them.
@@ -51,51 +54,36 @@ def described(criteria: pd.DataFrame, rated: Iterable[str] = ()) -> Iterator[Non
         _RATED.reset(rated_before)
 
 
-def _description(metric: str) -> Description | None:
-    return descriptions().get(base_metric(metric)) or _OF_RUBRICS.get().get(metric)
-
-
-def family(metric: str) -> str:
-    """The heading a metric is shown under; `OTHER_FAMILY` for one that nobody described."""
-    known = _description(metric)
-    return OTHER_FAMILY if known is None else known.family
-
-
-def families(metrics: Iterable[str]) -> list[str]:
-    """The headings of these metrics, without repeats, in the order of pages."""
-    return sorted({family(metric) for metric in metrics}, key=_family_rank)
-
-
 def sorted_metrics(metrics: Iterable[Metric]) -> list[Metric]:
-    """Metrics without repeats, by family as they are described, unknown ones last by name."""
+    """Sort metrics without repeats, by family as they are described, unknown ones last by name."""
     return sorted(set(metrics), key=_metric_rank)
 
 
 def headline_metrics(metrics: Iterable[Metric], at_most: int = 8) -> list[Metric]:
-    """Those that are described as headline metrics, or the first `at_most` where there is none."""
-    known = sorted_metrics(metrics)
-    headline = [m for m in known if getattr(_description(m[0]), "headline", False)]
-    return headline or known[:at_most]
+    """Return those that are described as headline metrics; without any, the first `at_most`."""
+    ordered = sorted_metrics(metrics)
+    headline = [m for m in ordered if getattr(_description(m[0]), "headline", False)]
+    return headline or ordered[:at_most]
 
 
 def sorted_parts(parts: Iterable[str]) -> list[str]:
-    """Parts without repeats: `full`, a note's sections and an abstract's facets, then by name."""
+    """Sort parts without repeats: `full`, sections of notes, facets of abstracts, then by name."""
     return sorted(set(parts), key=part_rank)
 
 
 def part_rank(part: str) -> tuple[int, str]:
-    """Sorting key of one part."""
+    """Return the sorting key of one part."""
     return (_PARTS.index(part) if part in _PARTS else len(_PARTS), part)
 
 
 def criterion_rank(criterion: str) -> tuple[int, str]:
-    """Sorting key of what people rate: as the benchmark has it (`described`), others by name."""
+    """Return the sorting key of a criterion: its place in `known_names`, others by name."""
     rated = _RATED.get()
     return (rated.index(criterion) if criterion in rated else len(rated), criterion)
 
 
 def criterion_title(criterion: str, part: str) -> str:
-    """The criterion, with the part where that isn't the whole text."""
+    """Name the criterion, with the part where that isn't the whole text."""
     if part == EACH_PART:
         return f"{criterion}, within each part"
     if part == STATEMENT:
@@ -104,35 +92,81 @@ def criterion_title(criterion: str, part: str) -> str:
 
 
 def sorted_authors(authors: Iterable[str]) -> list[str]:
-    """Authors without repeats, the reference first."""
+    """Sort authors without repeats, the reference first."""
     return sorted(set(authors), key=lambda author: (author != REFERENCE, author))
 
 
-def _family_rank(title: str) -> tuple[int, str]:
-    """Families as `describe.FAMILIES` has them, then others by name, then OTHER_FAMILY."""
-    if title in FAMILIES:
-        return FAMILIES.index(title), title
-    return len(FAMILIES) + (title == OTHER_FAMILY), title
+def _description(metric: str) -> Description | None:
+    return descriptions().get(base_metric(metric)) or _OF_RUBRICS.get().get(metric)
 
 
-def _metric_rank(metric: Metric) -> tuple[tuple[int, str], int, Metric]:
-    described, of_rubrics = _places(), list(_OF_RUBRICS.get())  # as their criteria stand
+def _metric_rank(metric: Metric) -> tuple[int, str, int, Metric]:
+    """Families as `describe.FAMILIES` has them, others by name; metrics as they are described."""
+    family = getattr(_description(metric[0]), "family", "")
+    of_family = FAMILIES.index(family) if family in FAMILIES else len(FAMILIES) + (not family)
+    places, of_rubrics = _places(), list(_OF_RUBRICS.get())  # as their criteria stand
     place = of_rubrics.index(metric[0]) if metric[0] in of_rubrics else 0
-    rank = described.get(base_metric(metric[0]), len(described) + place)
-    return _family_rank(family(metric[0])), rank, metric
+    rank = places.get(base_metric(metric[0]), len(places) + place)
+    return of_family, family, rank, metric
 
 
 @cache
 def _places() -> dict[str, int]:
-    """The place of each metric among all that are described."""
+    """Return the place of each metric among all that are described."""
     return {name: place for place, name in enumerate(descriptions())}
+
+
+# Rows by their keys.
+
+
+def by_criterion(frame: pd.DataFrame) -> list[tuple[Key, list[Row]]]:
+    """Group the rows by study, criterion and part, in the order of the page."""
+    return sorted(grouped(records(frame), key_of).items(), key=lambda item: _key_rank(item[0]))
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
+    """Group the rows by their key, keys and rows in the order of the rows."""
+    groups: dict[K, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
+
+
+def key_of(row: Row) -> Key:
+    """Return study, criterion and part."""
+    return row["study"], row["criterion"], row["part"]
+
+
+def metric_of(row: Row) -> Metric:
+    """Return metric and judge."""
+    return row["metric"], row["judge"]
+
+
+def metric_name(row: Row) -> str:
+    """Return the metric's name, with the judge's in brackets."""
+    return metric_label(row["metric"], row["judge"])
+
+
+def _key_rank(key: Key) -> tuple[str, tuple[int, str], tuple[int, str]]:
+    study, criterion, part = key
+    return study, criterion_rank(criterion), part_rank(part)
+
+
+def best_first(value: float | None) -> tuple[bool, float]:
+    """Return the sorting key of one number: the largest first, null last."""
+    return value is None, -(value or 0.0)
+
+
+def short_estimate(row: Row, column: str = "value", prefix: str = "") -> str:
+    """Write a value and its interval for a sentence, `.52 [.31, .69]`; empty where missing."""
+    ends = short_interval(row[f"{prefix}low"], row[f"{prefix}high"])
+    return f"{short(row[column])} {ends}".strip()
 
 
 # What pages, figures and the terminal call a system or judge whose name is not what people know.
 
 _AUTHORS = ("author", "author_a", "author_b")
-_JUDGES = ("judge",)
-_LABELS = (  # hold `metric (judge)`
+_LABELS = (  # have `metric (judge)`
     *("metric_a", "metric_b", "members", "confound", "first", "second", "scorer"),
 )
 
@@ -154,27 +188,30 @@ class ShownAs(NamedTuple):
         )
 
     def frame(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """The same rows, with authors and judges called as they are shown."""
-        made: dict[str, Any] = {}
-        for columns, names, other in (
-            (_AUTHORS, self.authors, lambda name: self.authors.get(name, name)),
-            (_JUDGES, self.judges, lambda name: self.judges.get(name, name)),
+        """Return the same rows, with authors and judges called as they are shown."""
+        author = lambda name: self.authors.get(name, name)  # noqa: E731
+        renames = (
+            (_AUTHORS, self.authors, author),
+            (("judge",), self.judges, lambda name: self.judges.get(name, name)),
             (_LABELS, self.judges, self._label),
-        ):
-            for column in columns:
-                if names and column in frame:
-                    made[column] = frame[column].map(other, na_action="ignore")
+        )
+        shown: dict[str, Any] = {
+            column: frame[column].map(rename, na_action="ignore")
+            for columns, names, rename in renames
+            for column in columns
+            if names and column in frame
+        }
         if self.authors and {"of", "name"} <= set(frame):  # the name of an author, or a rater
-            other_names = frame["name"].map(lambda name: self.authors.get(name, name))
-            made["name"] = frame["name"].where(frame["of"] != "author", other_names)
-        return frame.assign(**made)
+            authors = frame["name"].map(author)
+            shown["name"] = frame["name"].where(frame["of"] != "author", authors)
+        return frame.assign(**shown)
 
     def frames(self, tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-        """All of them so, by name."""
+        """Return all of them so, by name."""
         return {name: self.frame(frame) for name, frame in tables.items()}
 
     def check(self, authors: Iterable[str]) -> None:
-        """BadInput if a system is shown under the name of another of these authors."""
+        """Raise BadInput if a system is shown under the name of another of these authors."""
         others = set(authors) - set(self.authors)
         raise_problems(
             f"params.yaml > shown_as > {name}: {shown!r} is another author's name; choose another"
@@ -183,13 +220,15 @@ class ShownAs(NamedTuple):
         )
 
     def _label(self, label: str) -> str:
-        """A label, or several that are joined by ` + `."""
+        """Rename the judge of a label, or of several that are joined by ` + `."""
         keys = "|".join(map(re.escape, self.judges))
         return re.sub(rf"\(({keys})\)(?= \+ |$)", lambda m: f"({self.judges[m[1]]})", label)
 
 
-def looks(seen: Mapping[str, str], names: Iterable[str], shown_as: Mapping[str, str]) -> list[str]:
-    """For each judge or segmentation whether choices saw the data, as params.yaml > seen says."""
+def describe_seen(
+    seen: Mapping[str, str], names: Iterable[str], shown_as: Mapping[str, str]
+) -> list[str]:
+    """Say of each judge or segmentation whether choices saw the data (params.yaml > seen)."""
     return [f"{shown_as.get(name, name)}: {seen.get(name, 'not stated')}" for name in names]
 
 

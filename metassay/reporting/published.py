@@ -2,99 +2,206 @@
 
 A comparison picks, from a transcribed table in `reports/published/`, the cells that we compute
 too. What a paper printed for metrics or systems that were not run here is counted, not shown.
+
+Another judge means another level, so claim scores and accuracies of judges stand side by side and
+are not subtracted. What can be compared is the order of systems: of each of our judges with each
+printed evaluator, over the systems whose texts are the same here and there.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
-from metassay.format.numbers import counted
-from metassay.reporting.cells import AUTHORS, SECTIONS, Compared, Comparison, Ours, Part, compare
-from metassay.reporting.published_judges import claim_tables
-from metassay.reporting.section import Row, texts
+from metassay.format.numbers import counted, probability
+from metassay.labelled.results import Cards
+from metassay.reporting.page import TableWords, in_order, texts
+from metassay.statistics.independence import rank_order
 from metassay.tables.names import FULL, NO_JUDGE
 
 SCHOLARSUM_STUDY = "scholarsum_arxiv"
 PRINTED_PAPERS = 44
+_COLUMNS = ["split_or_section", "system_or_metric", "setting", "quantity", "value", "note"]
 
+
+class Ours(NamedTuple):
+    """The tables of those names that a comparison may take numbers from."""
+
+    leaderboard: pd.DataFrame
+    correlations: pd.DataFrame
+    scores: pd.DataFrame
+    ratings: pd.DataFrame
+    facet_weights: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A printed table in words, as published.yaml has it, and its files in `reports/published/`.
+
+    `reason` is why our numbers differ, where they do; `decimals` are printed; `ours` has our names
+    by those of the print. Of judges: `statistic` is the number of ours that is like the print, and
+    `sets` says which subsets of ours a printed data set is; without, the print stands beside all
+    items of the test, which are others.
+    """
+
+    title: str
+    files: Sequence[str]
+    says: str
+    reason: str = ""
+    decimals: int = 2
+    ours: Mapping[str, str] = field(default_factory=dict)
+    statistic: str = ""
+    sets: Mapping[str, Sequence[str]] | None = None
+
+
+class Compared(NamedTuple):
+    """Comparisons: tables that lie beside the page, and how they are shown, both by name."""
+
+    tables: dict[str, pd.DataFrame]
+    blocks: dict[str, TableWords]
+
+
+_FILE = texts("published.yaml")
+COMPARISONS = {name: Comparison(**block) for name, block in _FILE["comparisons"].items()}
+JUDGE_COMPARISONS = {name: Comparison(**block) for name, block in _FILE["judges"].items()}
+
+
+def _printed(
+    names: Iterable[str], known: Mapping[str, Comparison], owner: str, folder: Path
+) -> Iterator[tuple[str, Comparison, pd.DataFrame]]:
+    """Read the printed tables that the params.yaml of a benchmark or a test (`owner`) names."""
+    for name in names:
+        if name not in known:
+            raise BadInput(
+                f"published: {name!r} is not known; choose from {sorted(known)} in the {owner}'s"
+                " params.yaml"
+            )
+        files = known[name].files
+        yield name, known[name], pd.concat([read_printed(folder / file) for file in files])
+
+
+def read_printed(file: Path) -> pd.DataFrame:
+    """Read a transcribed table, all columns as text; BadInput if it is absent or damaged.
+
+    A `value` is a number, or empty.
+    """
+    restore = "restore it from the repository"
+    if not file.is_file():
+        wrong = "is no file" if file.exists() else "does not exist"
+        raise BadInput(f"published: {file} {wrong}; {restore}")
+    try:
+        printed = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
+    except PermissionError:
+        raise BadInput(f"published: {file} may not be read by you") from None
+    except ValueError as error:  # pandas': neither a table nor UTF-8
+        raise BadInput(f"published: {file} is damaged; {restore}") from error
+    lacking = [name for name in _COLUMNS if name not in printed.columns]
+    if lacking:
+        raise BadInput(f"published: {file} lacks the columns {lacking}; restore the file")
+    no_number = pd.to_numeric(printed["value"], errors="coerce").isna() & (printed["value"] != "")
+    if no_number.any():
+        lines = ", ".join(str(row + 2) for row in printed.index[no_number])
+        raise BadInput(f"published: {file}: row {lines}: `value` is not a number; restore the file")
+    return printed
+
+
+def _add(compared: Compared, name: str, kind: str, frame: pd.DataFrame, **words: Any) -> None:
+    """Add a table that the block `kind` of words.yaml shows, with these words before its own."""
+    block = texts("words.yaml")["published"][kind]
+    compared.tables[name] = frame
+    compared.blocks[name] = {**block, **words, "says": [*words["says"], *block["says"]]}
+
+
+def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> Compared:
+    """Make the named comparisons; BadInput for an unknown name or an unreadable file.
+
+    Columns of their tables: row, column, ours, published, difference (ours less published), note
+    (why they differ, where they do) and, where `ours` is of a part of the documents alone,
+    `ours_all`; claim scores are those of `compare_claims`.
+    """
+    compared = Compared({}, {})
+    for name, comparison, printed in _printed(names, COMPARISONS, "benchmark", folder):
+        table = f"published_{name}"
+        if name in _MATCHES:
+            cells = _cells(comparison, _MATCHES[name], tables, records(printed))
+            n_not_run = int((printed["value"] != "").sum()) - len(cells)
+            says = [comparison.says, _summary(cells, n_not_run, comparison.decimals)]
+            _add(compared, table, "cells", cells, title=comparison.title, says=says)
+            continue
+        scores, ranks, n_not_run = compare_claims(printed, tables.leaderboard)
+        lacks = f"{counted(n_not_run, 'printed value')} of other texts or measures are left out."
+        says = [f"{comparison.title}. {comparison.says}", lacks]
+        _add(compared, table, "claims", scores, says=says)
+        _add(compared, f"{table}_ranks", "claim_ranks", ranks, says=_too_few(ranks))
+    return compared
+
+
+# Cells: our numbers, and which of them a printed one stands beside.
+
+Row = dict[str, Any]
 Numbers = Mapping[Hashable, float | None]  # ours, by what a printed row is; None: undefined
 Place = tuple[str, str, Hashable]  # row and column of a printed number, and which of ours it is
 
 
-class _How(NamedTuple):
-    """How cells are matched: our `numbers`, and where a printed row stands and beside which.
+class _Match(NamedTuple):
+    """Our `numbers`, and where a printed row stands and beside which, by Comparison.ours.
 
     `every` are our numbers of all documents, where `numbers`, as the print, are of some.
     """
 
     numbers: Callable[[Ours], Numbers]
-    place: Callable[[Row], Place]
+    place: Callable[[Row, Mapping[str, str]], Place]
     every: Callable[[Ours], Numbers] | None = None
 
 
-def compare_all(names: Iterable[str], folder: Path, tables: Ours) -> list[Compared]:
-    """Make the named comparisons; BadInput for an unknown name or an unreadable file.
-
-    Columns of their tables: row, column, ours, published, difference (ours less published), note
-    (why they differ, where they do) and, where `ours` is of a part of the documents alone,
-    `ours_all`; claim scores are those of `claim_tables`.
-    """
-
-    def make(name: str, one: Comparison, printed: pd.DataFrame) -> tuple[int, Sequence[Part]]:
-        if name not in _HOW:
-            return claim_tables(one, printed, tables.leaderboard)
-        cells = _cells(one, _HOW[name], tables, records(printed))
-        n_not_run = int((printed["value"] != "").sum()) - len(cells)
-        says = [one.says, _summary(cells, n_not_run, one.decimals)]
-        return n_not_run, [("", "cells", cells, {"title": one.title, "says": says})]
-
-    return [*compare(names, COMPARISONS, "benchmark", folder, make)]
-
-
 def _summary(cells: pd.DataFrame, n_not_run: int, decimals: int) -> str:
-    """How many cells agree, the largest difference, and what has no counterpart."""
+    """Say how many cells agree, the largest difference, and what has no counterpart."""
     if cells.empty:
         return f"None of its {counted(n_not_run, 'cell')} was computed here."
-    known = cells.dropna(subset=["difference"])
-    same = sum(agrees(one, 0.5 * 10.0**-decimals) for one in known["difference"])
-    said = f"{same} of {counted(len(cells), 'cell')} equal the printed digits"
-    if len(known):
-        row, column, most = max(
-            rows(known, "row", "column", "difference"), key=lambda line: abs(line[2])
-        )
-        said += f"; the largest difference is {most:+.{decimals + 1}f} ({row}, {column})"
+    differences = cells.set_index(["row", "column"])["difference"].dropna()
+    n_same = sum(agrees(difference, 0.5 * 10.0**-decimals) for difference in differences)
+    summary = f"{n_same} of {counted(len(cells), 'cell')} equal the printed digits"
+    if len(differences):
+        cell = int(differences.abs().argmax())
+        most, place = differences.iloc[cell], ", ".join(differences.index[cell])
+        summary += f"; the largest difference is {most:+.{decimals + 1}f} ({place})"
     others = f" {counted(n_not_run, 'published cell')} of metrics or systems not run here"
-    return f"{said}.{others} are left out." if n_not_run else f"{said}."
+    return f"{summary}.{others} are left out." if n_not_run else f"{summary}."
 
 
-def _cells(one: Comparison, how: _How, tables: Ours, printed: Sequence[Row]) -> pd.DataFrame:
-    ours, every = how.numbers(tables), how.every(tables) if how.every else {}
-    made = []
+def _cells(
+    comparison: Comparison, match: _Match, tables: Ours, printed: Sequence[Row]
+) -> pd.DataFrame:
+    ours, every = match.numbers(tables), match.every(tables) if match.every else {}
+    cells = []
     for line in printed:
-        row, column, key = how.place(line)
+        row, column, key = match.place(line, comparison.ours)
         if key in ours:
             number, published = ours[key], float(line["value"])
             difference = None if number is None else round(number - published, 12)
-            transcription = "" if how.every else line["note"]  # those of ScholarSum are labels
-            note = _note(difference, transcription, one)
-            made.append([row, column, number, published, difference, note, every.get(key)])
+            transcription = "" if match.every else line["note"]  # those of ScholarSum are labels
+            note = _note(difference, transcription, comparison)
+            cells.append([row, column, number, published, difference, note, every.get(key)])
     numbers = ["ours", "published", "difference", "ours_all"]
-    frame = pd.DataFrame(made, columns=["row", "column", *numbers[:3], "note", "ours_all"])
-    frame = frame.astype({name: "float64" for name in numbers})
-    return frame if how.every else frame.drop(columns="ours_all")
+    names = ["row", "column", *numbers[:3], "note", numbers[3]]
+    frame = pd.DataFrame(cells, columns=names).astype(dict.fromkeys(numbers, "float64"))
+    return frame if match.every else frame.drop(columns="ours_all")
 
 
-def _note(difference: float | None, transcription: str, one: Comparison) -> str:
+def _note(difference: float | None, transcription: str, comparison: Comparison) -> str:
     if difference is None:
         return "Undefined here."
-    if agrees(difference, 0.5 * 10.0**-one.decimals):
+    if agrees(difference, 0.5 * 10.0**-comparison.decimals):
         return ""
-    said = f" The transcribed row notes: {transcription}." if transcription else ""
-    return one.reason + said
+    note = f" The transcribed row notes: {transcription}." if transcription else ""
+    return comparison.reason + note
 
 
 def agrees(difference: float | None, tolerance: float = 0.005) -> bool:
@@ -102,16 +209,13 @@ def agrees(difference: float | None, tolerance: float = 0.005) -> bool:
     return difference is not None and abs(difference) <= tolerance + 1e-9
 
 
-# Our numbers, and where a printed one stands beside them.
-
-
-def _correlations(tables: Ours, *, study: str, coefficient: str = "pearson") -> Numbers:
-    """Our correlations over all texts of metrics that need no judge, by metric and criterion."""
-    chosen = {"study": study, "part": FULL, "judge": NO_JUDGE, "level": "global"}
-    found = tables.correlations
-    found = found[found["coefficient"] == coefficient]
-    found = found[(found[list(chosen)] == list(chosen.values())).all(axis=1)]
-    return {(m, c): value for m, c, value in rows(found, "metric", "criterion", "value")}
+def _correlations(tables: Ours, study: str) -> dict[Hashable, float | None]:
+    """Return correlations over all texts, by coefficient, metric (without a judge), criterion."""
+    texts_of = {"study": study, "part": FULL, "judge": NO_JUDGE, "level": "global"}
+    table = tables.correlations
+    table = table[(table[list(texts_of)] == list(texts_of.values())).all(axis=1)]
+    columns = ("coefficient", "metric", "criterion", "value")
+    return {tuple(key): value for *key, value in rows(table, *columns)}
 
 
 ROUGE_VARIANTS = {
@@ -119,49 +223,36 @@ ROUGE_VARIANTS = {
     for n in ("1", "2", "L")
     for kind in ("precision", "recall", "fmeasure")
 }
-
-
-_CALLED: Mapping[str, Mapping[str, str]] = texts("published.yaml")  # ours by what papers call it
 _AGGREGATE = "Aggregate Score"
 
 
 def _with_aggregate(tables: Ours) -> Numbers:
-    """Pearson over all texts; aggregate = (2F - H - O) / 4 of a metric's correlations (sec. 5)."""
-    found = dict(_correlations(tables, study="mts_dialog"))
+    """Add (2F - H - O) / 4 of a metric's Pearson correlations (Ben Abacha et al., section 5)."""
+    numbers = _correlations(tables, "mts_dialog")
     for metric in ROUGE_VARIANTS.values():
-        keys = [(metric, c) for c in ("factual_f1", "hallucination_rate", "omission_rate")]
-        if all(key in found for key in keys):
-            f, h, o = (found[key] for key in keys)
+        criteria = ("factual_f1", "hallucination_rate", "omission_rate")
+        keys = [("pearson", metric, criterion) for criterion in criteria]
+        if all(key in numbers for key in keys):
+            f, h, o = (numbers[key] for key in keys)
             undefined = f is None or h is None or o is None
-            found[metric, _AGGREGATE] = None if undefined else (2 * f - h - o) / 4  # type: ignore[operator]
-    return found
+            numbers["pearson", metric, _AGGREGATE] = None if undefined else (2 * f - h - o) / 4  # type: ignore[operator]
+    return numbers
 
 
-def _of_metrics(metrics: Mapping[str, str], criteria: str) -> Callable[[Row], Place]:
+def _of_metric(row: Row, ours: Mapping[str, str], coefficient: str) -> Place:
     """Rows are metrics, and columns criteria."""
-
-    def place(row: Row) -> Place:
-        metric, quantity = row["system_or_metric"], row["quantity"]
-        return metric, quantity, (metrics.get(metric), _CALLED[criteria].get(quantity, quantity))
-
-    return place
+    metric, quantity = row["system_or_metric"], row["quantity"]
+    key = (coefficient, {**ROUGE_VARIANTS, **ours}.get(metric), ours.get(quantity, quantity))
+    return metric, quantity, key
 
 
-def _each_coefficient(tables: Ours, study: str) -> Numbers:
-    return {
-        (coefficient, key): value
-        for coefficient in ("pearson", "spearman", "kendall")
-        for key, value in _correlations(tables, study=study, coefficient=coefficient).items()
-    }
-
-
-def _unieval(row: Row) -> Place:
+def _unieval(row: Row, _: Mapping[str, str]) -> Place:
     name, quantity = row["system_or_metric"], row["quantity"]
-    return name, quantity, (quantity.lower(), (f"unieval_{name}", name))
+    return name, quantity, (quantity.lower(), f"unieval_{name}", name)
 
 
 def _per_cent(tables: Ours) -> Numbers:
-    """100 x our macro values of metrics that need no judge."""
+    """Return 100 x our macro values of metrics that need no judge."""
     board = tables.leaderboard[tables.leaderboard["judge"] == NO_JUDGE]
     return {
         tuple(key): None if macro is None else 100 * macro
@@ -169,69 +260,213 @@ def _per_cent(tables: Ours) -> Numbers:
     }
 
 
-def _doclens(row: Row, metrics: Mapping[str, str]) -> Place:
+def _doclens(row: Row, ours: Mapping[str, str]) -> Place:
     section, quantity = row["split_or_section"], row["quantity"]
     system, setting = row["system_or_metric"], row["setting"]
-    key = (SECTIONS.get(section), metrics.get(quantity), AUTHORS.get((system, setting)))
+    key = (SECTIONS.get(section), ours.get(quantity), AUTHORS.get((system, setting)))
     column = quantity if section == "full note" else f"{section} {quantity}"
     return f"{system}, {setting}", column, key
 
 
 def _scholarsum_means(tables: Ours, n_papers: int | None) -> Numbers:
-    """Means of the released scores and ratings over the first papers, or all, by their keys."""
+    """Average the released scores and ratings over the first papers, or all, by their keys."""
     study = tables.ratings[tables.ratings["study"] == SCHOLARSUM_STUDY]
     released = tables.scores[tables.scores["judge"] == NO_JUDGE]
     both = pd.concat([released, study.rename(columns={"criterion": "metric"})])
     papers = sorted(study["doc_id"].unique())[:n_papers]
-    whole = both["part"] == FULL
-    values = both[whole & both["doc_id"].isin(papers)] if n_papers else both[whole]
+    values = both[(both["part"] == FULL) & (both["doc_id"].isin(papers) | (n_papers is None))]
     return dict(values.groupby(["metric", "author"])["value"].mean())
 
 
-def _scholarsum(row: Row) -> Place:
+def _scholarsum(row: Row, ours: Mapping[str, str]) -> Place:
     author, column = row["system_or_metric"], f"{row['quantity']} {row['evaluator']}".strip()
-    metric = _CALLED["scholarsum_metrics"].get(column)
-    return author, column, (metric, _CALLED["scholarsum_authors"].get(author))
-
-
-_ERROR = "error"  # the row of the fit's, which is no facet's
+    return author, column, (ours.get(column), ours.get(author))
 
 
 def _fitted_weights(tables: Ours) -> Numbers:
-    """Weights fitted to the texts that have every facet, and their mean squared error."""
-    fitted = tables.facet_weights
-    fitted = fitted[(fitted["study"] == SCHOLARSUM_STUDY) & (fitted["method"] == "complete")]
-    ours = dict(zip(fitted["criterion"], fitted["weight"], strict=True))
-    return {**ours, _ERROR: fitted["mse"].iloc[0]} if ours else {}
+    """Return weights fitted to the texts that have every facet, and their mean squared error."""
+    weights = tables.facet_weights
+    weights = weights[(weights["study"] == SCHOLARSUM_STUDY) & (weights["method"] == "complete")]
+    numbers = dict(zip(weights["criterion"], weights["weight"], strict=True))
+    return {**numbers, "error": weights["mse"].iloc[0]} if numbers else {}
 
 
-def _weights(row: Row) -> Place:
-    facet = row["split_or_section"] or _ERROR
+def _weight(row: Row, _: Mapping[str, str]) -> Place:
+    facet = row["split_or_section"] or "error"
     return facet, row["quantity"], facet
 
 
-def _of_doclens(rouge_l: str) -> Callable[[Row], Place]:
-    rouge = {"Rouge-1": "rouge1_fmeasure", "Rouge-2": "rouge2_fmeasure", "Rouge-L": rouge_l}
-    return partial(_doclens, metrics=rouge)
-
-
-_HOW = {
-    "benabacha_table2": _How(_with_aggregate, _of_metrics(ROUGE_VARIANTS, "mts_dialog_criteria")),
-    "doclens_table20": _How(_per_cent, _of_doclens("rougeLsum_fmeasure")),
-    "doclens_table24": _How(_per_cent, _of_doclens("rougeL_fmeasure")),
-    "maynez_spearman": _How(
-        partial(_correlations, study="xsum_hallucination", coefficient="spearman"),
-        _of_metrics(_CALLED["xsum_metrics"], "xsum_criteria"),
+_MATCHES = {
+    "benabacha_table2": _Match(_with_aggregate, partial(_of_metric, coefficient="pearson")),
+    "doclens_table20": _Match(_per_cent, _doclens),
+    "doclens_table24": _Match(_per_cent, _doclens),
+    "maynez_spearman": _Match(
+        partial(_correlations, study="xsum_hallucination"),
+        partial(_of_metric, coefficient="spearman"),
     ),
-    "unieval_topical_chat": _How(partial(_each_coefficient, study="topical_chat"), _unieval),
-    "unieval_sfres": _How(partial(_each_coefficient, study="sfres"), _unieval),
-    "fm_table4": _How(
+    "unieval_topical_chat": _Match(partial(_correlations, study="topical_chat"), _unieval),
+    "unieval_sfres": _Match(partial(_correlations, study="sfres"), _unieval),
+    "fm_table4": _Match(
         partial(_scholarsum_means, n_papers=PRINTED_PAPERS),
         _scholarsum,
         partial(_scholarsum_means, n_papers=None),
     ),
-    "fm_weights": _How(_fitted_weights, _weights),
+    "fm_weights": _Match(_fitted_weights, _weight),
 }
-COMPARISONS = {
-    name: Comparison(**block) for name, block in texts("published.yaml")["comparisons"].items()
+
+# What DocLens's tables call ours. Its own outputs of GPT-3.5 and GPT-4 (all rows of tables 20 to 27
+# with a number of shots, but not "Reported ...") were not released: chatgpt and gpt4 here are other
+# texts.
+AUTHORS = {
+    ("BART + SAMSum FT", "full"): "bart_samsum_full",
+    ("BART + SAMSum FT", "section"): "bart_samsum_section",
+    ("BioBART", "full"): "biobart_full",
+    ("BioBART", "section"): "biobart_section",
+    ("ChatGPT", "full"): "chatgpt",
+    ("GPT-4", "full"): "gpt4",
+    ("Reported GPT-3.5-turbo", "full, 0-shot"): "chatgpt",
+    ("Reported GPT-4", "full, 0-shot"): "gpt4",
 }
+SECTIONS = {
+    "full note": FULL,
+    "Subjective": "subjective",
+    "Objective-Exam": "objective_exam",
+    "Objective-Results": "objective_results",
+    "Assessment and Plan": "assessment_and_plan",
+}
+QUANTITIES = {"Claim Recall": "claim_recall", "Claim Precision": "claim_precision"}
+PRINTED = " (printed)"
+SCORES = (
+    *("metric", "section", "system", "author", "judge"),
+    *("macro", "low", "high", "micro"),
+    *("n_documents", "n_undefined", "n_expected", "n_failed"),
+)
+RANKS = (
+    *("metric", "section", "judge", "mean", "evaluator", "n"),
+    *("spearman", "spearman_p", "kendall", "kendall_p", "smallest_p"),
+)
+_SYSTEMS = {author: f"{system}, {setting}" for (system, setting), author in AUTHORS.items()}
+
+
+def compare_claims(
+    printed: pd.DataFrame, leaderboard: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, int]:
+    """Put claim scores by judge beside the printed ones: scores, ranks, how many have no row.
+
+    Scores (SCORES and a column `EVALUATOR (printed)` per evaluator; all 0 to 1) have a row per
+    metric, section, system and judge; printed values are repeated for each judge. In ranks (RANKS)
+    `judge` is one of ours, by its `macro` or `micro` values, or a printed evaluator, for the
+    yardstick.
+    """
+    printed = printed[printed["value"] != ""]
+    systems = pd.MultiIndex.from_frame(printed[["system_or_metric", "setting"]])
+    claims = pd.DataFrame(
+        {
+            "metric": printed["quantity"].map(QUANTITIES),
+            "section": printed["split_or_section"].map(SECTIONS),
+            "author": systems.map(AUTHORS),
+            "evaluator": printed["evaluator"] + PRINTED,
+            "value": (printed["value"].astype("float64") / 100).round(6),
+        }
+    ).dropna()
+    evaluators = [*claims["evaluator"].unique()]
+    keys = ["metric", "section", "author"]
+    theirs = claims.pivot(index=keys, columns="evaluator", values="value").reset_index()
+    ours = leaderboard[leaderboard["judge"] != NO_JUDGE].rename(columns={"part": "section"})
+    scores = ours.merge(theirs, on=keys)
+    scores["system"] = scores["author"].map(_SYSTEMS)
+    order = {  # as the paper has them, then judges by name
+        "metric": [*QUANTITIES.values()],
+        "section": [*SECTIONS.values()],
+        "author": [*_SYSTEMS],
+        "judge": sorted(scores["judge"]),
+    }
+    scores = in_order(scores[[*SCORES, *evaluators]], order).reset_index(drop=True)
+    shown = scores.drop_duplicates(keys)[evaluators]
+    n_not_run = len(printed) - int(shown.notna().sum().sum())
+    return scores, _rank_agreements(scores, evaluators), n_not_run
+
+
+def _rank_agreements(scores: pd.DataFrame, evaluators: Sequence[str]) -> pd.DataFrame:
+    ranks = []
+    for (metric, section), frame in scores.groupby(["metric", "section"], sort=False):
+        theirs = frame.drop_duplicates("author").set_index("author")[evaluators]
+        ours = {
+            (str(judge), mean): of_judge.set_index("author")[mean]
+            for judge, of_judge in frame.groupby("judge")
+            for mean in ("macro", "micro")
+        }
+        ours |= {(evaluator, "printed"): theirs[evaluator] for evaluator in evaluators}
+        for ((judge, mean), values), evaluator in product(ours.items(), evaluators):
+            if judge != evaluator:
+                agreement = _agreement(values.reindex(theirs.index), theirs[evaluator])
+                name = evaluator.removesuffix(PRINTED)
+                ranks.append([metric, section, judge, mean, name, *agreement])
+    return pd.DataFrame(ranks, columns=list(RANKS))
+
+
+def _agreement(ours: "pd.Series[float]", theirs: "pd.Series[float]") -> list[float]:
+    rng = np.random.default_rng(0)  # the same orders, if too many to try all, in each comparison
+    rho, tau = (
+        rank_order(ours.to_numpy(), theirs.to_numpy(), coefficient, n_orders=9_999, rng=rng)
+        for coefficient in ("spearman", "kendall")
+    )
+    return [rho.n, round(rho.value, 12), rho.p, round(tau.value, 12), tau.p, rho.smallest_p]
+
+
+def _too_few(ranks: pd.DataFrame) -> list[str]:
+    """Say first where no p could be small, whatever the rankings."""
+    defined = ranks.dropna(subset=["smallest_p"])
+    if defined.empty:
+        return ["Too few systems have texts here and values in print to compare any ranking."]
+    smallest = defined["smallest_p"].min()
+    if smallest < 0.05:
+        return []
+    n = counted(int(defined["n"].max()), "system")
+    return [
+        f"Only {n} can be compared, so that no p can be below {probability(smallest)}: a rank"
+        " correlation of 1 with so few is weak evidence that a judge ranks systems as another."
+    ]
+
+
+# Our judges' accuracy beside what DocLens printed for its evaluators, on such tests.
+
+JUDGE_COLUMNS = ("judge", "source", "column", "value", "low", "high", "n")
+
+
+def compare_judges(names: Iterable[str], folder: Path, test: Cards) -> Compared:
+    """Make the named comparisons: columns JUDGE_COLUMNS, values from 0 to 1.
+
+    Raises BadInput for an unknown name or an unreadable file.
+    """
+    compared = Compared({}, {})
+    for name, comparison, printed in _printed(names, JUDGE_COMPARISONS, "test", folder):
+        accuracies = [*_accuracies(test, comparison), *_printed_accuracies(printed)]
+        frame = pd.DataFrame(accuracies, columns=list(JUDGE_COLUMNS))
+        frame = frame.astype({**dict.fromkeys(("value", "low", "high"), "float64"), "n": "Int64"})
+        says = [f"{comparison.title}. {comparison.says}"]
+        _add(compared, f"published_{name}", "judges", frame, says=says)
+    return compared
+
+
+def _accuracies(test: Cards, comparison: Comparison) -> Iterator[list[object]]:
+    sets = comparison.sets or {"accuracy": () if test.pooled is None else (test.pooled,)}
+    for (column, studies), judge in product(sets.items(), sorted({j for _, j in test.whole})):
+        cards = [test.whole.get((study, judge), {}) for study in studies]
+        numbers = [card[comparison.statistic] for card in cards if comparison.statistic in card]
+        values = [row["value"] for row in numbers]
+        if not numbers or len(numbers) < len(studies) or None in values:
+            continue
+        ends = [numbers[0][end] if len(numbers) == 1 else None for end in ("low", "high")]
+        n = sum(row["n"] for row in numbers)
+        source = "ours, rater" if judge in test.raters else "ours"
+        yield [judge, source, column, sum(values) / len(values), *ends, n]
+
+
+def _printed_accuracies(printed: pd.DataFrame) -> Iterator[list[object]]:
+    columns = ("dataset", "system_or_metric", "setting", "quantity", "value")
+    for dataset, system, setting, quantity, value in rows(printed, *columns):
+        if value and quantity != "test set size":
+            judge = ", ".join(filter(None, (system, setting)))
+            column = "accuracy" if dataset == "ACI-BENCH" else dataset
+            yield [judge, "printed", column, round(float(value) / 100, 6), None, None, None]

@@ -14,15 +14,13 @@ from metassay.meta_evaluation.evaluate import RESULT_TABLES
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.rubric_agreement import rubric_agreement
 from metassay.reporting.answers import answers_table, unanswered
-from metassay.reporting.cells import Compared, Ours
-from metassay.reporting.contract import GridRow, Problem
+from metassay.reporting.contract import Problem
 from metassay.reporting.documents import put_documents
-from metassay.reporting.evidence import finish
 from metassay.reporting.facets import facets_table
-from metassay.reporting.meta_page import FIGURES, answer_of
-from metassay.reporting.names import Metric, described, headline_metrics, sorted_metrics
-from metassay.reporting.page import Report, filled, put_figures, write_tables
-from metassay.reporting.published import compare_all
+from metassay.reporting.meta_page import answer_of
+from metassay.reporting.names import Metric, headline_metrics, known_names
+from metassay.reporting.page import Report, TableWords, filled, texts, write_page, write_tables
+from metassay.reporting.published import Ours, compare_all
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.summaries import (
     clusters_found,
@@ -69,33 +67,35 @@ def write_report(report: ReportInput, out: Path) -> None:
     holds anything, for a comparison that is unknown or lacks its table, and for a system that is
     shown under another author's name; then nothing is written.
     """
-    tables, criteria = report.tables, report.tables["criteria"]
-    ours = Ours(*(tables[name] for name in Ours._fields))
-    compared = compare_all(report.published, report.published_folder, ours)
+    tables = {**report.tables, "criteria": of_rubrics(report.tables["criteria"])}
+    compared = compare_all(
+        report.published, report.published_folder, Ours(*(tables[name] for name in Ours._fields))
+    )
     report.shown_as.check(tables["texts"]["author"])
-    with whole_folder(out, "report") as folder, described(criteria, report.scales):
-        every = {**tables, "criteria": of_rubrics(criteria)}
+    with (
+        whole_folder(out, "report") as folder,
+        known_names(report.tables["criteria"], report.scales),
+    ):
         files = {
             **{name: tables[name] for name in TABLES},
-            **_made(report, every),
-            **{name: frame for one in compared for name, frame in one.tables.items()},
+            **_summaries(report, tables),
+            **compared.tables,
             **filled(
                 answers=answers_table(tables["pairs"], tables["judgments"]),
-                criteria=every["criteria"],
+                criteria=tables["criteria"],
             ),
-            **report.said(),
+            **report.run_tables(),
         }
         write_tables(files, folder)
-        _write_page(report, every, files, compared, folder)
+        _write_page(report, tables, files, compared.blocks, folder)
 
 
-def _made(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """Tables that the report makes for its reader, those that have a row."""
+def _summaries(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Make the tables that the report adds for its reader, those that have a row."""
     how, scales = report.resampling, report.scales
     parts, scores, ratings = tables["parts"], tables["scores"], tables["ratings"]
-    criteria = tables["criteria"]
+    criteria, board = tables["criteria"], tables["leaderboard"]
     grades, levels = rubric_tables(criteria, scores)
-    board = tables["leaderboard"]
     better = _directions(board)
     headline = {metric: better[metric] for metric in headline_metrics(better)}
     return filled(
@@ -113,72 +113,58 @@ def _made(report: ReportInput, tables: Mapping[str, pd.DataFrame]) -> dict[str, 
 
 def _write_page(
     report: ReportInput,
-    every: Mapping[str, pd.DataFrame],
+    tables: Mapping[str, pd.DataFrame],
     files: Mapping[str, pd.DataFrame],
-    compared: Sequence[Compared],
+    blocks: Mapping[str, TableWords],
     folder: Path,
 ) -> None:
-    """Names are called as they are shown: in `every` table of the benchmark, and those beside."""
-    shown, page = report.shown_as, PageFolder(folder)
-    read, tables = shown.frames(every), shown.frames(files)
-    lexical = _lexical_judges(read["judgments"])
-    figures = put_figures(FIGURES, tables, folder, report.certification)
-    answer = answer_of(tables, report.certification, report.resampling.confidence)
-    if "answers" in tables:
-        lacking = unanswered(tables["answers"])
-        answer["problems"][:0] = [Problem("missing", line) for line in lacking]
-    board = tables["leaderboard"]
-    headline = [metric_label(*metric) for metric in headline_metrics(_directions(board))]
-    clumped = clusters_found(tables["designs"], report.resampling)
-    texts = put_documents(
+    """Write the page, with names as they are shown, of the benchmark's tables and the files'."""
+    shown_as, page, words = report.shown_as, PageFolder(folder), texts("words_of_tests.yaml")
+    tables, files = shown_as.frames(tables), shown_as.frames(files)
+    answer = answer_of(files, report.certification, report.resampling.confidence)
+    if "answers" in files:
+        missing = [Problem("missing", line) for line in unanswered(files["answers"])]
+        answer["problems"] = [*missing, *answer["problems"]]
+    better = _directions(files["leaderboard"])
+    headline = headline_metrics(better)
+    in_grid = {cell.metric for row in answer["grid"] for cell in row.cells if cell is not None}
+    in_texts = {*headline, *(m for m in better if metric_label(*m) in in_grid)}
+    clusters = clusters_found(files["designs"], report.resampling)
+    # A judge may have any name, so its recipe counts too.
+    named = set(rows(tables["judgments"], "judge", "recipe"))
+    lexical = sorted({judge for judge, recipe in named if "lexical" in f"{judge} {recipe}".lower()})
+    texts_info = put_documents(
         page,
-        read,
+        tables,
         facets=report.facets,
         scales=report.scales,
-        better=_shown_metrics(board, answer["grid"]),
-        names=shown.authors,
+        better={metric: better[metric] for metric in in_texts},
+        names=shown_as.authors,
     )
-    finish(
+    write_page(
         page,
         "benchmark",
-        tables,
+        files,
         report.command,
-        figures=figures,
-        blocks={name: block for one in compared for name, block in one.blocks.items()},
-        systems={"headline": headline, "no_groups": _NO_GROUPS if clumped else ""},
+        useful=report.certification.useful,
+        blocks=blocks,
+        systems={
+            "headline": [metric_label(*metric) for metric in headline],
+            "no_groups": words["no_groups"] if clusters else "",
+        },
         **report.head(
-            tables,
-            _counts(read),
+            files,
+            _counts(tables),
             **answer,
-            banners=[_LEXICAL.format(judges=" and ".join(lexical))] if lexical else [],
-            texts=texts,
+            banners=[words["lexical"].format(judges=" and ".join(lexical))] if lexical else [],
+            texts=texts_info,
         ),
     )
 
 
-_NO_GROUPS = (
-    "Which systems can be told apart is not said here: scores and ratings show that documents"
-    " belong together, and nobody said which, so that equal systems would be told apart. Name the"
-    " clusters (docs/own-data.md, design) and run again."
-)
-_LEXICAL = (
-    "{judges}: a lexical baseline, not a semantic judge. It looks for a claim’s words and for"
-    " conflicting numbers, units, sides and negations; it doesn’t understand paraphrase. Read its"
-    " scores and grades as a floor to beat, not as a verdict on the systems."
-)
-
-
 def _directions(board: pd.DataFrame) -> dict[Metric, str]:
-    """Which way each metric is better."""
-    return {(metric, judge): way for metric, judge, way in rows(board, "metric", "judge", "better")}
-
-
-def _shown_metrics(board: pd.DataFrame, grid: Sequence[GridRow]) -> dict[Metric, str]:
-    """Headline metrics and those of the grid, with their directions, in the order of pages."""
-    better = _directions(board)
-    named = {cell.metric for row in grid for cell in row.cells if cell is not None}
-    chosen = {*headline_metrics(better), *(m for m in better if metric_label(*m) in named)}
-    return {metric: better[metric] for metric in sorted_metrics(chosen)}
+    """Return which way each metric is better."""
+    return {tuple(metric): better for *metric, better in rows(board, "metric", "judge", "better")}
 
 
 def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -196,9 +182,3 @@ def _counts(tables: Mapping[str, pd.DataFrame]) -> list[str]:
     if n_people:
         counts.append(f"{counted(len(ratings), 'rating')} by {counted(n_people, 'rater')}")
     return counts
-
-
-def _lexical_judges(judgments: pd.DataFrame) -> list[str]:
-    """Judges that compare words; a judge may have any name, so its recipe counts too."""
-    named = set(rows(judgments, "judge", "recipe"))
-    return sorted({judge for judge, recipe in named if "lexical" in f"{judge} {recipe}".lower()})

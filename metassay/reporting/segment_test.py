@@ -12,20 +12,11 @@ from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, short, shown, shown_interval
 from metassay.labelled.records import NONE
 from metassay.reporting import contract as c
-from metassay.reporting.evidence import finish, in_order
-from metassay.reporting.figures.pictures import draw_confusions
-from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
-from metassay.reporting.section import short_estimate
+from metassay.reporting.names import Row, grouped, short_estimate
+from metassay.reporting.page import Report, filled, in_order, write_page, write_tables
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 
-SEGMENT_FIGURES = {
-    "confusions": Drawing(
-        draw_confusions,
-        "confusions",
-        "How many sentences of each label every segmentation gives which label",
-    )
-}
 WRONG = "share of wrong labels"
 _TEXT = ["doc_id", "author"]
 _SENTENCE = [*_TEXT, "position"]
@@ -33,7 +24,6 @@ _QUESTION = "Which facet is the sentence of?"
 _HEADLINE = ("accuracy", "macro_f1", "weighted_f1", "cohen_kappa")
 _OF = ("all", "label", "place", "confidence", "above")  # groups of sentences, as they stand
 _PLACES = ("first third", "middle third", "last third", "lower", "higher")
-_ORDERED = {"segment_scores", "confusions"}
 _BETTER = {"majority_guess": "neither", "failed": "lower"}
 
 
@@ -52,99 +42,73 @@ def write_segment_test(report: SegmentTestReport, out: Path) -> None:
 
     Only the page has texts. Raises BadInput if `out` holds anything; then nothing is written.
     """
-    tables = report.tables
-    labels = _labels(tables["sentences"], tables["segmented"])
-    wide = _wide(tables["sentences"], tables["segmented"], report.segmentations)
+    tables, sentences = report.tables, report.tables["sentences"]
+    wide = sentences
+    for name, segmented in tables["segmented"].groupby("segmentation"):
+        column = segmented[[*_SENTENCE, "label"]].rename(columns={"label": name})
+        wide = wide.merge(column, on=_SENTENCE)
     files = {
         **filled(
             segment_scores=tables["segment_scores"],
             confusions=tables["confusions"],
             sentences=wide[[*_SENTENCE, "label", "confidence", *report.segmentations]],
         ),
-        **report.said(),
+        **report.run_tables(),
     }
-    with whole_folder(out, "report") as folder:
-        write_tables(files, folder)
-        _write_page(report, files, wide, labels, folder)
-
-
-def _labels(sentences: pd.DataFrame, segmented: pd.DataFrame) -> list[str]:
-    """Every label that is right or given, in the order in which texts mostly have them."""
-    last = sentences.groupby(_TEXT)["position"].transform("max")
-    place = (sentences["position"] + 0.5) / (last + 1)
-    right = place.groupby(sentences["label"]).mean().sort_values(kind="stable").index
-    others = sorted(set(segmented["label"].dropna()) - set(right))
-    every = [str(label) for label in (*right, *others)]
-    return [*(label for label in every if label != NONE), *([NONE] if NONE in every else [])]
-
-
-def _wide(
-    sentences: pd.DataFrame, segmented: pd.DataFrame, segmentations: Sequence[str]
-) -> pd.DataFrame:
-    """The sentences, with a column of labels per segmentation."""
-    for name in segmentations:
-        labels = segmented.loc[segmented["segmentation"] == name, [*_SENTENCE, "label"]]
-        sentences = sentences.merge(labels.rename(columns={"label": name}), on=_SENTENCE)
-    return sentences
-
-
-def _write_page(
-    report: SegmentTestReport,
-    files: Mapping[str, pd.DataFrame],
-    wide: pd.DataFrame,
-    labels: Sequence[str],
-    folder: Path,
-) -> None:
-    tables, sentences = report.tables, report.tables["sentences"]
-    best = ranked(tables["segment_scores"])
-    order = {
-        **{"of": _OF, "name": [*_PLACES, *labels, *best], "segmentation": best},
-        **{"statistic": _HEADLINE, "label": labels, "given": labels},
-    }
-    shown_files = dict(files)
-    for name in _ORDERED & set(files):
-        shown_files[name] = in_order(files[name], order)
-    if "segment_scores" in files:
-        better = shown_files["segment_scores"]["statistic"].map(_BETTER).fillna("higher")
-        shown_files["segment_scores"] = shown_files["segment_scores"].assign(better=better)
-    page = PageFolder(folder)
+    labels, best = _labels(sentences, tables["segmented"]), ranked(tables["segment_scores"])
     counts = [
         counted(len(tables["texts"]), "text"),
         counted(len(sentences), "labelled sentence"),
         counted(sentences["label"].nunique(), "label"),
         counted(len(report.segmentations), "segmentation"),
     ]
-    head = report.head(
-        shown_files,
-        counts,
-        answer=verdict(tables["segment_scores"], str(sentences["label"].value_counts().index[0])),
-        texts=put_sentences(page, tables, wide, report.segmentations, labels),
-    )
-    finish(
-        page,
-        "segmentation test",
-        shown_files,
-        report.command,
-        figures=put_figures(SEGMENT_FIGURES, shown_files, folder),
-        systems={"headline": _HEADLINE},
-        **head,
-    )
+    order: dict[str, Sequence[str]] = {
+        **{"of": _OF, "name": [*_PLACES, *labels, *best], "segmentation": best},
+        **{"statistic": _HEADLINE, "label": labels, "given": labels},
+    }
+    with whole_folder(out, "report") as folder:
+        write_tables(files, folder)
+        for name in {"segment_scores", "confusions"} & set(files):
+            files[name] = in_order(files[name], order)
+        if "segment_scores" in files:
+            better = files["segment_scores"]["statistic"].map(_BETTER).fillna("higher")
+            files["segment_scores"] = files["segment_scores"].assign(better=better)
+        page, majority = PageFolder(folder), str(sentences["label"].value_counts().index[0])
+        texts = put_sentences(page, tables, wide, report.segmentations, labels)
+        answer = verdict(tables["segment_scores"], majority)
+        write_page(
+            page,
+            "segmentation test",
+            files,
+            report.command,
+            systems={"headline": _HEADLINE},
+            **report.head(files, counts, answer=answer, texts=texts),
+        )
+
+
+def _labels(sentences: pd.DataFrame, segmented: pd.DataFrame) -> list[str]:
+    """Return every label that is right or given, in the order in which texts mostly have them."""
+    last = sentences.groupby(_TEXT)["position"].transform("max")
+    place = (sentences["position"] + 0.5) / (last + 1)
+    right = place.groupby(sentences["label"]).mean().sort_values(kind="stable").index
+    others = sorted(set(segmented["label"].dropna()) - set(right))
+    return sorted(map(str, (*right, *others)), key=NONE.__eq__)  # NONE is last
 
 
 def ranked(scores: pd.DataFrame) -> list[str]:
-    """Segmentations of table `segment_scores`, the most accurate first."""
-    rows_of = scores[(scores["of"] == "all") & (scores["statistic"] == "accuracy")]
-    by_name = rows_of.sort_values(["value", "segmentation"], ascending=[False, True])
+    """Sort segmentations of table `segment_scores`, the most accurate first."""
+    accuracy = scores[(scores["of"] == "all") & (scores["statistic"] == "accuracy")]
+    by_name = accuracy.sort_values(["value", "segmentation"], ascending=[False, True])
     return [str(name) for name in by_name["segmentation"]]
 
 
 def verdict(scores: pd.DataFrame, majority: str) -> list[str]:
-    """Sentences: the most accurate segmentation, and a guess; then each of the others."""
+    """Write sentences: the most accurate segmentation, and a guess; then each of the others."""
     key = ("segmentation", "of", "name", "statistic")
     row_of = {tuple(row[name] for name in key): row for row in records(scores)}
     sentences: list[str] = []
     for name in (names := ranked(scores)):
-        row = {of[3]: row for of, row in row_of.items() if of[:3] == (name, "all", "all")}
+        row = {key[3]: row for key, row in row_of.items() if key[:3] == (name, "all", "all")}
         accuracy = row["accuracy"]
         if accuracy["value"] is None:
             sentences.append(f"{name} failed on every sentence.")
@@ -188,22 +152,19 @@ def put_sentences(
     the text; a line per sentence has the label of each segmentation. A label that is missing
     because the segmentation failed is not wrong.
     """
-    status = {
-        tuple(key): why
-        for *key, why in rows(tables["segmented"], "segmentation", *_SENTENCE, "status")
-    }
-    sentences: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for row in records(wide.sort_values(_SENTENCE)):
-        sentences.setdefault((row["doc_id"], row["author"]), []).append(row)
+    segmented = rows(tables["segmented"], "segmentation", *_SENTENCE, "status")
+    status = {tuple(key): why for *key, why in segmented}
+    by_text = grouped(records(wide.sort_values(_SENTENCE)), _text_of)
     texts: dict[str, list[c.Text]] = {}
     for doc_id, author, text in sorted(rows(tables["texts"], *_TEXT, "text")):
-        if lines := sentences.get((doc_id, author)):
-            texts.setdefault(doc_id, []).append(_text(author, text, lines, segmentations, status))
-    wrong = {doc_id: [*map(_wrong_labels, of_document)] for doc_id, of_document in texts.items()}
-    share = {doc_id: sum(map(sum, of)) / sum(map(len, of)) for doc_id, of in wrong.items()}
+        if sentences := by_text.get((doc_id, author)):
+            of_document = texts.setdefault(doc_id, [])
+            of_document.append(_text(author, text, sentences, segmentations, status))
+    wrong = {doc_id: [*map(_n_wrong, of_document)] for doc_id, of_document in texts.items()}
+    share = {doc_id: sum(map(sum, ns)) / sum(map(len, ns)) for doc_id, ns in wrong.items()}
     order = sorted(texts, key=lambda doc_id: (-share[doc_id], doc_id))
     documents = [c.Document(doc_id, "", [], [], texts[doc_id]) for doc_id in order]
-    splits = [[sum(map(bool, labels_of)) for labels_of in wrong[doc_id]] for doc_id in order]
+    splits = [[sum(map(bool, of_text)) for of_text in wrong[doc_id]] for doc_id in order]
     return put_texts(
         page,
         zip(documents, splits, strict=True),
@@ -214,10 +175,14 @@ def put_sentences(
     )
 
 
+def _text_of(row: Row) -> tuple[str, str]:
+    return row["doc_id"], row["author"]
+
+
 def _text(
     author: str,
     text: str,
-    sentences: Sequence[Mapping[str, Any]],
+    sentences: Sequence[Row],
     segmentations: Sequence[str],
     status: Mapping[tuple[Any, ...], str],
 ) -> c.Text:
@@ -238,13 +203,13 @@ def _text(
         sides = [line.judgments[place].side for line in lines]
         n, wrong = len(sides) - sides.count("unknown"), sides.count("against")
         scores.append((f"{WRONG} ({name})", wrong / n if n else None))
-    heads = [c.Asked(_QUESTION, "", name) for name in segmentations]
+    heads = [c.BlockHead(_QUESTION, "", name) for name in segmentations]
     marks = [c.Mark(line.start, line.end, line.part) for line in lines if line.part != NONE]
     block = c.Block("sentences", _QUESTION, "statement", heads, lines)
     return c.Text(author, [], text, marks, scores=scores, blocks=[block])
 
 
-def _wrong_labels(text: c.Text) -> list[int]:
-    """How many segmentations are wrong of each sentence."""
+def _n_wrong(text: c.Text) -> list[int]:
+    """Count the segmentations that are wrong of each sentence."""
     lines = text.blocks[0].lines
     return [sum(judgment.side == "against" for judgment in line.judgments) for line in lines]

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -85,26 +85,14 @@ class PageFolder:
         ]
 
     def put_evidence(
-        self,
-        name: str,
-        frame: pd.DataFrame,
-        *,
-        means: Mapping[str, str],
-        hide: Sequence[str] = ("recipe",),
-        **shown: Any,
+        self, name: str, frame: pd.DataFrame, *, means: Mapping[str, str], **shown: Any
     ) -> TableInfo:
         """Write a table of the view Evidence; `shown` are the other fields of TableInfo.
 
         `means`: what each column is, for those that are described.
         """
-        return TableInfo(
-            name=name,
-            columns=columns_of(frame, means),
-            rows=len(frame),
-            shards=self.put_table(name, frame),
-            hide=[column for column in hide if column in frame],
-            **shown,
-        )
+        columns, shards = columns_of(frame, means), self.put_table(name, frame)
+        return TableInfo(name=name, columns=columns, rows=len(frame), shards=shards, **shown)
 
     def finish(self, head: Head) -> None:
         """Write the head, the bundle and index.html."""

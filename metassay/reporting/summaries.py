@@ -2,8 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from metassay.core.options import Criterion
 from metassay.format.frames import records, rows
 from metassay.meta_evaluation.study import VERSUS
-from metassay.reporting.names import Metric, sorted_authors, sorted_metrics
-from metassay.reporting.section import metric_name
+from metassay.reporting.names import Metric, metric_name, sorted_authors, sorted_metrics
 from metassay.statistics.best import apart, compact_letters, places
 from metassay.statistics.document_means import Reals, Resampling, mean_draws, means, worth
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE, SIGNS, is_reference
@@ -23,7 +22,7 @@ from metassay.text.tokens import content_tokens
 
 MEASURED = ("words", "numbers")  # metrics of table scores
 POPULARITY = "popularity"
-QUANTILES = {"p10": 0.1, "p25": 0.25, "median": 0.5, "p75": 0.75, "p90": 0.9}
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 _PER = 1e6  # words
 
@@ -36,26 +35,32 @@ Text = tuple[str, str]  # doc_id, author
 def profile_table(
     sources: pd.DataFrame, parts: pd.DataFrame, scores: pd.DataFrame, how: Resampling
 ) -> pd.DataFrame:
-    """One row per quantity and author: its distribution over whole texts, and beside the reference.
+    """Return a row per quantity and author: its distribution, and beside the reference.
 
-    Quantities: the metrics words and numbers, where they were measured, and `popularity`. Intervals
-    are of a bootstrap over documents, or clusters of them. The difference to the reference is of
-    documents that have both; null without such a document, and for the reference. Columns:
-    `tables.summaries`.
+    Quantities of whole texts: the metrics words and numbers, where they were measured, and
+    `popularity`. Intervals are of a bootstrap over documents, or clusters of them. The difference
+    to the reference is of documents that have both; null without such a document, and for the
+    reference. Columns: `tables.summaries`.
     """
-    found = {
-        **{name: _measured(scores, name) for name in MEASURED},
-        POPULARITY: popularity(sources, parts),
+    whole = scores[(scores["part"] == FULL) & (scores["judge"] == NO_JUDGE)]
+    quantities: dict[str, Mapping[Text, float | None]] = {
+        metric: {
+            (doc_id, author): value
+            for name, doc_id, author, value in rows(whole, "metric", "doc_id", "author", "value")
+            if name == metric
+        }
+        for metric in MEASURED
     }
-    made: list[tuple[object, ...]] = []
-    for quantity, values in found.items():
+    quantities[POPULARITY] = popularity(sources, parts)
+    lines: list[tuple[object, ...]] = []
+    for quantity, values in quantities.items():
         if any(value is not None for value in values.values()):
-            made += [(quantity, *row) for row in _of_authors(values, how)]
-    return framed("profile", made)
+            lines += [(quantity, *row) for row in _of_authors(values, how)]
+    return framed("profile", lines)
 
 
 def popularity(sources: pd.DataFrame, parts: pd.DataFrame) -> dict[Text, float | None]:
-    """How common each whole text's words are in the benchmark: needs no list from elsewhere.
+    """Measure how common each whole text's words are in the benchmark, without any other list.
 
     Mean over the text's content words (text/tokens.py) of log10 of how often the word occurs per
     million content words in the sources and references of the other documents, one occurrence
@@ -63,9 +68,9 @@ def popularity(sources: pd.DataFrame, parts: pd.DataFrame) -> dict[Text, float |
     what is copied from it is not common for that. Null for a text that failed or has no content
     word, and where no other document has any.
     """
-    known: dict[str, Counter[str]] = {}
+    by_document: dict[str, Counter[str]] = {}
     for doc_id, passages in rows(sources, "doc_id", "passages"):
-        known.setdefault(doc_id, Counter()).update(content_tokens("\n".join(passages)))
+        by_document.setdefault(doc_id, Counter()).update(content_tokens("\n".join(passages)))
     whole = parts[parts["part"] == FULL]
     texts = {
         (doc_id, author): None if text is None else content_tokens(strip_citations(text))
@@ -73,56 +78,44 @@ def popularity(sources: pd.DataFrame, parts: pd.DataFrame) -> dict[Text, float |
     }
     for (doc_id, author), tokens in texts.items():
         if is_reference(author) and tokens:
-            known.setdefault(doc_id, Counter()).update(tokens)
+            by_document.setdefault(doc_id, Counter()).update(tokens)
     every: Counter[str] = Counter()
-    for counts in known.values():
+    for counts in by_document.values():
         every.update(counts)
-    return {key: _common(tokens, every, known[key[0]]) for key, tokens in texts.items()}
+    return {key: _common(tokens, every, by_document[key[0]]) for key, tokens in texts.items()}
 
 
 def _common(
-    tokens: Sequence[str] | None, every: Mapping[str, int], own: Mapping[str, int]
+    tokens: Sequence[str] | None, every: Mapping[str, int], document: Mapping[str, int]
 ) -> float | None:
-    others = sum(every.values()) - sum(own.values())
+    others = sum(every.values()) - sum(document.values())
     if not tokens or not others:
         return None
-    times = (every[token] - own[token] + 1 for token in tokens)
+    times = (every[token] - document[token] + 1 for token in tokens)
     return math.fsum(math.log10(_PER * n / others) for n in times) / len(tokens)
 
 
-def _measured(scores: pd.DataFrame, metric: str) -> dict[Text, float | None]:
-    chosen = scores[
-        (scores["metric"] == metric) & (scores["part"] == FULL) & (scores["judge"] == NO_JUDGE)
-    ]
-    return {(doc_id, a): value for doc_id, a, value in rows(chosen, "doc_id", "author", "value")}
-
-
-def _of_authors(values: Mapping[Text, float | None], how: Resampling) -> list[tuple[object, ...]]:
-    authors = sorted_authors(author for _, author in values)
-    places = {doc_id: row for row, doc_id in enumerate(sorted({d for d, _ in values}))}
-    table = np.full((len(places), len(authors)), np.nan)
-    for (doc_id, author), value in values.items():
-        if value is not None:
-            table[places[doc_id], authors.index(author)] = value
-    beside = np.full_like(table, np.nan)
-    if authors[0] == REFERENCE:
-        beside[:, 1:] = table[:, 1:] - table[:, :1]
-    mean, less = (means(one, list(places), how) for one in (table, beside))
-    made: list[tuple[object, ...]] = []
-    for place, author in enumerate(authors):
-        own = table[np.isfinite(table[:, place]), place]
-        both = int(np.isfinite(beside[:, place]).sum())
-        missing = sum(one == author and value is None for (_, one), value in values.items())
+def _of_authors(
+    values: Mapping[Text, float | None], how: Resampling
+) -> Iterator[tuple[object, ...]]:
+    series = pd.Series(values, dtype="float64")
+    table = series.unstack()  # documents x authors
+    table = table[sorted_authors(table.columns)]
+    beside = table.sub(table.get(REFERENCE, np.nan), axis=0)
+    beside[beside.columns[:1]] = np.nan
+    mean, less = (
+        means(np.ascontiguousarray(frame), list(table.index), how) for frame in (table, beside)
+    )
+    for place, author in enumerate(table.columns):
+        of_author = table[author].dropna().to_numpy()
+        n_missing = int(series.xs(author, level=1).isna().sum())
         ends = (mean.mean[place], mean.low[place], mean.high[place])
         apart = (less.mean[place], less.low[place], less.high[place])
-        made.append((author, len(own), missing, *ends, *_quantiles(own), *apart, both))
-    return made
-
-
-def _quantiles(values: Reals) -> list[float]:
-    if not len(values):
-        return [math.nan] * len(QUANTILES)
-    return [float(value) for value in np.quantile(values, list(QUANTILES.values()))]
+        quantiles = [math.nan] * len(QUANTILES)
+        if len(of_author):
+            quantiles = np.quantile(of_author, QUANTILES).tolist()
+        n_both = int(beside[author].notna().sum())
+        yield author, len(of_author), n_missing, *ends, *quantiles, *apart, n_both
 
 
 # What each system's texts were given, and the mean of it, on one scale for all.
@@ -133,7 +126,7 @@ _KEY = ["study", "criterion", "part"]
 def violins(
     ratings: pd.DataFrame, criteria: Mapping[str, Criterion], how: Resampling
 ) -> pd.DataFrame:
-    """One row per study, criterion, part and system, with every rating that it was given.
+    """Return a row per study, criterion, part and system, with every rating that it was given.
 
     Ratings are brought from the declared scale of their criterion to 0 (worst) to 1 (best). mean:
     of `all_ratings` of the system's texts (n, of n_documents), claim by claim where claims were
@@ -145,41 +138,37 @@ def violins(
     used = used[
         ~used["unit"].str.startswith(VERSUS) & ~used["author"].map(is_reference).astype(bool)
     ]
-    made: list[tuple[object, ...]] = []
-    for (study, criterion, part), mine in used.groupby(_KEY, sort=True):
-        of = criteria[str(criterion)]
-        share = (mine["value"] - of.low) / (of.high - of.low)
-        scaled = mine.assign(value=share if of.better == "higher" else 1 - share)
-        made += [(study, criterion, part, *row) for row in _of_systems(scaled, how)]
-    every = {**types("rating_violins"), "all_ratings": "object"}
-    return pd.DataFrame(made, columns=list(every)).astype(every)
+    lines: list[tuple[object, ...]] = []
+    for key, group in used.groupby(["study", "criterion", "part"], sort=True):
+        scale = criteria[str(key[1])]
+        share = (group["value"] - scale.low) / (scale.high - scale.low)
+        scaled = group.assign(value=share if scale.better == "higher" else 1 - share)
+        lines += [(*key, *row) for row in _of_systems(scaled, how)]
+    columns = {**types("rating_violins"), "all_ratings": "object"}
+    return pd.DataFrame(lines, columns=list(columns)).astype(columns)
 
 
-def _of_systems(mine: pd.DataFrame, how: Resampling) -> list[tuple[object, ...]]:
-    authors, documents = sorted_authors(mine["author"]), sorted(set(mine["doc_id"]))
-    ordered = mine.sort_values(["doc_id", "author", "unit", "rater"])  # sums don't depend on it
-    at = tuple(
-        pd.Index(names).get_indexer(pd.Index(ordered[of]))
-        for names, of in ((documents, "doc_id"), (authors, "author"))
+def _of_systems(ratings: pd.DataFrame, how: Resampling) -> Iterator[tuple[object, ...]]:
+    authors, documents = sorted_authors(ratings["author"]), sorted(set(ratings["doc_id"]))
+    ratings = ratings.sort_values(["doc_id", "author", "unit", "rater"])  # sums depend on order
+    cells = tuple(
+        pd.Index(names).get_indexer(pd.Index(ratings[column]))
+        for names, column in ((documents, "doc_id"), (authors, "author"))
     )
     sums, numbers = np.zeros((2, len(documents), len(authors)))
-    np.add.at(sums, at, ordered["value"].to_numpy())
-    np.add.at(numbers, at, 1.0)
+    np.add.at(sums, cells, ratings["value"].to_numpy())
+    np.add.at(numbers, cells, 1.0)
     sums[numbers == 0] = np.nan
-    found = means(sums, documents, how, numbers)
-    made: list[tuple[object, ...]] = []
+    mean = means(sums, documents, how, numbers)
     for place, author in enumerate(authors):
         n_documents = int(np.isfinite(sums[:, place]).sum())
-        given = ordered.loc[ordered["author"] == author, "value"].to_numpy(dtype=float)
-        ends = (found.mean[place], found.low[place], found.high[place])
-        quartiles = np.quantile(given, [0.25, 0.5, 0.75])
-        made.append((author, *ends, *quartiles, len(given), n_documents, given.tolist()))
-    return made
+        values = ratings.loc[ratings["author"] == author, "value"].to_numpy(dtype=float)
+        ends = (mean.mean[place], mean.low[place], mean.high[place])
+        quartiles = np.quantile(values, [0.25, 0.5, 0.75])
+        yield author, *ends, *quartiles, len(values), n_documents, values.tolist()
 
 
 # Every system's mean on every metric and criterion, and its rank among the systems.
-
-METRIC, PEOPLE = "metric", "people"
 
 _DIGITS = 12  # what tables keep: what differs behind them is a tie
 
@@ -187,7 +176,7 @@ _DIGITS = 12  # what tables keep: what differs behind them is a tie
 def ranks_table(
     leaderboard: pd.DataFrame, summaries: pd.DataFrame, criteria: Mapping[str, Criterion]
 ) -> pd.DataFrame:
-    """One row per metric or human criterion and system; empty with fewer than two systems.
+    """Return a row per metric or human criterion and system; none with fewer than two systems.
 
     Metrics: those that say which text is better, on whole texts (macro of table leaderboard).
     Criteria: means of table rating_summaries, of whole texts or of parts. rank: 1 is the best;
@@ -195,18 +184,20 @@ def ranks_table(
     many systems have one.
     """
     board = leaderboard[(leaderboard["part"] == FULL) & (leaderboard["better"] != "neither")]
-    made = [
-        row | {"scorer_is": METRIC, "scorer": metric_name(row), "study": "", "value": row["macro"]}
+    lines = [
+        row
+        | {"scorer_is": "metric", "scorer": metric_name(row), "study": ""}
+        | {"value": row["macro"]}
         for row in records(board)
     ]
-    made += [
+    lines += [
         row
-        | {"scorer_is": PEOPLE, "scorer": row["criterion"], "metric": "", "judge": ""}
+        | {"scorer_is": "people", "scorer": row["criterion"], "metric": "", "judge": ""}
         | {"author": row["name"], "value": row["mean"]}
         | {"better": criteria[row["criterion"]].better}
         for row in records(summaries[summaries["of"] == "author"])
     ]
-    ranks = pd.DataFrame(made, columns=list(types("ranks"))).astype({"value": "float64"})
+    ranks = pd.DataFrame(lines, columns=list(types("ranks"))).astype({"value": "float64"})
     ranks = ranks[~ranks["author"].map(is_reference).astype(bool)].reset_index(drop=True)
     if ranks["author"].nunique() < 2:
         ranks = ranks[:0]
@@ -223,7 +214,7 @@ def ranks_table(
 def system_groups(
     scores: pd.DataFrame, better: Mapping[Metric, str], how: Resampling, designs: pd.DataFrame
 ) -> pd.DataFrame:
-    """One row per metric and system: its mean over whole texts, its place, and `group`, letters.
+    """Return a row per metric and system: its mean over whole texts, its place, `group`, letters.
 
     Systems that share a letter cannot be told apart at 1 - `how.confidence`. All pairs of systems
     of a metric are tested at once, on the documents that both have: `best.behind_best`, each system
@@ -239,61 +230,51 @@ def system_groups(
     if clusters_found(designs, how):
         return framed("system_groups", [])
     whole = scores[(scores["part"] == FULL) & ~scores["author"].map(is_reference).astype(bool)]
-    made: list[tuple[object, ...]] = []
-    for metric in sorted_metrics(m for m, which in better.items() if which in SIGNS):
-        mine = whole[(whole["metric"] == metric[0]) & (whole["judge"] == metric[1])]
-        values = mine.pivot(index="doc_id", columns="author", values="value").sort_index()
+    lines: list[tuple[object, ...]] = []
+    for metric in sorted_metrics(m for m, direction in better.items() if direction in SIGNS):
+        of_metric = whole[(whole["metric"] == metric[0]) & (whole["judge"] == metric[1])]
+        values = of_metric.pivot(index="doc_id", columns="author", values="value").sort_index()
         values = values[sorted_authors(values.columns[values.notna().any()])]
         if values.shape[1] < 2:
             continue
-        table = SIGNS[better[metric]] * values.to_numpy(dtype=np.float64)
+        sign = SIGNS[better[metric]]
+        table = sign * values.to_numpy(dtype=np.float64)
         means = np.array([np.mean(column[np.isfinite(column)]) for column in table.T])
         letters = compact_letters(
             _apart(table, list(values.index), how), np.argsort(-means, kind="stable")
         )
-        n = np.isfinite(table).sum(axis=0)
-        counts = zip(n.tolist(), (len(table) - n).tolist(), strict=True)
-        for author, mean, place, letter, (there, lacking) in zip(
-            values.columns,
-            SIGNS[better[metric]] * means,
-            places(means),
-            letters,
-            counts,
-            strict=True,
-        ):
-            made.append((*metric, author, float(mean), int(place), letter, there, lacking))
-    return framed("system_groups", made)
+        columns = (values.columns, sign * means, places(means), letters, np.isfinite(table).sum(0))
+        for author, mean, place, letter, n in zip(*columns, strict=True):
+            n_missing = len(table) - int(n)
+            lines.append((*metric, author, float(mean), int(place), letter, int(n), n_missing))
+    return framed("system_groups", lines)
 
 
 def clusters_found(designs: pd.DataFrame, how: Resampling) -> bool:
     """Whether the data of any study show clusters that `how`, by the user or by copies, has not."""
-    known = len(set(how.clusters.values())) if how.clusters else np.inf
-    fewer = designs["n_clusters"] < np.minimum(known, designs["n_documents"])
+    n = len(set(how.clusters.values())) if how.clusters else np.inf
+    fewer = designs["n_clusters"] < np.minimum(n, designs["n_documents"])
     return bool((fewer & ~designs["given"].str.contains("cluster")).any())
 
 
 def _apart(values: Reals, documents: Sequence[str], how: Resampling) -> NDArray[np.bool_]:
-    """Which two columns of (documents, systems) differ: (systems, systems)."""
+    """Test which two columns of (documents, systems) differ: (systems, systems)."""
     size = values.shape[1]
     first, second = np.triu_indices(size, 1)
     cluster = how.number(documents)
-    drawn = mean_draws(values[:, second] - values[:, first], how, cluster)
-    draws = np.full((len(drawn), size, size), np.nan)
-    draws[:, first, second], draws[:, second, first] = drawn, -drawn
-    there = np.isfinite(values).any(axis=1, keepdims=True)
-    (n,) = worth(np.asarray(there), cluster)
+    means = mean_draws(values[:, second] - values[:, first], how, cluster)
+    draws = np.full((len(means), size, size), np.nan)
+    draws[:, first, second], draws[:, second, first] = means, -means
+    (n,) = worth(np.asarray(np.isfinite(values).any(axis=1, keepdims=True)), cluster)
     return apart(draws, float(n), 1 - how.confidence)
 
 
 def conflict_shares(conflicts: pd.DataFrame) -> pd.DataFrame:
-    """Table `conflicts` over all documents: a row per part and two metrics; share null of none."""
-    totals = (
-        conflicts.assign(n_documents=(conflicts["n_pairs"] > 0).astype("int64"))
-        .groupby(["part", "metric_a", "metric_b"], as_index=False)[
-            ["n_pairs", "n_disagreements", "n_documents"]
-        ]
-        .sum()
-    )
+    """Sum table `conflicts` over documents: a row per part and two metrics; share null of none."""
+    counted = conflicts.assign(n_documents=(conflicts["n_pairs"] > 0).astype("int64"))
+    columns = ["n_pairs", "n_disagreements", "n_documents"]
+    pairs = counted.groupby(["part", "metric_a", "metric_b"], as_index=False)
+    totals = pairs[columns].sum()
     some = totals["n_pairs"].where(totals["n_pairs"] > 0)
     return totals.assign(share=(totals["n_disagreements"] / some).astype("float64"))
 
@@ -304,15 +285,10 @@ def conflict_shares(conflicts: pd.DataFrame) -> pd.DataFrame:
 _ROUNDED = 9  # decimals: value x high is the level again
 
 
-class RubricTables(NamedTuple):
-    """`grades`: means and SD; `levels`: how often each grade was given."""
-
-    grades: pd.DataFrame
-    levels: pd.DataFrame
-
-
-def rubric_tables(criteria: pd.DataFrame, scores: pd.DataFrame) -> RubricTables:
-    """Per criterion, judge and author: mean and SD of the grades, and each grade's count.
+def rubric_tables(
+    criteria: pd.DataFrame, scores: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return, per criterion, judge and author, mean and SD of the grades, and each grade's count.
 
     Of table scores, on whole texts; a score that is a share of the highest level is turned back
     into the level. sd is divided by n (ddof 0). n: texts with a grade; n_missing: texts whose
@@ -322,27 +298,28 @@ def rubric_tables(criteria: pd.DataFrame, scores: pd.DataFrame) -> RubricTables:
     grades: list[tuple[Any, ...]] = []
     levels: list[tuple[Any, ...]] = []
     whole = scores[scores["part"] == FULL].sort_values("doc_id")
-    for one in sorted(records(criteria), key=lambda row: (row["rubric"], row["position"])):
-        times = one["high"] if one["value"] == "share" and one["kind"] == "scale" else 1.0
-        mine = whole[whole["metric"] == one["metric"]]
-        texts = dict(list(mine.groupby(["judge", "author"])))
-        for judge in sorted(set(mine["judge"])):
-            for author in sorted_authors(author for of, author in texts if of == judge):
-                of = texts[judge, author]
-                key = (one["rubric"], one["criterion"], judge, author)
-                given = [round(v * times, _ROUNDED) for v in of["value"].dropna().tolist()]
-                missing = int((of["value"].isna() & (of["n_failed"] > 0)).sum())
-                counts = (len(given), missing, len(of) - len(given) - missing)
-                grades.append((*key, *_mean_and_sd(given), *counts))
-                ends = (one["low"], one["high"], one["better"])
-                if one["kind"] in ("scale", "penalties"):
-                    found = sorted(Counter(given).items())
-                    levels += [(*key, grade, *ends, n, n / len(given)) for grade, n in found]
-    return RubricTables(framed("rubric_grades", grades), framed("rubric_levels", levels))
+    for row in sorted(records(criteria), key=lambda row: (row["rubric"], row["position"])):
+        times = row["high"] if row["value"] == "share" and row["kind"] == "scale" else 1.0
+        of_metric = whole[whole["metric"] == row["metric"]]
+        texts = dict(list(of_metric.groupby(["judge", "author"])))
+        for judge in sorted(set(of_metric["judge"])):
+            for author in sorted_authors(author for name, author in texts if name == judge):
+                of_author = texts[judge, author]
+                key = (row["rubric"], row["criterion"], judge, author)
+                values = of_author["value"].dropna().tolist()
+                graded = [round(value * times, _ROUNDED) for value in values]
+                missing = int((of_author["value"].isna() & (of_author["n_failed"] > 0)).sum())
+                counts = (len(graded), missing, len(of_author) - len(graded) - missing)
+                grades.append((*key, *_mean_and_sd(graded), *counts))
+                ends = (row["low"], row["high"], row["better"])
+                if row["kind"] in ("scale", "penalties"):
+                    by_grade = sorted(Counter(graded).items())
+                    levels += [(*key, grade, *ends, n, n / len(graded)) for grade, n in by_grade]
+    return framed("rubric_grades", grades), framed("rubric_levels", levels)
 
 
-def _mean_and_sd(given: list[float]) -> tuple[float | None, float | None]:
-    if not given:
+def _mean_and_sd(values: list[float]) -> tuple[float | None, float | None]:
+    if not values:
         return None, None
-    mean = math.fsum(given) / len(given)
-    return mean, math.sqrt(math.fsum((one - mean) ** 2 for one in given) / len(given))
+    mean = math.fsum(values) / len(values)
+    return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / len(values))

@@ -1,6 +1,6 @@
-"""Headline numbers to a server that follows experiments: MLflow by its REST interface, or W&B.
+"""Send headline numbers to a server that tracks experiments: MLflow by its REST interface, or W&B.
 
-What is sent are names and numbers of `benchmarks/NAME/headline.json`: no text, rating or path.
+Only names and numbers of `benchmarks/NAME/headline.json` are sent: no text, rating or path.
 """
 
 import importlib
@@ -21,28 +21,27 @@ from metassay.core.errors import BadInput, Unfinished
 from metassay.core.options import BENCHMARKS
 
 _EXPERIMENT, _WANDB = "metassay", "wandb"
-_BATCHES = {"metrics": 1000, "params": 100}  # so many MLflow takes at once
+_BATCHES = {"metrics": 1000, "params": 100}  # how many MLflow takes at once
 _TIMEOUT = (10.0, 60.0)  # seconds to connect, and between two pieces of the answer
-_ODD = re.compile(r"[^\w\-. :/]", re.ASCII)  # what MLflow has in no name
+_FORBIDDEN = re.compile(r"[^\w\-. :/]", re.ASCII)  # characters that MLflow refuses in names
 
-
-Numbers = Mapping[str, float]  # by what they are of
+Numbers = Mapping[str, float]  # by path in headline.json
 Names = Mapping[str, str]
 
 
 def headline(name: str, project: Path) -> tuple[Numbers, Names]:
-    """Of a benchmark's `headline.json` the numbers, but for null ones, and the names of metrics.
+    """Read the finite numbers of a benchmark's `headline.json`, and the names of metrics.
 
-    Raises BadInput if it isn't there.
+    Raises BadInput if it cannot be read.
     """
     file = project / BENCHMARKS / name / "headline.json"
     try:
         leaves = dict(_leaves(json.loads(file.read_text("utf-8"))))
     except (OSError, ValueError):
         raise BadInput(f"{file}: cannot be read; run: metassay run {name}") from None
-    numbers = {at: float(v) for at, v in leaves.items() if isinstance(v, int | float)}
-    names = {at: v for at, v in leaves.items() if at.endswith("/metric") and isinstance(v, str)}
-    return {at: v for at, v in numbers.items() if math.isfinite(v)}, names
+    numbers = {path: float(v) for path, v in leaves.items() if isinstance(v, int | float)}
+    names = {p: v for p, v in leaves.items() if p.endswith("/metric") and isinstance(v, str)}
+    return {path: v for path, v in numbers.items() if math.isfinite(v)}, names
 
 
 def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[str, object]]:
@@ -50,42 +49,43 @@ def _leaves(value: object, steps: tuple[str, ...] = ()) -> Iterator[tuple[str, o
         for name, inner in value.items():
             yield from _leaves(inner, (*steps, name))
     else:
-        yield _ODD.sub("_", "/".join(steps)), value
+        yield _FORBIDDEN.sub("_", "/".join(steps)), value
 
 
 def to_mlflow(name: str, numbers: Numbers, metrics: Names, address: str) -> str:
-    """Make a run of a headline in the experiment `metassay` of MLflow's server; its id.
+    """Make a run of a headline in the experiment `metassay` of MLflow's server; return its id.
 
-    MLFLOW_TRACKING_TOKEN, or _USERNAME and _PASSWORD of that name, are sent if they are set. Raises
-    BadInput for what the server refuses, Unfinished where it does not answer.
+    MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and _PASSWORD, are sent if they are set.
+    Raises BadInput for what the server refuses, Unfinished if it does not answer.
     """
-    token, user, word = (
-        os.environ.get(f"MLFLOW_TRACKING_{one}", "") for one in ("TOKEN", "USERNAME", "PASSWORD")
+    token, user, password = (
+        os.environ.get(f"MLFLOW_TRACKING_{suffix}", "")
+        for suffix in ("TOKEN", "USERNAME", "PASSWORD")
     )
     with requests.session() as session:
-        session.auth = (user, word) if user and not token else None
+        session.auth = (user, password) if user and not token else None
         session.headers.update({"Authorization": f"Bearer {token}"} if token else {})
 
-        def asked(what: str, **body: object) -> dict[str, Any]:
-            return _answer(session, f"{address.rstrip('/')}/api/2.0/mlflow/{what}", body)
+        def post(method: str, **body: object) -> dict[str, Any]:
+            return _answer(session, f"{address.rstrip('/')}/api/2.0/mlflow/{method}", body)
 
-        wanted = f"name = '{_EXPERIMENT}'"
-        found = asked("experiments/search", max_results=1, filter=wanted).get("experiments")
-        experiment = (found or [asked("experiments/create", name=_EXPERIMENT)])[0]["experiment_id"]
+        query = f"name = '{_EXPERIMENT}'"
+        matches = post("experiments/search", max_results=1, filter=query).get("experiments")
+        experiment = (matches or [post("experiments/create", name=_EXPERIMENT)])[0]["experiment_id"]
         now = time.time_ns() // 1_000_000
         tags = _pairs({"mlflow.runName": name, "metassay.version": __version__})
-        begun: dict[str, Any] = {"start_time": now, "run_name": name, "tags": tags}
-        run = asked("runs/create", experiment_id=experiment, **begun)["run"]["info"]["run_id"]
+        fields: dict[str, Any] = {"start_time": now, "run_name": name, "tags": tags}
+        run = post("runs/create", experiment_id=experiment, **fields)["run"]["info"]["run_id"]
         values = [pair | {"timestamp": now, "step": 0} for pair in _pairs(numbers)]
-        for kind, each in (("metrics", values), ("params", _pairs(metrics))):
-            for start in range(0, len(each), _BATCHES[kind]):
-                asked("runs/log-batch", run_id=run, **{kind: each[start : start + _BATCHES[kind]]})
-        asked("runs/update", run_id=run, status="FINISHED", end_time=now)
+        for kind, pairs in (("metrics", values), ("params", _pairs(metrics))):
+            for start in range(0, len(pairs), _BATCHES[kind]):
+                post("runs/log-batch", run_id=run, **{kind: pairs[start : start + _BATCHES[kind]]})
+        post("runs/update", run_id=run, status="FINISHED", end_time=now)
     return str(run)
 
 
-def _pairs(named: Mapping[str, object]) -> list[dict[str, object]]:
-    return [{"key": key, "value": value} for key, value in named.items()]
+def _pairs(values: Mapping[str, object]) -> list[dict[str, object]]:
+    return [{"key": key, "value": value} for key, value in values.items()]
 
 
 def _answer(session: requests.Session, url: str, body: object) -> dict[str, Any]:
@@ -95,17 +95,17 @@ def _answer(session: requests.Session, url: str, body: object) -> dict[str, Any]
             fix = "check the address, and MLFLOW_TRACKING_TOKEN or _USERNAME and _PASSWORD"
             raise BadInput(f"{url}: answers {answer.status_code}; {fix}")
         answer.raise_for_status()
-        found: dict[str, Any] = answer.json()
+        content: dict[str, Any] = answer.json()
     except (requests.RequestException, ValueError) as error:
         raise Unfinished(f"{url}: {type(error).__name__}; try again") from None
-    return found
+    return content
 
 
 def to_wandb(name: str, numbers: Numbers, metrics: Names, project: str) -> str:
-    """Make a run of a headline in W&B's ENTITY/PROJECT or PROJECT, by its package; its id.
+    """Make a run of a headline in W&B's ENTITY/PROJECT or PROJECT, by its package; return its id.
 
-    What the package sends unasked is turned off: code, git, console, host, load and the list of
-    packages. Raises BadInput if it is not installed.
+    Everything else that the package would send is turned off: code, git, console, host, load and
+    the list of packages. Raises BadInput if it is not installed.
     """
     if importlib.util.find_spec(_WANDB) is None:
         raise BadInput("wandb is not installed; run: pip install wandb")

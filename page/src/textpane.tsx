@@ -1,6 +1,6 @@
 /** One text: what people and metrics gave it, its words with marks, and its claims with each verdict. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { Asked, Block, Judgment, Line, Passage, Rating, Text, TextsInfo } from "./contract";
+import type { BlockHead, Block, Judgment, Line, Passage, Rating, Text, TextsInfo } from "./contract";
 import { key } from "./address";
 import { counted, probability, shown, visible, words } from "./format";
 import { lineKey, passagesOf, pieces, type Spot, spotOf } from "./lines";
@@ -170,7 +170,7 @@ const SIGN = { for: "✓", against: "✗", unknown: "?", neutral: "·" } as cons
 
 interface JudgmentProps {
   judgment: Judgment;
-  head: Asked | undefined;
+  head: BlockHead | undefined;
   open: boolean;
   on?: string;
 }

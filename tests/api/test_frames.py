@@ -23,8 +23,8 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
+from metassay.reporting.certificates import make_certificates
 from metassay.reporting.contract_page import TABLES
-from metassay.reporting.sentences import certificates
 from metassay.tables.parquet import read, write
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
@@ -157,7 +157,7 @@ def test_the_stage_and_the_files_give_the_same_digits(here: Path, given) -> None
     made = evaluate(Evaluation(*stored, criteria, better, found.options))
     write(TABLES["evidence"], made.pop("evidence"), here / "evidence.parquet")
     numbers = read(TABLES["evidence"], here / "evidence.parquet")
-    made["certificates"] = certificates(numbers, found.certification)
+    made["certificates"] = make_certificates(numbers, found.certification)
     for name, table in made.items():
         write(TABLES[name], table, here / f"{name}.parquet")
         stored = read(TABLES[name], here / f"{name}.parquet").drop(
@@ -238,7 +238,7 @@ def test_ratings_are_needed_and_options_known(given) -> None:
     )
     found = problems(*given, confounds=["size", "good", "noise"], lower=["size", "gud"])
     assert (
-        "lower='gud': no metric or criterion is called so; there are: 'good', 'noise', 'size', 'gr"
+        "lower='gud': no metric or criterion has this name; there are: 'good', 'noise', 'size', 'gr"
         in found[0]
     )
     assert "confounds='size': lower= names it, too" in found[1]
@@ -387,7 +387,7 @@ def test_one_text_has_one_value_and_a_column_few(here: Path, given, capsys) -> N
     other = ratings.assign(section=["exam", *["plan"] * (len(ratings) - 1)])
     assert main([*put(here, sections, other), "--by", "section"]) == 2
     assert (
-        "ratings.csv: line 2: 'section' is not what another row says of the same text"
+        "ratings.csv: line 2: 'section' differs from another row of the same text"
         " ('d0'/'a'/'full'); give each text one value" in capsys.readouterr().err
     )
     many = pd.concat([scores.assign(doc_id=f"{n}") for n in range(60)])

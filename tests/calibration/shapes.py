@@ -10,7 +10,7 @@ from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.options import CertificationOptions
 from metassay.meta_evaluation.study import MetricScores
-from metassay.reporting.sentences import certificates
+from metassay.reporting.certificates import make_certificates
 from metassay.statistics.correlation import LEVELS
 from tests.calibration.worlds import PLAIN, effects, options, rated, study_of
 
@@ -40,7 +40,9 @@ def _verdicts(study, coefficient):
     """Level -> the metric's verdict."""
     chosen = options(permutations=200, coefficient=coefficient)
     found = run_tests([study], chosen)
-    rows = certificates(evidence(found, confounds(found, chosen), chosen), CertificationOptions())
+    rows = make_certificates(
+        evidence(found, confounds(found, chosen), chosen), CertificationOptions()
+    )
     rows = rows[rows["metric"] == "m00"]
     return dict(zip(rows["level"], rows["verdict"], strict=True))
 

@@ -40,7 +40,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.copytree(ROOT / "reports/published", root / "reports/published")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        patch.setattr("metassay.reporting.figures.drawing.PNG_DPI", 20)
+        patch.setattr("metassay.reporting.figures.PNG_DPI", 20)
         params = yaml.safe_load(PARAMS.read_text("utf-8"))
         params["meta_evaluation"] |= {
             "resamples": 20,

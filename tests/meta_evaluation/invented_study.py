@@ -12,7 +12,7 @@ from metassay.meta_evaluation.evidence import evidence
 from metassay.meta_evaluation.exact_tests import run_tests
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import studies
-from metassay.reporting.sentences import certificates
+from metassay.reporting.certificates import make_certificates
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 
@@ -42,7 +42,7 @@ def correlated(scores, ratings, criteria=CRITERIA, options=OPTIONS, **more):
 def certified(scores, ratings, better=HIGHER, options=OPTIONS, **more):
     found = gathered(scores, ratings, options=options, better=better)
     numbers = evidence(found, confounds(found, options), options, **more)
-    return certificates(numbers, CERTIFICATION)
+    return make_certificates(numbers, CERTIFICATION)
 
 
 def rate(criterion, author, doc, rater, value, *, unit="text", part="full"):

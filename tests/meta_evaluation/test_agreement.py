@@ -9,7 +9,7 @@ from statsmodels.stats import inter_rater
 
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.agreement import AGREEMENT, agreement
-from metassay.reporting.meta_page import standing_out
+from metassay.reporting.meta_page import rater_outliers
 from metassay.tables.parquet import write
 from tests.meta_evaluation.invented_study import (
     CRITERIA,
@@ -225,10 +225,10 @@ def test_a_careless_rater_is_named_and_a_lenient_one_is_not():
     assert list(below.index) == ["amy", "bob", "cat"]
     assert (below["rater_b"] == "others").all()
     assert [name for name, low in below["low"].items() if low > 0] == ["cat"]
-    said = " ".join(standing_out(found))
+    said = " ".join(rater_outliers(found))
     assert "cat agrees less than the others by grade (study" in said
     assert "amy agrees" not in said
     alike = agreed(*rated("grade", amy=careful, bob=lenient, cat=other))
-    assert standing_out(alike) == []
+    assert rater_outliers(alike) == []
     two = agreed(*rated("grade", amy=careful, bob=lenient))
     assert "spearman_below_others" not in set(two["coefficient"])

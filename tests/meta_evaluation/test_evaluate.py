@@ -9,8 +9,8 @@ from metassay.core.errors import BadInput
 from metassay.meta_evaluation.analysis import Evaluation
 from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import CertificationOptions
+from metassay.reporting.certificates import make_certificates
 from metassay.reporting.contract_page import TABLES
-from metassay.reporting.sentences import certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.parquet import empty, read, write
 from metassay.tables.ratings import RATINGS
@@ -140,7 +140,7 @@ def every_table_can_be_written(tables_, folder):
         ("fresh", tables_["evidence"]),
         ("read", read(TABLES["evidence"], folder / "evidence.parquet")),
     ):
-        write(CERTIFICATES, certificates(numbers, CertificationOptions()), folder / name)
+        write(CERTIFICATES, make_certificates(numbers, CertificationOptions()), folder / name)
     assert (folder / "fresh").read_bytes() == (folder / "read").read_bytes()
 
 

@@ -8,7 +8,7 @@ from metassay.meta_evaluation.evaluate import evaluate
 from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.meta_evaluation.verdicts import TRUSTED
-from metassay.reporting.sentences import certificates
+from metassay.reporting.certificates import make_certificates
 from tests.meta_evaluation import invented_study
 from tests.meta_evaluation.invented_study import (
     CERTIFICATION,
@@ -25,7 +25,7 @@ def certified(raters, metrics, systems=None, **more):
     options = OPTIONS.model_copy(update=more)
     better = dict.fromkeys(scores["metric"], "higher")
     numbers = evaluate(Evaluation(scores, ratings, CRITERIA, better, options))["evidence"]
-    found = certificates(numbers, CERTIFICATION)
+    found = make_certificates(numbers, CERTIFICATION)
     assert (found["trusted"] == found["verdict"].isin(TRUSTED)).all()
     return found
 

@@ -1,12 +1,13 @@
 """A tiny invented benchmark whose every text tries to break out of the page."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
-from metassay.reporting.cells import Ours
+from metassay.reporting.published import Ours
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
 from metassay.tables.ratings import RATINGS
@@ -218,6 +219,13 @@ def rows() -> dict[str, list[dict[str, Any]]]:
 
 
 def cells_of(compared):
-    """The one table of a comparison."""
+    """The only table of a comparison."""
     (frame,) = compared.tables.values()
     return frame
+
+
+def left_out(compared):
+    """How many printed numbers a comparison says that it leaves out."""
+    says = " ".join(line for block in compared.blocks.values() for line in block["says"])
+    counted = re.search(r"([\d,]+) (?:published|printed) (?:cell|value)s? of", says)
+    return int(counted[1].replace(",", "")) if counted else 0

@@ -14,8 +14,8 @@ from metassay.reporting.report import ReportInput, write_report
 from metassay.reporting.responses import (
     COLUMNS,
     COUNTS,
-    asked_table,
     missing_lines,
+    models_table,
 )
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
@@ -75,7 +75,7 @@ GIVEN = {
 
 
 def test_a_row_a_stage_and_model_with_tokens_and_list_price() -> None:
-    table = asked_table(GIVEN, MODELS)
+    table = models_table(GIVEN, MODELS)
     assert list(table.columns) == list(COLUMNS)
     # m-1 in generate-b: 6000 read and 400 written, (6000 * 0.5 + 400 * 2) / 1e6 = 0.0038;
     # in decompose: 100 read and 5 written, (100 * 0.5 + 5 * 2) / 1e6 = 0.00006.
@@ -94,19 +94,19 @@ def test_a_row_a_stage_and_model_with_tokens_and_list_price() -> None:
 
 
 def test_what_is_missing_is_said_with_its_reasons_and_nothing_where_nothing_is() -> None:
-    (line, rest) = missing_lines(asked_table(GIVEN, MODELS))
+    (line, rest) = missing_lines(models_table(GIVEN, MODELS))
     assert line == (
         "Answers of m-1 (generate-b): 3 of 8 are missing, 1 of 8 failed for good"
         " (http_500 2, http_400 1, timeout 1)."
     )
     assert rest.startswith("Scores are of the rest")
     answered = responses(("m-1", "ok", 1, 1), ("m-1", "refused", 1, 1), ("m-1", "truncated", 1, 1))
-    assert missing_lines(asked_table({"s": answered}, MODELS)) == []
+    assert missing_lines(models_table({"s": answered}, MODELS)) == []
 
 
 def test_rows_do_not_depend_on_the_order_of_answers() -> None:
     turned = {stage: frame.iloc[::-1] for stage, frame in reversed(GIVEN.items())}
-    pd.testing.assert_frame_equal(asked_table(turned, MODELS), asked_table(GIVEN, MODELS))
+    pd.testing.assert_frame_equal(models_table(turned, MODELS), models_table(GIVEN, MODELS))
 
 
 def test_of_two_entries_for_one_model_the_first_with_prices_counts() -> None:
@@ -115,27 +115,27 @@ def test_of_two_entries_for_one_model_the_first_with_prices_counts() -> None:
         "b": model("m-1", 1, 1, date="2026-10-01"),
         "a": model("m-1"),
     }
-    (row,) = asked_table({"s": responses(("m-1", "ok", 1_000_000, 0))}, models).to_dict("records")
+    (row,) = models_table({"s": responses(("m-1", "ok", 1_000_000, 0))}, models).to_dict("records")
     assert (row["cost"], row["currency"], row["prices_of"]) == (1.0, "USD", "2026-10-01")
 
 
 def test_a_stage_that_only_failed_has_no_answers_and_cost_nothing_that_is_known() -> None:
-    table = asked_table({"s": responses(("m-1", "timeout", None, None))}, MODELS)
+    table = models_table({"s": responses(("m-1", "timeout", None, None))}, MODELS)
     (row,) = table.to_dict("records")
     assert [row[name] for name in COUNTS] == [1, 0, 0, 0, 1, 0]
     assert (row["prompt_tokens"], row["completion_tokens"], row["cost"]) == (0, 0, 0.0)
 
 
 def test_nobody_asked_is_no_row() -> None:
-    assert asked_table({}, MODELS).empty
-    assert asked_table({"decompose": empty(RESPONSES)}, MODELS).empty
+    assert models_table({}, MODELS).empty
+    assert models_table({"decompose": empty(RESPONSES)}, MODELS).empty
 
 
 @pytest.mark.parametrize("request_", ["", "7", "[]", "{}", "[" * 100_000])
 def test_a_request_that_is_no_question_is_named(request_: str) -> None:
     frame = responses(("m-1", "ok", 1, 1)).assign(request=request_)
     with pytest.raises(BadInput, match="responses: judge-x: a request is no question"):
-        asked_table({"judge-x": frame}, {})
+        models_table({"judge-x": frame}, {})
 
 
 # ---- notes of stages -------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def test_the_page_and_a_file_have_them_in_the_order_of_the_data(
     ]
     missing = [one["text"] for one in problems if one["kind"] == "missing"]
     of_judges = "lexical has no answer in 1 of 54 places: 1 refused."
-    assert missing == [*missing_lines(asked_table(GIVEN, MODELS)), of_judges]
+    assert missing == [*missing_lines(models_table(GIVEN, MODELS)), of_judges]
     assert page_data.table(tmp_path / "out", "notes")["note"].tolist() == [f"b {SCRIPT}", "a", "c"]
     asked = page_data.table(tmp_path / "out", "language_models")
     assert asked["missing"].tolist() == [0, 3, 0]

@@ -11,7 +11,7 @@ from metassay.core.errors import BadInput
 from metassay.core.params import load
 from metassay.core.stages import files_in
 from metassay.reporting.contract_page import TABLES
-from metassay.reporting.names import ShownAs, looks
+from metassay.reporting.names import ShownAs, describe_seen
 from metassay.reporting.report import write_report
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty, write
@@ -89,5 +89,5 @@ def test_the_closing_tables_say_other_words(frames, tmp_path, monkeypatch, capsy
 
 
 def test_of_each_name_it_is_said_what_choices_saw() -> None:
-    said = looks({"mini": "unseen"}, ["mini", "words"], {"mini": "GPT mini"})
+    said = describe_seen({"mini": "unseen"}, ["mini", "words"], {"mini": "GPT mini"})
     assert said == ["GPT mini: unseen", "words: not stated"]

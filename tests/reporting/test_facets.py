@@ -7,11 +7,11 @@ from metassay.format.frames import records, rows
 from metassay.reporting.contract import Mark
 from metassay.reporting.facets import (
     NO_FACET,
-    divided,
+    divide_texts,
     facet_names,
     facets_table,
-    lacks,
     marks_of,
+    what_lacks,
 )
 from metassay.reporting.report import write_report
 from metassay.statistics.document_means import Resampling
@@ -118,7 +118,7 @@ def test_a_facet_whose_place_is_not_known_has_no_share():
 
 
 def test_marks_are_cut_where_pieces_start_and_end_and_never_overlap(parts):
-    texts = divided(parts, FACETS)
+    texts = divide_texts(parts, FACETS)
     found = marks_of(texts[DOC, "reference"], FACETS)
     assert found == [
         *(Mark(0, 11, "background"), Mark(12, 22, "method"), Mark(22, 26, "method")),
@@ -128,14 +128,14 @@ def test_marks_are_cut_where_pieces_start_and_end_and_never_overlap(parts):
 
 
 def test_what_is_absent_made_up_or_unknown_is_said(parts):
-    texts = divided(parts, FACETS)
-    assert lacks(texts[DOC, "reference"], FACETS) == ""
-    assert lacks(texts[DOC, EVIL], FACETS) == (
+    texts = divide_texts(parts, FACETS)
+    assert what_lacks(texts[DOC, "reference"], FACETS) == ""
+    assert what_lacks(texts[DOC, EVIL], FACETS) == (
         f"Absent: method, result. Returned, but not in the text: result: “It cured all. {SCRIPT}”."
     )
     unknown = ", ".join(f"{name} (refused)" for name in FACETS)
-    assert lacks(texts[DOC, "plain"], FACETS) == f"Unknown: {unknown}."
-    assert lacks(texts["doc-2", EVIL], FACETS) == ""
+    assert what_lacks(texts[DOC, "plain"], FACETS) == f"Unknown: {unknown}."
+    assert what_lacks(texts["doc-2", EVIL], FACETS) == ""
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def made(make_report, tmp_path_factory):
     """The folder of a report with facets."""
     out = tmp_path_factory.mktemp("facets") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metassay.reporting.report.FIGURES", {})
+        patch.setattr("metassay.reporting.figures.draw", lambda *_: None)
         write_report(make_report(parts=some_parts(), facets=FACETS), out)
     return out
 
@@ -171,4 +171,4 @@ def test_a_text_without_sections_lacks_none():
     counts = ("n_texts", "n_present", "n_absent", "n_unknown", "n_undivided", "n_shares")
     assert [lines["a", "plan"][name] for name in counts] == [2, 1, 0, 0, 1, 1]
     assert [lines["b", "plan"][name] for name in counts] == [2, 0, 0, 0, 2, 0]
-    assert lacks(divided(found, ())["d2", "a"], ["plan"]) == ""
+    assert what_lacks(divide_texts(found, ())["d2", "a"], ["plan"]) == ""

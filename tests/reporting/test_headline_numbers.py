@@ -13,7 +13,7 @@ from metassay.reporting.headline import (
     segmentation_numbers,
     write_numbers,
 )
-from metassay.reporting.responses import COUNTS, asked_table, missing_lines
+from metassay.reporting.responses import COUNTS, missing_lines, models_table
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.judge_cards import JUDGE_CARDS
@@ -22,7 +22,7 @@ from metassay.tables.parquet import empty
 from metassay.tables.responses import RESPONSES
 from metassay.tables.segment_scores import SEGMENT_SCORES
 
-NOBODY = asked_table({}, {})
+NOBODY = models_table({}, {})
 
 
 def frame(table, *rows):
@@ -116,7 +116,7 @@ def test_answers_that_are_missing_are_counted_over_stages():
     request = json.dumps({"model": "m-1"})
     lost = {"request": request, "status": "error", "finish_reason": "timeout"}
     rows = frame(RESPONSES, lost, {"request": request, "status": "ok"})
-    asked = asked_table({"judge-a": rows, "judge-b": rows}, {})
+    asked = models_table({"judge-a": rows, "judge-b": rows}, {})
     assert missing_lines(asked)[-1] == f"{REST}."
     found = evaluation_numbers(LEADERS, CERTIFIED, empty(CRITERIA), asked)
     assert (found["answers"]["questions"], found["answers"]["missing"]) == (4, 2)

@@ -10,11 +10,11 @@ from metassay.core.errors import BadInput
 from metassay.labelled.results import Cards, cards_of, kinds_table, with_right_answers
 from metassay.reporting.judge_test import JudgeTestReport, kinds_verdict, verdict, write_judge_test
 from metassay.reporting.names import ShownAs
-from metassay.reporting.published_judges import JUDGE_COMPARISONS, compare_judges
+from metassay.reporting.published import JUDGE_COMPARISONS, compare_judges
 from metassay.tables.notes import NOTES
 from tests.reporting import invented_judge_test, page_data
 from tests.reporting.conftest import changed
-from tests.reporting.invented_report import PUBLISHED, SCRIPT, cells_of
+from tests.reporting.invented_report import PUBLISHED, SCRIPT
 
 RATERS = frozenset(invented_judge_test.LABELLED)
 BALANCED = "balanced_accuracy"
@@ -150,7 +150,7 @@ def test_three_labels_are_two_where_the_other_side_has_two(said, right, wrong):
 
 def test_printed_accuracies_stand_below_ours(known):
     found = compare_judges(["doclens_table4", "doclens_table5"], PUBLISHED, known)
-    four, five = map(cells_of, found)
+    four, five = found.tables.values()
     cells = four.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "MedNLI"), "value"] == 0.5
     assert cells.loc[("meaning", "ours", "ANLI-R1"), ["value", "n"]].tolist() == [1.0, 2]
@@ -176,7 +176,7 @@ def test_a_mean_of_sets_is_plain_and_other_items_stand_beside_all_of_ours(known)
     found = compare_judges(
         ["doclens_table1", "doclens_table7"], PUBLISHED, known._replace(whole=renamed)
     )
-    first, seven = map(cells_of, found)
+    first, seven = found.tables.values()
     cells = first.set_index(["judge", "source", "column"])
     assert cells.loc[("words", "ours", "average"), "value"] == pytest.approx((0.5 + 3 * 1) / 4)
     assert pd.isna(cells.loc[("words", "ours", "average"), "low"])
@@ -199,7 +199,7 @@ def test_the_head_says_the_verdict_and_what_was_read(written, known):
     systems = head["systems"]
     assert (systems["noun"], systems["table"]) == ("judge", "judge_cards")
     assert systems["headline"] == ["balanced_accuracy", "agreement", "f1", "auroc", "ece"]
-    assert {term["term"] for term in head["terms"]} >= {"accuracy", "AUROC", "ECE"}
+    assert set(head["terms"]) >= {"accuracy", "AUROC", "ECE"}
     assert SCRIPT not in (written / "index.html").read_text(encoding="utf-8")
 
 
@@ -303,7 +303,7 @@ def test_files_have_no_texts(written):
 
 
 def test_the_order_of_rows_changes_nothing(make, frames, tmp_path, monkeypatch):
-    monkeypatch.setattr("metassay.reporting.judge_test.JUDGE_FIGURES", {})
+    monkeypatch.setattr("metassay.reporting.figures.draw", lambda *_: None)
     turned = {name: frames[name].iloc[::-1] for name in ("judgments", "verdicts", "pairs")}
     for name, changes in (("first", {}), ("other", turned)):
         write_judge_test(make(**changes), tmp_path / name)
@@ -315,7 +315,7 @@ def test_the_order_of_rows_changes_nothing(make, frames, tmp_path, monkeypatch):
 def test_judges_are_called_as_shown_and_notes_and_hostile_texts_are_handed_over(
     make, frames, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("metassay.reporting.judge_test.JUDGE_FIGURES", {})
+    monkeypatch.setattr("metassay.reporting.figures.draw", lambda *_: None)
     note = pd.DataFrame([["judge-words", 0, "2 premises were cut"]], columns=list(NOTES.columns))
     hostile = "</script> \u2028 \U0001f600 {}"
     pairs = frames["pairs"].assign(hypothesis=hostile)

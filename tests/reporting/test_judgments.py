@@ -11,8 +11,8 @@ from metassay.reporting.answers import (
     Judgments,
     answers_table,
     blocks,
-    judged,
-    judgments,
+    index_judgments,
+    judgment_of,
     unanswered,
 )
 from metassay.reporting.contract import Block, Judgment
@@ -64,7 +64,7 @@ def said(block: Block, head: int = 0) -> list[tuple[str, str]]:
 
 
 def shown(answers: list[dict[str, object]]) -> Block:
-    known = judgments(UNITS, PAIRS, pd.DataFrame(answers), None)
+    known = index_judgments(UNITS, PAIRS, pd.DataFrame(answers), None)
     return of_text(known)
 
 
@@ -131,7 +131,7 @@ def test_what_contradicts_is_against_the_text_and_what_says_nothing_is_neither(
 ) -> None:
     question = MEASURES["claim_contradiction"].counted
     row = Answer("ok", label, None, None, None, [], [])
-    assert judged(row, question).side == side
+    assert judgment_of(row, question).side == side
 
 
 STATEMENTS = pd.DataFrame(
@@ -165,7 +165,7 @@ def test_what_no_judge_needed_to_say_is_not_called_missing() -> None:
             judgment("citation_alone 2", status="truncated"),
         ]
     )
-    known = judgments(STATEMENTS, CITED, answers, None)
+    known = index_judgments(STATEMENTS, CITED, answers, None)
     (line,) = of_text(known).lines
     four, two = line.each
     assert (four.head, four.passage, two.passage) == (0, 4, 2)
@@ -181,7 +181,7 @@ def test_what_the_other_citations_entail_speaks_against_this_one() -> None:
             judgment("citation_rest 2", label="not_entailed"),
         ]
     )
-    (line,) = of_text(judgments(STATEMENTS, CITED, answers, None)).lines
+    (line,) = of_text(index_judgments(STATEMENTS, CITED, answers, None)).lines
     assert [one.rest and one.rest.side for one in line.each] == ["against", "for"]
 
 
@@ -239,7 +239,7 @@ def test_a_preference_names_the_other_text_and_what_is_better() -> None:
             judgment("lead alpha preference_first", label="neither"),
         ]
     )
-    known = judgments(UNITS.head(0), rivals("alpha", "lead", "zero"), answers, None)
+    known = index_judgments(UNITS.head(0), rivals("alpha", "lead", "zero"), answers, None)
     block = of_text(known, "lead")
     assert "the reference, or the source where there is none" in block.title
     assert [line.text for line in block.lines] == ["beside alpha", "beside zero"]
@@ -251,7 +251,7 @@ def test_a_preference_names_the_other_text_and_what_is_better() -> None:
 def test_rivals_are_found_by_the_names_that_the_pairs_were_made_with() -> None:
     renamed = rivals("alpha", "lead", "zero").replace({"author": {"alpha": "Ω", "zero": "A"}})
     answers = pd.DataFrame([judgment("lead zero preference_first", label="first")])
-    known = judgments(UNITS.head(0), renamed, answers, None, {"Ω": "alpha", "A": "zero"})
+    known = index_judgments(UNITS.head(0), renamed, answers, None, {"Ω": "alpha", "A": "zero"})
     assert [(line.text, line.judgments[0].word) for line in of_text(known, "lead").lines] == [
         ("beside Ω", "not judged"),
         ("beside A", "labelled this text"),
@@ -261,7 +261,7 @@ def test_rivals_are_found_by_the_names_that_the_pairs_were_made_with() -> None:
 def test_the_whole_text_has_a_line_where_a_question_is_about_it() -> None:
     pairs = PAIRS.head(1).assign(measure="same_question", pair_id="same")
     answers = pd.DataFrame([judgment("same", label="different")])
-    known = judgments(UNITS.head(0), pairs, answers, None)
+    known = index_judgments(UNITS.head(0), pairs, answers, None)
     block = of_text(known)
     assert (block.noun, block.lines[0].text) == ("text", "this text")
     assert said(block) == [("labelled different", "against")]
@@ -291,7 +291,7 @@ def answer(criterion: dict[str, Any], judge: str = "j", **said: Any) -> dict[str
 
 
 def shown_grades(asked: pd.DataFrame, answers: list[dict[str, Any]]) -> Block:
-    return of_text(judgments(UNITS.head(0), asked, pd.DataFrame(answers), None), "sys")
+    return of_text(index_judgments(UNITS.head(0), asked, pd.DataFrame(answers), None), "sys")
 
 
 def test_grades_stand_with_their_scale_reason_and_quotes() -> None:

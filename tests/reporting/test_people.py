@@ -6,8 +6,8 @@ import pytest
 
 from metassay.core.options import Criterion
 from metassay.format.frames import records
-from metassay.reporting.figures import drawing
-from metassay.reporting.figures.pictures import AT_MOST, draw_violins
+from metassay.reporting import figures as drawing
+from metassay.reporting.figures import AT_MOST, draw_violins
 from metassay.reporting.summaries import ranks_table, violins
 from metassay.statistics.document_means import Resampling, means
 from tests.reporting.invented_meta import SCRIPT

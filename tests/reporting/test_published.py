@@ -8,12 +8,11 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.paper_figures.papers import PAPERS
-from metassay.reporting.published import COMPARISONS, agrees, compare_all
-from metassay.reporting.published_judges import JUDGE_COMPARISONS
+from metassay.reporting.published import COMPARISONS, JUDGE_COMPARISONS, agrees, compare_all
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
-from tests.reporting.invented_report import PUBLISHED, cells_of, ours_of
+from tests.reporting.invented_report import PUBLISHED, cells_of, left_out, ours_of
 
 CRITERIA = {
     "factual_precision": "Factual Precision",
@@ -58,7 +57,7 @@ def summary_of(compared):
 def one(name, *, leaderboard=None, correlations=None, folder=PUBLISHED):
     leaderboard = empty(LEADERBOARD) if leaderboard is None else leaderboard
     correlations = empty(CORRELATIONS) if correlations is None else correlations
-    return compare_all([name], folder, ours_of(leaderboard, correlations))[0]
+    return compare_all([name], folder, ours_of(leaderboard, correlations))
 
 
 @pytest.fixture
@@ -89,9 +88,9 @@ def test_benabacha_by_hand(benabacha):
 def test_what_was_not_run_is_counted_and_not_shown(benabacha):
     # 126 printed; ours: 5 correlations, their aggregate, and one more, too little for an aggregate
     assert len(cells_of(benabacha)) == 7
-    assert benabacha.n_not_run == 119
+    assert left_out(benabacha) == 119
     full = {(m, c): 0.1 for m in _rouge_names() for c in CRITERIA}
-    assert one("benabacha_table2", correlations=correlations_of(full)).n_not_run == 72
+    assert left_out(one("benabacha_table2", correlations=correlations_of(full))) == 72
 
 
 def _rouge_names():
@@ -135,7 +134,7 @@ def test_table20_takes_rouge_lsum_of_whole_texts():
         ),
     )
     assert len(cells_of(compared)) == 3
-    assert compared.n_not_run == 64 + 6 - 3
+    assert left_out(compared) == 64 + 6 - 3
     section = cell(compared, "BART + SAMSum FT, section", "Rouge-L")
     assert (section["ours"], section["published"]) == (pytest.approx(48.618), 48.62)
     assert section["note"] == ""

@@ -10,12 +10,11 @@ from metassay.datasets.ingest import ingest
 from metassay.datasets.scholarsum import FACETS
 from metassay.meta_evaluation.correlations import CORRELATIONS
 from metassay.meta_evaluation.facet_weights import FACET_WEIGHTS
-from metassay.reporting.cells import Ours
-from metassay.reporting.published import compare_all
+from metassay.reporting.published import Ours, compare_all
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import empty
-from tests.reporting.invented_report import PUBLISHED, cells_of, ours_of
+from tests.reporting.invented_report import PUBLISHED, cells_of, left_out, ours_of
 
 
 def correlations(study: str, *values: tuple[str, str, str, float]) -> pd.DataFrame:
@@ -35,12 +34,12 @@ def test_maynez_takes_spearman_with_the_released_means() -> None:
         ("xsum_rouge1", "faithfulness", "spearman", 0.5),
         ("xsum_entailment", "factual_released", "spearman", 0.2646),
     )
-    (found,) = compare_all(["maynez_spearman"], PUBLISHED, ours_of(empty(LEADERBOARD), ours))
+    found = compare_all(["maynez_spearman"], PUBLISHED, ours_of(empty(LEADERBOARD), ours))
     first, last = cells_of(found).to_dict("records")
     assert (first["row"], first["column"], first["published"]) == ("ROUGE-1", "Faithful", 0.197)
     assert first["note"] == ""  # .1968 is printed .197
     assert last["note"].startswith("Unexpected")  # .2646 would be .265, not .264
-    assert found.n_not_run == 8
+    assert left_out(found) == 8
     (block,) = found.blocks.values()
     assert block["says"][1].startswith("1 of ")
 
@@ -53,12 +52,12 @@ def test_unieval_takes_each_dimension_with_itself(study: str, printed: int) -> N
         ("unieval_overall", "naturalness", "kendall", 0.5),
         ("unieval_naturalness", "naturalness", "pearson", 0.5),
     )
-    (found,) = compare_all([f"unieval_{study}"], PUBLISHED, ours_of(empty(LEADERBOARD), ours))
+    found = compare_all([f"unieval_{study}"], PUBLISHED, ours_of(empty(LEADERBOARD), ours))
     assert cells_of(found)[["row", "column", "ours"]].to_numpy().tolist() == [
         ["naturalness", "Pearson", 0.5],
         ["overall", "Kendall", 0.25],
     ]
-    assert found.n_not_run == printed - 2
+    assert left_out(found) == printed - 2
 
 
 def released(document: int, metric: str, author: str, value: float) -> dict[str, object]:
@@ -78,14 +77,14 @@ def test_scholarsum_takes_means_of_the_first_44_papers_and_shows_those_of_all() 
         *(empty(LEADERBOARD), empty(CORRELATIONS)),
         *(pd.DataFrame(scores), ratings.assign(study="scholarsum_arxiv"), empty(FACET_WEIGHTS)),
     )
-    (found,) = compare_all(["fm_table4"], PUBLISHED, tables)
+    found = compare_all(["fm_table4"], PUBLISHED, tables)
     gpt4, acu, human = cells_of(found).to_dict("records")
     assert (gpt4["row"], gpt4["column"], gpt4["published"]) == ("GPT-3.5", "FM GPT-4", 0.6193)
     assert gpt4["note"] == ""  # .61925 is half a unit of the fourth decimal away
     assert gpt4["ours_all"] == pytest.approx(0.61925 * 44 / 50)
     assert (acu["row"], acu["published"], acu["difference"]) == ("Llama2", 0, 0)
     assert human["note"].startswith("Expected")  # .7, not .7002
-    assert found.n_not_run == 29
+    assert left_out(found) == 29
 
 
 def test_the_real_scores_give_26_of_32_means(mirror: Path) -> None:
@@ -96,8 +95,8 @@ def test_the_real_scores_give_26_of_32_means(mirror: Path) -> None:
         *(empty(LEADERBOARD), empty(CORRELATIONS)),
         *(real.measurements, real.ratings, empty(FACET_WEIGHTS)),
     )
-    (found,) = compare_all(["fm_table4"], PUBLISHED, tables)
-    assert found.n_not_run == 0
+    found = compare_all(["fm_table4"], PUBLISHED, tables)
+    assert left_out(found) == 0
     differing = cells_of(found)[cells_of(found)["note"] != ""]
     assert differing[["row", "column"]].to_numpy().tolist() == [
         ["GPT-3.5", "Human (facet-aware overall score) human"],
@@ -120,7 +119,7 @@ def test_weights_stand_beside_those_of_the_paper() -> None:
         for name, weight in weights.items()
     ).assign(mse=0.0)
     tables = ours_of(empty(LEADERBOARD), empty(CORRELATIONS))._replace(facet_weights=fitted)
-    (found,) = compare_all(["fm_weights"], PUBLISHED, tables)
+    found = compare_all(["fm_weights"], PUBLISHED, tables)
     assert cells_of(found)["row"].tolist() == [*weights, "error"]
     assert cells_of(found)["difference"].tolist() == pytest.approx([0, 0.05, 0, 0, -0.005])
     assert (cells_of(found)["note"] != "").tolist() == [False, True, False, False, True]

@@ -1,7 +1,7 @@
-"""Why numbers differ: what two locks of one benchmark say that went in, and only the roots of it.
+"""Find why numbers differ: the roots, in two locks of a benchmark.
 
-Going back from the scores, what a stage made differs for its own settings, code or inputs (roots),
-or since an earlier stage made something else. Where nothing that went in differs, the same
+Trace back from the scores: what a stage made differs either for its own settings, code or inputs
+(roots), or because an earlier stage made something else. If nothing that went in differs, the same
 questions got other answers. Of blocks that DVC watches whole, only what a stage's own blocks name
 is a cause.
 """
@@ -20,7 +20,7 @@ KINDS: Final = ("data", "prompt", "model", "settings", "code", "answers")
 
 
 class Cause(NamedTuple):
-    """One root: its kind (one of KINDS), the first stage that it reaches, and what it is."""
+    """A root: its kind (one of KINDS), the first stage that it reaches, and what it is."""
 
     kind: str
     stage: str
@@ -31,18 +31,20 @@ class Cause(NamedTuple):
 
 
 def causes(before: Lock, after: Lock) -> list[Cause]:
-    """The roots of what differs in the scores; if these are alike, in leaderboard or certificates.
+    """Find the roots of what differs in the scores; else in leaderboard or certificates.
 
     In the order of the DAG, each once, with the first stage that it reaches. A root is a possible
     cause: the locks cannot tell how much each did.
     """
     pair = _Pair(before, after)
     for target in TARGETS:
-        differing = [path for path in pair.outs if path.endswith("/" + target) and pair.moved(path)]
-        if differing:
-            reached = _reached(pair, differing)
-            found = [one for stage in pair.stages if stage in reached for one in _own(pair, stage)]
-            return _once(found) or [
+        outs = [path for path in pair.outs if path.endswith(f"/{target}") and pair.differs(path)]
+        if outs:
+            reached = _reached(pair, outs)
+            roots = [
+                root for stage in pair.stages if stage in reached for root in _roots_of(pair, stage)
+            ]
+            return _once_each(roots) or [
                 Cause("settings", stage, f"{'with' if stage in pair.after else 'without'} {stage}")
                 for stage in pair.stages
                 if (stage in pair.after) != (stage in pair.before)
@@ -55,14 +57,14 @@ class _Pair:
 
     def __init__(self, before: Lock, after: Lock) -> None:
         self.before, self.after = before["stages"], after["stages"]
-        # The later lock's order is that of the DAG; what is gone comes where it was.
+        # The later lock has the order of the DAG; a stage that is gone comes where it was.
         self.stages = list(dict.fromkeys([*self.after, *self.before]))
         sides = (self.before, self.after)
-        self.relisted = relisted(
+        self.relisted = relisted_versions(
             *([stage.get("params") or {} for stage in stages.values()] for stages in sides)
         )
-        self._made = outs_of(before), outs_of(after)
-        self.outs = dict.fromkeys([*self._made[1], *self._made[0]])
+        self._outs = outs_of(before), outs_of(after)
+        self.outs = dict.fromkeys([*self._outs[1], *self._outs[0]])
         self.makers = {
             str(out["path"]): name
             for stages in sides
@@ -70,54 +72,56 @@ class _Pair:
             for out in stage.get("outs") or ()
         }
 
-    def moved(self, path: str) -> bool:
-        """Whether an output differs, or is on one side only."""
-        return self._made[0].get(path) != self._made[1].get(path)
+    def differs(self, path: str) -> bool:
+        """Return whether an output differs, or is on one side only."""
+        return self._outs[0].get(path) != self._outs[1].get(path)
 
     def sides(self, stage: str) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """What both locks say of a stage; nothing where one has none of that name."""
+        """Return a stage's entry in both locks; empty where a lock has no such stage."""
         return self.before.get(stage, {}), self.after.get(stage, {})
 
-    def inside(self, dependency: str) -> list[str]:
-        """The outputs of stages that a dependency is, or holds."""
+    def outs_in(self, dependency: str) -> list[str]:
+        """Return the outputs of stages that a dependency is, or has in it."""
         return [o for o in self.outs if o == dependency or o.startswith(dependency + "/")]
 
 
 def _reached(pair: _Pair, paths: list[str]) -> set[str]:
-    """The stages behind these outputs, by way of outputs that differ."""
-    found: set[str] = set()
+    """Return the stages behind these outputs, by way of outputs that differ."""
+    stages: set[str] = set()
     waiting = list(paths)
     while waiting:
         stage = pair.makers[waiting.pop()]
-        if stage in found:
+        if stage in stages:
             continue
-        found.add(stage)
+        stages.add(stage)
         for dependency in _changed_dependencies(pair, stage):
-            waiting += [path for path in pair.inside(dependency) if pair.moved(path)]
-    return found
+            waiting += [path for path in pair.outs_in(dependency) if pair.differs(path)]
+    return stages
 
 
 def _changed_dependencies(pair: _Pair, stage: str) -> list[str]:
-    one, other = (
+    before, after = (
         {str(d["path"]): d.get("md5") for d in side.get("deps") or ()} for side in pair.sides(stage)
     )
-    return [path for path in dict.fromkeys([*one, *other]) if one.get(path) != other.get(path)]
+    return [
+        path for path in dict.fromkeys([*before, *after]) if before.get(path) != after.get(path)
+    ]
 
 
-def _own(pair: _Pair, stage: str) -> list[Cause]:
-    """What of a stage's own differs; `answers` where nothing that goes into it does."""
+def _roots_of(pair: _Pair, stage: str) -> list[Cause]:
+    """Return what differs of a stage itself; `answers` where nothing that goes into it differs."""
     before, after = pair.sides(stage)
     if not before or not after:
-        return []  # which list names it is a setting that a later stage reads
+        return []  # the list that names it is a setting that a later stage reads
     changed = _changed_dependencies(pair, stage)
-    found = [Cause(_kind_of_file(path), stage, path) for path in changed if not pair.inside(path)]
+    roots = [Cause(_kind_of_file(path), stage, path) for path in changed if not pair.outs_in(path)]
     read = changed_params(before.get("params") or {}, after.get("params") or {}, pair.relisted)
-    found += [Cause(kind, stage, what) for kind, what in read]
-    if not found and before.get("cmd") != after.get("cmd"):
-        found.append(Cause("code", stage, f"the command of {stage}"))
-    if not found and not changed:
-        found.append(Cause("answers", stage, f"{stage}: the same questions, other answers"))
-    return found
+    roots += [Cause(kind, stage, what) for kind, what in read]
+    if not roots and before.get("cmd") != after.get("cmd"):
+        roots.append(Cause("code", stage, f"the command of {stage}"))
+    if not roots and not changed:
+        roots.append(Cause("answers", stage, f"{stage}: the same questions, other answers"))
+    return roots
 
 
 def _kind_of_file(path: str) -> str:
@@ -127,10 +131,10 @@ def _kind_of_file(path: str) -> str:
     return "model" if path.startswith(("data/judges", "data/segmenters")) else "data"
 
 
-def _once(found: list[Cause]) -> list[Cause]:
-    """Each root once, and a joint version only where none of what it is over is named."""
+def _once_each(roots: list[Cause]) -> list[Cause]:
+    """Return each root once, and a joint version only if none of its parts is named."""
     first: dict[tuple[str, str], Cause] = {}
-    for cause in found:
+    for cause in roots:
         first.setdefault((cause.kind, cause.what), cause)
     return [
         cause
@@ -140,7 +144,7 @@ def _once(found: list[Cause]) -> list[Cause]:
 
 
 Params = Mapping[str, Mapping[str, Any]]  # file -> key as dvc.yaml writes it -> value
-Found = list[tuple[str, str]]  # kind of cause, what
+Differing = list[tuple[str, str]]  # kind of cause, what
 
 # Blocks that are read whole, and the lists of a benchmark that say which of their names it uses.
 LISTED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -164,59 +168,59 @@ NO_NUMBER: Final[Mapping[str, set[str]]] = {
 PARTS: Final = (("code", "code of "), ("prompt", "prompts of "), ("model", "what is learnt by "))
 
 
-def relisted(*sides: Iterable[Params]) -> set[str]:
-    """The joint versions whose names differ: they differ without an edit, as a list says.
+def relisted_versions(*sides: Iterable[Params]) -> set[str]:
+    """Return the joint versions whose lists of names differ, so that they differ without an edit.
 
     Each side has the settings of all its stages.
     """
-    named = []
+    lists = []
     for side in sides:
-        own = [keys for one in side for file, keys in one.items() if _of_benchmark(file)]
-        every = [one for group in JOINT.values() for one in group]
-        named.append({one: keys[one] for keys in own for one in every if one in keys})
+        params = [keys for files in side for file, keys in files.items() if _of_benchmark(file)]
+        names = [name for group in JOINT.values() for name in group]
+        lists.append({name: keys[name] for keys in params for name in names if name in keys})
     return {
         key
         for key, group in JOINT.items()
-        if any(named[0].get(o) != named[1].get(o) for o in group)
+        if any(lists[0].get(name) != lists[1].get(name) for name in group)
     }
 
 
-def changed_params(before: Params, after: Params, apart: Collection[str] = ()) -> Found:
-    """Kind and name of each setting and version that a stage uses and that differs.
+def changed_params(before: Params, after: Params, apart: Collection[str] = ()) -> Differing:
+    """Return kind and name of each setting and version that a stage uses and that differs.
 
-    `apart`: joint versions that say nothing, from `relisted`.
+    `apart`: joint versions to ignore, from `relisted_versions`.
     """
-    found: Found = []
-    one_sided: Found = []
+    differing: Differing = []
+    one_sided: Differing = []
     used = _used(before, after)
     for file in dict.fromkeys([*after, *before]):
         ours, theirs = before.get(file, {}), after.get(file, {})
         for key in dict.fromkeys([*theirs, *ours]):
             if key not in ours or key not in theirs:
-                # Another name is chosen, which a list says; or dvc.yaml watches something else.
+                # A list chooses another name, or dvc.yaml watches something else.
                 one_sided.append(("code" if file == CODE else "settings", f"{file} > {key}"))
             elif file == CODE and key.split(".")[0] not in apart:
-                found += _versions(key, str(ours[key]), str(theirs[key]))
+                differing += _versions(key, str(ours[key]), str(theirs[key]))
             elif file != CODE:
-                found += _settings(file, key, ours[key], theirs[key], used)
-    return found or one_sided
+                differing += _settings(file, key, ours[key], theirs[key], used)
+    return differing or one_sided
 
 
 def _used(*sides: Params) -> dict[str, set[str]]:
-    """The names that a stage uses of blocks that it reads whole."""
+    """Return the names that a stage uses of blocks that it reads whole."""
     used: dict[str, set[str]] = {block: set() for block in (*LISTED, MODELS, ENDPOINTS)}
     for side in sides:
-        own = [keys for file, keys in side.items() if _of_benchmark(file)]
+        params = [keys for file, keys in side.items() if _of_benchmark(file)]
         for block, lists in LISTED.items():
-            named = (keys.get(one) or () for keys in own for one in lists)
+            named = (keys.get(name) or () for keys in params for name in lists)
             used[block].update(name for names in named for name in names)
         shared = side.get(str(PARAMS), {})
         blocks = [value for key, value in shared.items() if "." in key]
         blocks += [_picked(shared.get(block), used[block]) for block in LISTED]
         models = shared.get(MODELS) or {}
-        asked = {name for block in blocks for name in _asked(block) if name in models}
-        used[MODELS] |= asked
-        used[ENDPOINTS] |= {str(models[name].get("endpoint")) for name in asked}
+        answering = {name for block in blocks for name in _models_in(block) if name in models}
+        used[MODELS] |= answering
+        used[ENDPOINTS] |= {str(models[name].get("endpoint")) for name in answering}
     return used
 
 
@@ -228,13 +232,13 @@ def _picked(block: object, names: Iterable[str]) -> dict[str, Any]:
     return {n: block[n] for n in names if n in block} if isinstance(block, dict) else {}
 
 
-def _asked(block: object) -> Iterator[str]:
-    """The models that a block names, at any depth: a jury's members have their own."""
+def _models_in(block: object) -> Iterator[str]:
+    """Yield the models that a block names, at any depth: a jury's members have their own."""
     if isinstance(block, dict):
         for key, value in block.items():
             if key == "model" and isinstance(value, str):
                 yield value
-            yield from _asked(value)
+            yield from _models_in(value)
 
 
 def _settings(
@@ -245,10 +249,10 @@ def _settings(
         names = sorted(used[key])
         before, after = _picked(before, names), _picked(after, names)
         yield from (
-            one
+            difference
             for name in names
-            if name in before and name in after  # else a list says which is used now
-            for one in _leaves(f"{key}.{name}", block, before[name], after[name])
+            if name in before and name in after  # else a list tells which is used now
+            for difference in _leaves(f"{key}.{name}", block, before[name], after[name])
         )
         return
     where = key if file == str(PARAMS) else f"{file} > {key}"
@@ -258,7 +262,7 @@ def _settings(
 
 
 def _leaves(where: str, block: str, before: Any, after: Any) -> Iterator[tuple[str, str]]:
-    """The settings of a block that differ, each with its kind."""
+    """Yield the settings of a block that differ, each with its kind."""
     if before == after:
         return
     if not isinstance(before, dict) or not isinstance(after, dict):
@@ -271,15 +275,15 @@ def _leaves(where: str, block: str, before: Any, after: Any) -> Iterator[tuple[s
 
 
 def _versions(key: str, before: str, after: str) -> Iterator[tuple[str, str]]:
-    """A version is CODE, CODE+PROMPTS or CODE+PROMPTS+LEARNT, each a hash or empty."""
+    """Yield what differs in a version: CODE, CODE+PROMPTS or CODE+PROMPTS+LEARNT, hashes or ""."""
     if before == after:
         return
     block, _, name = key.partition(".")
     # A joint version is over all that a benchmark names in a block.
     what = f"stage {name}" if block == STAGES else JOINT.get(block, (key,))[0]
     pairs = list(zip(parts_of(before), parts_of(after), strict=True))
-    differ = [bool(one and other and one != other) for one, other in pairs]
-    if not any(differ):  # what one side alone has is no sign of an edit
+    differ = [bool(left and right and left != right) for left, right in pairs]
+    if not any(differ):  # a hash that only one side has is no sign of an edit
         yield "code", f"code of {what}"
     for (kind, of), differs in zip(PARTS, differ, strict=True):
         if differs:

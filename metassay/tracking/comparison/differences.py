@@ -1,6 +1,6 @@
-"""What differs between two sides, row by row, whether it holds, and why: docs/weekly.md.
+"""What differs between two sides, row by row, whether the test shows it, and why: docs/weekly.md.
 
-A row is a part, metric, judge and author; its documents are those that both sides have a score of.
+A row is a part, metric, judge and author; its documents are those with a score on both sides.
 Source of the test: metassay/statistics/changes.py.
 """
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from metassay.core.errors import BadInput, meant, shown
+from metassay.core.errors import BadInput, hint, shown
 from metassay.core.options import PARAMS, Confidence, Draws, Options, Seed, parse
 from metassay.core.params import Params
 from metassay.format.frames import records
@@ -40,11 +40,11 @@ NOTHING = 1e-12  # so is a difference that is a smaller share of the row's large
 
 
 class ComparisonOptions(Options):
-    """How two sides are compared: how sure a difference must be, and how it is tried.
+    """How two sides are compared: how sure a difference must be, and how it is tested.
 
     `confidence`: 1 less this is the chance that anything at all is called a difference where there
-    is none; intervals have it, too, each by itself. `permutations`: so many signs of the documents'
-    differences are drawn; all of them are tried where they are fewer. `documents`: so many of those
+    is none; each interval has it, too, on its own. `permutations`: how many signs of the documents'
+    differences are drawn; if there are fewer, all are tried. `documents`: how many of the documents
     behind a difference are listed.
     """
 
@@ -55,7 +55,7 @@ class ComparisonOptions(Options):
 
 
 def comparison_options(params: Params) -> ComparisonOptions:
-    """The block `comparison` as params.yaml has it, checked."""
+    """Return the block `comparison` of params.yaml, checked."""
     return parse(ComparisonOptions, params.comparison, where=f"{PARAMS} > comparison")
 
 
@@ -69,7 +69,7 @@ class Scores(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """Both sides in the same rows and documents; `cluster` numbers what belongs together."""
+    """Both sides in the same rows and documents; `cluster` numbers the documents' clusters."""
 
     rows: pd.MultiIndex
     documents: pd.Index
@@ -78,15 +78,14 @@ class Grid(NamedTuple):
     after: Scores
 
     def change(self) -> Array:
-        """After less before; NaN where one of them has no score."""
+        """Return after less before; NaN where a side has no score."""
         return _change(self.before.value, self.after.value)
 
     def extremes(self) -> tuple[Array, Array]:
-        """The smallest and the largest change that missing answers leave possible.
+        """Return the smallest and the largest change that missing answers leave possible.
 
-        A document without either score is left out, one with the same score and bounds on both
-        sides has not changed, and one whose missing answers could be worth anything is left out
-        (`unbounded`).
+        A document without either score is left out; so is a document whose missing answers could be
+        worth anything (`unbounded`). The same score and bounds on both sides are no change.
         """
         neither = np.isnan(self.before.value) & np.isnan(self.after.value)
         alike = self._alike()
@@ -95,7 +94,7 @@ class Grid(NamedTuple):
         return np.where(neither, np.nan, least), np.where(neither, np.nan, most)
 
     def unbounded(self) -> npt.NDArray[np.int64]:
-        """How many documents' change nothing bounds from below, and from above: (2, rows)."""
+        """Count the documents whose change has no lower, and no upper, bound: (2, rows)."""
         failed = [side.n_failed > 0 for side in (self.before, self.after)]
         scored = [np.isfinite(side.value) for side in (self.before, self.after)]
         counts = (scored[0] & failed[1] | failed[0] & scored[1]) & ~self._alike()
@@ -104,7 +103,7 @@ class Grid(NamedTuple):
         return np.stack([(counts & least).sum(axis=1), (counts & most).sum(axis=1)])
 
     def _alike(self) -> Mask:
-        """Where both sides have the same score and bounds, for want of as many answers."""
+        """Return where both sides have the same score, bounds and number of missing answers."""
         alike: Mask = (self.before.n_failed > 0) & (self.before.n_failed == self.after.n_failed)
         alike &= self.change() == 0
         for before, after in zip(self.before[1:3], self.after[1:3], strict=True):
@@ -115,7 +114,7 @@ class Grid(NamedTuple):
 def grid_of(
     before: pd.DataFrame, after: pd.DataFrame, clusters: Mapping[str, str] = NO_CLUSTERS
 ) -> Grid:
-    """Two tables SCORES on the rows and documents that either has; `clusters` by document."""
+    """Align two tables SCORES on the rows and documents of either; `clusters` by document."""
     both = pd.concat([before[ROW], after[ROW]]).drop_duplicates().sort_values(ROW)
     rows = pd.MultiIndex.from_frame(both)
     documents = pd.Index(sorted(set(before["doc_id"]) | set(after["doc_id"])), name="doc_id")
@@ -124,7 +123,7 @@ def grid_of(
 
 
 def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
-    """Table CHANGED_DOCUMENTS: of each row the documents whose score moved furthest."""
+    """Return table CHANGED_DOCUMENTS: per row, the documents whose score moved furthest."""
     change = np.nan_to_num(grid.change())
     failed = np.nan_to_num(grid.before.n_failed) + np.nan_to_num(grid.after.n_failed)
     pieces = []
@@ -176,38 +175,38 @@ class Rule(NamedTuple):
     """How verdicts are made: the options, and how many benchmarks are compared at once."""
 
     options: ComparisonOptions
-    looked_at: int
+    n_benchmarks: int
 
     @property
     def level(self) -> float:
-        """The chance, in this benchmark, that anything is called a difference and is none."""
-        return (1 - self.options.confidence) / self.looked_at
+        """The chance that anything in this benchmark is called a difference and is none."""
+        return (1 - self.options.confidence) / self.n_benchmarks
 
     @property
     def needed(self) -> int:
-        """So many documents must have changed in a row for any p below the level."""
+        """How many documents must have changed in a row for any p below the level."""
         return fewest(self.level)
 
     def test(self, change: Array, cluster: Index) -> Flipped:
-        """The test of each row, its adjusted p for all rows of all benchmarks."""
+        """Test each row; the adjusted p is for all rows of all benchmarks."""
         rng = np.random.default_rng(self.options.seed)
-        found = sign_flip_test(summed(change, cluster), n=self.options.permutations, rng=rng)
-        every = np.minimum(1.0, self.looked_at * np.stack([found.adjusted, found.reach]))
-        return found._replace(adjusted=every[0], reach=every[1])
+        test = sign_flip_test(summed(change, cluster), n=self.options.permutations, rng=rng)
+        adjusted = np.minimum(1.0, self.n_benchmarks * np.stack([test.adjusted, test.reach]))
+        return test._replace(adjusted=adjusted[0], reach=adjusted[1])
 
-    def verdicts(self, change: Array, found: Flipped, better: Sequence[str]) -> list[str]:
-        """What the test alone says of each row."""
+    def verdicts(self, change: Array, test: Flipped, better: Sequence[str]) -> list[str]:
+        """Return the verdict of the test alone, per row."""
         changed = (np.nan_to_num(change) != 0).any(axis=1)
         average = mean_without_gaps(change, 1)
-        rows = zip(average, changed, found.adjusted, found.reach, better, strict=True)
-        return [self._verdict(*one) for one in rows]
+        rows = zip(average, changed, test.adjusted, test.reach, better, strict=True)
+        return [self._verdict(*row) for row in rows]
 
     def _verdict(
         self, average: float, changed: bool, adjusted: float, reach: float, better: str
     ) -> str:
         if np.isnan(adjusted):
-            unequal = NOT_SHOWN if changed else SAME  # what a cluster's documents cancel out
-            return unequal if np.isfinite(average) else UNKNOWN
+            verdict = NOT_SHOWN if changed else SAME  # a cluster's documents may cancel out
+            return verdict if np.isfinite(average) else UNKNOWN
         if adjusted > 1 - self.options.confidence:
             return UNKNOWN if reach > 1 - self.options.confidence else NOT_SHOWN
         if better == "neither":
@@ -218,61 +217,61 @@ class Rule(NamedTuple):
 def judge(
     grid: Grid, better: Sequence[str], rule: Rule
 ) -> tuple[Flipped, list[str], list[str], list[bool]]:
-    """Per row of the grid: the test, the verdict, why it is no other one, and whether answers lack.
+    """Return per row of the grid: test, verdict, why it is no other, and whether answers lack.
 
     `better`: each row's better direction. Where answers are missing, a difference stands only if
-    both ends of what they could be say the same, and `no difference` if neither shows any. Answers
-    lack where they leave the verdict open, or are more than before.
+    both ends of what they could be agree on it, and `no difference` if neither end shows any.
+    Answers lack where they leave the verdict open, or are more than before.
     """
     change = grid.change()
-    found = rule.test(change, grid.cluster)
-    verdicts = rule.verdicts(change, found, better)
+    test = rule.test(change, grid.cluster)
+    verdicts = rule.verdicts(change, test, better)
     why = [
-        _reason(grid, change, at, found, rule) if verdict == UNKNOWN else ""
+        _reason(grid, change, at, test, rule) if verdict == UNKNOWN else ""
         for at, verdict in enumerate(verdicts)
     ]
     missing = [np.nansum(side.n_failed, axis=1) for side in (grid.before, grid.after)]
     failed, lacks = sum(missing), missing[1] > missing[0]
     if failed.any():
-        ends = [rule.verdicts(one, rule.test(one, grid.cluster), better) for one in grid.extremes()]
-        open_ = grid.unbounded().max(axis=0)
-        moved = clusters_with(np.nan_to_num(change) != 0, grid.cluster)
-        any_ = (open_ > 0) & (open_ + moved >= rule.needed)
+        ends = [rule.verdicts(end, rule.test(end, grid.cluster), better) for end in grid.extremes()]
+        n_unbounded = grid.unbounded().max(axis=0)
+        n_changed = clusters_with(np.nan_to_num(change) != 0, grid.cluster)
+        unbounded = (n_unbounded > 0) & (n_unbounded + n_changed >= rule.needed)
         for at in np.flatnonzero(failed):
-            said = f"{counted(int(failed[at]), 'answer')} missing"
+            reason = f"{counted(int(failed[at]), 'answer')} missing"
             if not np.isfinite(change[at]).any():
-                lacks[at] = bool(missing[1][at])  # not of what is gone
-            elif could := _could(verdicts[at], {end[at] for end in ends}, any_=any_[at]):
-                verdicts[at], said = UNKNOWN, f"{said}; it could still be: {could}"
+                lacks[at] = bool(missing[1][at])  # not for a row that is gone
+            elif others := _other_verdicts(verdicts[at], {end[at] for end in ends}, unbounded[at]):
+                verdicts[at], reason = UNKNOWN, f"{reason}; it could still be: {others}"
                 lacks[at] = True
-            why[at] = "; ".join(filter(None, (why[at], said)))
-    return found, verdicts, why, lacks.tolist()
+            why[at] = "; ".join(filter(None, (why[at], reason)))
+    return test, verdicts, why, lacks.tolist()
 
 
-def _could(verdict: str, ends: set[str], *, any_: bool) -> str:
-    """What else a row could be with the answers that are missing; empty if its verdict stays."""
-    if any_:
+def _other_verdicts(verdict: str, ends: set[str], unbounded: bool) -> str:
+    """Return what else a row could be with the missing answers; empty if its verdict stays."""
+    if unbounded:
         return "anything, since nothing bounds this metric"
     if ends == {verdict} or not DIFFER & {verdict, *ends}:
         return ""
-    return " or ".join(one for one in VERDICTS if one in ends)
+    return " or ".join(verdict for verdict in VERDICTS if verdict in ends)
 
 
-def _reason(grid: Grid, change: Array, at: int, found: Flipped, rule: Rule) -> str:
+def _reason(grid: Grid, change: Array, at: int, test: Flipped, rule: Rule) -> str:
     n = int(np.isfinite(change[at]).sum())
     if n:
-        moved, scored_here = np.nan_to_num(change[[at]]) != 0, np.isfinite(change[[at]])
-        (changed,), (of,) = (clusters_with(one, grid.cluster) for one in (moved, scored_here))
-        said = f"{changed} of {of} {'clusters of ' if of < n else ''}documents changed"
+        masks = np.nan_to_num(change[[at]]) != 0, np.isfinite(change[[at]])
+        (changed,), (total,) = (clusters_with(mask, grid.cluster) for mask in masks)
+        counts = f"{changed} of {total} {'clusters of ' if total < n else ''}documents changed"
         if changed < rule.needed:
-            return f"{said}; at least {rule.needed} are needed to show a difference"
-        if found.smallest[at] > rule.level:
+            return f"{counts}; at least {rule.needed} are needed to show a difference"
+        if test.smallest[at] > rule.level:
             return (
                 "too few permutations for a p below the level; set params.yaml > comparison >"
                 f" permutations to {int(np.ceil(1 / rule.level)):,} or more"
             )
-        rows = int(np.isfinite(found.p).sum())
-        return f"{said}: too few for {rows:,} rows, even if all changed in one direction"
+        rows = int(np.isfinite(test.p).sum())
+        return f"{counts}: too few for {rows:,} rows, even if all changed in one direction"
     sides = {"before": grid.before.value[at], "after": grid.after.value[at]}
     scored = [name for name, values in sides.items() if np.isfinite(values).any()]
     if len(scored) == len(sides):
@@ -288,12 +287,12 @@ class Differences(NamedTuple):
 
     @property
     def regressed(self) -> bool:
-        """Whether anything is worse than before."""
+        """Return whether anything is worse than before."""
         return bool((self.changes["verdict"] == REGRESSED).any())
 
     @property
     def lacking(self) -> bool:
-        """Whether missing answers leave a verdict open, or are more than before, in any row."""
+        """Return whether missing answers leave a verdict open, or are more than before."""
         return bool(self.changes["lacks_answers"].any())
 
 
@@ -303,12 +302,12 @@ def differences(
     options: ComparisonOptions,
     *,
     parts: bool = False,
-    looked_at: int = 1,
+    n_benchmarks: int = 1,
 ) -> Differences:
-    """Compare two sides on the documents that both have: p adjusted for all rows.
+    """Compare two sides on the documents that both have; p is adjusted for all rows.
 
-    `parts`: of every part, else of whole texts only. `looked_at`: how many benchmarks are compared
-    at once; p is multiplied by it (Bonferroni). Raises BadInput where no document is in both.
+    `parts`: compare every part, not whole texts alone. `n_benchmarks`: how many are compared at
+    once; p is multiplied by it (Bonferroni). Raises BadInput if no document or metric is in both.
     """
     left, right = _scores(before, parts=parts), _scores(after, parts=parts)
     ours, theirs = set(left["doc_id"]), set(right["doc_id"])
@@ -317,7 +316,9 @@ def differences(
             f"{before.name} and {after.name} have no document of {before.benchmark} in common"
             f" ({len(ours):,} and {len(theirs):,}); compare states of the same documents"
         )
-    keys = (set(map(tuple, one[ROW[:3]].drop_duplicates().to_numpy())) for one in (left, right))
+    keys = (
+        set(map(tuple, scores[ROW[:3]].drop_duplicates().to_numpy())) for scores in (left, right)
+    )
     if not set.intersection(*keys):
         raise BadInput(
             f"{before.name} and {after.name} have no metric of {before.benchmark} in common;"
@@ -326,56 +327,59 @@ def differences(
     better = pd.concat([side.leaderboard.set_index(ROW)["better"] for side in (before, after)])
     better = better[~better.index.duplicated(keep="last")]
     grid = grid_of(left, right, {**before.clusters, **after.clusters})
-    return _compared(grid, (left, right), better, Rule(options, looked_at))
+    return _differences(grid, (left, right), better, Rule(options, n_benchmarks))
 
 
 def compare_systems(
-    side: Side, one: str, other: str, options: ComparisonOptions, *, parts: bool = False
+    side: Side, first: str, second: str, options: ComparisonOptions, *, parts: bool = False
 ) -> "Comparison":
-    """Compare two systems of one state on the same documents; a row's author is `other`.
+    """Compare two systems of one state on the same documents; a row's author is `second`.
 
-    `regressed` then means that `other` is worse than `one`. Raises BadInput for unknown ones.
+    `regressed` then means that `second` is worse than `first`. Raises BadInput for unknown systems.
     """
     scores = _scores(side, parts=parts)
-    known = sorted(set(scores["author"]))
-    unknown = [name for name in (one, other) if name not in known]
-    if unknown or one == other:
-        lead, listed = f"{side.name}:", ", ".join(map(shown, known))
+    systems = sorted(set(scores["author"]))
+    unknown = [name for name in (first, second) if name not in systems]
+    if unknown or first == second:
+        lead, listed = f"{side.name}:", ", ".join(map(shown, systems))
         without = f"has no scores; choose from {listed}"
         raise BadInput(
-            [f"{lead} {shown(name)} {without}{meant(name, known)}" for name in unknown]
-            or f"{lead} both systems are {shown(one)}; name two of {listed}"
+            [f"{lead} {shown(name)} {without}{hint(name, systems)}" for name in unknown]
+            or f"{lead} both systems are {shown(first)}; name two of {listed}"
         )
-    left = scores[scores["author"] == one].assign(author=other)
-    right = scores[scores["author"] == other]
+    left = scores[scores["author"] == first].assign(author=second)
+    right = scores[scores["author"] == second]
     grid, better = grid_of(left, right, side.clusters), side.leaderboard.set_index(ROW)["better"]
-    found = _compared(grid, (left, right), better, Rule(options, 1))
+    differing = _differences(grid, (left, right), better, Rule(options, 1))
     none = changed_certificates(side, side)
-    return Comparison(side.benchmark, one, other, True, found, None, none, ((), side.changed))
+    return Comparison(
+        side.benchmark, first, second, True, differing, None, none, ((), side.changed)
+    )
 
 
 def _scores(side: Side, *, parts: bool) -> pd.DataFrame:
-    scores = side.scores
-    kept = scores if parts else scores[scores["part"] == FULL]
-    if kept.empty:
-        found = "no scores" if scores.empty else "no scores of whole texts"
+    scores = side.scores if parts else side.scores[side.scores["part"] == FULL]
+    if scores.empty:
+        lacking = "no scores" if side.scores.empty else "no scores of whole texts"
         raise BadInput(
-            f"{side.name}: {side.benchmark} has {found}; compare with --parts, or run it"
+            f"{side.name}: {side.benchmark} has {lacking}; compare with --parts, or run it"
         )
-    return kept
+    return scores
 
 
-def _compared(
+def _differences(
     grid: Grid, sides: tuple[pd.DataFrame, pd.DataFrame], better: "pd.Series[str]", rule: Rule
 ) -> Differences:
     change = grid.change()
-    turned, paired = better.reindex(grid.rows).fillna("neither"), np.isfinite(change)
-    test, verdicts, why, lacks = judge(grid, turned.tolist(), rule)
+    directions, paired = better.reindex(grid.rows).fillna("neither"), np.isfinite(change)
+    test, verdicts, why, lacks = judge(grid, directions.tolist(), rule)
     low, high = mean_interval(change, grid.cluster, confidence=rule.options.confidence)
     ends = zip(grid.extremes(), grid.unbounded(), strict=True)
-    least, most = (np.where(open_ > 0, np.nan, mean_without_gaps(end, 1)) for end, open_ in ends)
-    # The numbers of both sides were made alike, or one side has none.
-    was, now = ({key: {*its} for key, its in one.groupby(ROW)["recipe"]} for one in sides)
+    least, most = (np.where(free > 0, np.nan, mean_without_gaps(end, 1)) for end, free in ends)
+    # The numbers of both sides were made by the same recipe, or one side has none.
+    was, now = (
+        {key: {*recipes} for key, recipes in scores.groupby(ROW)["recipe"]} for scores in sides
+    )
     table = grid.rows.to_frame(index=False).assign(
         verdict=verdicts,
         why=why,
@@ -391,7 +395,7 @@ def _compared(
         n_only_after=(np.isfinite(grid.after.value) & ~paired).sum(axis=1),
         n_failed_before=np.nansum(grid.before.n_failed, axis=1).astype(int),
         n_failed_after=np.nansum(grid.after.n_failed, axis=1).astype(int),
-        better=turned.to_numpy(),
+        better=directions.to_numpy(),
         same_recipe=[was.get(key, now.get(key)) == now.get(key, was.get(key)) for key in grid.rows],
     )
     return Differences(as_written(CHANGES, table), changed_documents(grid, rule.options.documents))
@@ -401,12 +405,12 @@ DECISION: Final = ["study", "criterion", "part", "metric", "judge", "level"]
 
 
 class Comparison(NamedTuple):
-    """One benchmark: what differs, why, and which certificates have another verdict.
+    """A benchmark: what differs, why, and which certificates have another verdict.
 
     `of_systems`: whether `before` and `after` are two systems of one state. `causes`: None where
-    they are not known, since a side has no lock, and of systems.
-    `outdated`: settings, code and data of `before`, and of `after`, that changed since it was run.
-    `certificates`: the columns DECISION, and verdicts `before` and `after`, empty if there is none.
+    they are unknown, since a side has no lock, and for systems. `outdated`: settings, code and data
+    of `before`, and of `after`, that changed since its run. `certificates`: the columns DECISION,
+    and verdicts `before` and `after`, empty if there is none.
     """
 
     benchmark: str
@@ -425,20 +429,23 @@ def compare(
     options: ComparisonOptions,
     *,
     parts: bool = False,
-    looked_at: int = 1,
+    n_benchmarks: int = 1,
 ) -> Comparison:
-    """Compare two states of a benchmark; arguments and errors as of `differences`."""
-    found = differences(before, after, options, parts=parts, looked_at=looked_at)
+    """Compare two states of a benchmark; arguments and errors as in `differences`."""
+    differing = differences(before, after, options, parts=parts, n_benchmarks=n_benchmarks)
     why = causes(before.lock, after.lock) if before.lock and after.lock else None
     changed, names = (before.changed, after.changed), (after.benchmark, before.name, after.name)
-    return Comparison(*names, False, found, why, changed_certificates(before, after), changed)
+    return Comparison(*names, False, differing, why, changed_certificates(before, after), changed)
 
 
 def changed_certificates(before: Side, after: Side) -> pd.DataFrame:
-    """The decisions of whose metric the certificate says something else than before."""
+    """Return the decisions whose certificate has another verdict than before."""
     was, now = (
-        {tuple(row[name] for name in DECISION): row["verdict"] for row in records(one.certificates)}
-        for one in (before, after)
+        {
+            tuple(row[name] for name in DECISION): row["verdict"]
+            for row in records(side.certificates)
+        }
+        for side in (before, after)
     )
     changed = [
         (*key, was.get(key, ""), now.get(key, ""))

@@ -1,6 +1,6 @@
-"""A comparison in words: what regressed first; the documents behind it, by their keys; and why.
+"""A comparison in words: regressions first, the keys of the documents behind them, and why.
 
-JUnit XML is what pytest and Ant write, without a time: the same numbers make the same file.
+JUnit XML is as pytest and Ant write it, but without a time, so that equal numbers make equal files.
 """
 
 from collections import Counter
@@ -30,10 +30,10 @@ from metassay.tracking.comparison.differences import (
 )
 
 ROWS = 100  # of a benchmark in Markdown: CI services show a page of 1 MiB at most
-SETTINGS = 3  # so many of those that changed are named
-SHOWN = (REGRESSED, IMPROVED, CHANGED)  # in full; of the others, how many there are
+SETTINGS = 3  # how many of those that changed are named
+SHOWN = (REGRESSED, IMPROVED, CHANGED)  # in full; the others are only counted
 
-_MEANT = {
+_MEANINGS = {
     "data": "the data changed",
     "prompt": "the prompts changed",
     "model": "the model changed, or was trained again",
@@ -43,33 +43,33 @@ _MEANT = {
 }
 
 
-def ordered(changes: pd.DataFrame) -> pd.DataFrame:
-    """The rows as people want them: what regressed first, the surest of it on top."""
-    rank = changes["verdict"].map({one: at for at, one in enumerate(VERDICTS)})
+def sort_changes(changes: pd.DataFrame) -> pd.DataFrame:
+    """Sort the rows by verdict, regressions first, then by p."""
+    rank = changes["verdict"].map({verdict: position for position, verdict in enumerate(VERDICTS)})
     keyed = changes.assign(_rank=rank, _p=changes["p_adjusted"].fillna(1.0), _alone=changes["p"])
     return keyed.sort_values(["_rank", "_p", "_alone", *ROW], ignore_index=True)[changes.columns]
 
 
 def verdict_counts(changes: pd.DataFrame) -> str:
-    """`2 regressed, 1 improved, 70 same numbers`: every verdict that occurs."""
+    """Return every verdict that occurs: `2 regressed, 1 improved, 70 same numbers`."""
     counts = changes["verdict"].value_counts()
-    return ", ".join(f"{counts[one]:,} {one}" for one in VERDICTS if one in counts)
+    return ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if verdict in counts)
 
 
 def label(row: dict[str, Any]) -> str:
-    """A row's metric, with its judge and its part where they need saying."""
+    """Return a row's metric, with its judge and part where they are needed."""
     part = "" if row["part"] == FULL else f" [{row['part']}]"
     return f"{metric_label(row['metric'], row['judge'])}{part}"
 
 
 def interval(row: dict[str, Any]) -> str:
-    """The difference with its interval."""
+    """Return the difference with its interval."""
     ends = "" if row["low"] is None else f" [{shown(row['low'])}, {shown(row['high'])}]"
     return "" if row["difference"] is None else f"{shown(row['difference'])}{ends}"
 
 
 def sentence(row: dict[str, Any]) -> str:
-    """One row in a sentence, without names."""
+    """Describe a row in a sentence, without names."""
     if row["verdict"] == UNKNOWN:
         return f"{UNKNOWN}: {row['why']}"
     numbers = f"{shown(row['before'])} -> {shown(row['after'])}, difference {interval(row)}"
@@ -79,8 +79,8 @@ def sentence(row: dict[str, Any]) -> str:
     return f"{row['verdict']}: {numbers}{sure}, {row['n']:,} documents{other}{why}"
 
 
-def readable(row: dict[str, Any], documents: str) -> dict[str, str]:
-    """One row as Markdown has it, with what is said of the documents behind it."""
+def readable_row(row: dict[str, Any], documents: str) -> dict[str, str]:
+    """Return a row as Markdown has it; `documents` describes the documents behind it."""
     return {
         "verdict": row["verdict"],
         "metric": label(row),
@@ -93,56 +93,57 @@ def readable(row: dict[str, Any], documents: str) -> dict[str, str]:
     }
 
 
-def documents_behind(one: Comparison) -> dict[tuple[str, ...], list[str]]:
-    """The keys of the documents that moved furthest, by part, metric, judge and author."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for row in records(one.differences.documents):
-        found.setdefault(tuple(row[name] for name in ROW), []).append(document(row["doc_id"]))
-    return found
+def documents_behind(comparison: Comparison) -> dict[tuple[str, ...], list[str]]:
+    """Return the keys of the documents that moved furthest, by part, metric, judge and author."""
+    documents: dict[tuple[str, ...], list[str]] = {}
+    for row in records(comparison.differences.documents):
+        documents.setdefault(tuple(row[name] for name in ROW), []).append(document(row["doc_id"]))
+    return documents
 
 
 def document(doc_id: object) -> str:
-    """A document's key, without quotes; of what may be somebody's text its length and hash."""
+    """Return a document's key without quotes; length and hash of a key that may be a text."""
     return key_shown(doc_id)[1:-1]
 
 
 def cause_lines(causes: Sequence[Cause] | None) -> Iterator[str]:
-    """A line per kind of cause, with what each is and the first stage that it reaches."""
+    """Yield a line per kind of cause, with each cause and the first stage that it reaches."""
     if causes is None:
         yield "The cause is unknown: a state has no dvc.lock that lists its inputs."
         return
     for kind in KINDS:
-        some = [cause for cause in causes if cause.kind == kind]
-        if some:
-            named = "; ".join(f"{cause.what} (stage {cause.stage})" for cause in some)
-            yield f"{kind}: {_MEANT[kind]}: {named}"
+        roots = [f"{cause.what} (stage {cause.stage})" for cause in causes if cause.kind == kind]
+        if roots:
+            yield f"{kind}: {_MEANINGS[kind]}: {'; '.join(roots)}"
     if not causes:
         yield "Scores, leaderboard and certificates did not change."
 
 
-def documents_of_regressed(one: Comparison) -> list[tuple[str, int]]:
-    """The documents behind what regressed, each with the number of such rows that it is behind."""
-    changes = one.differences.changes
+def documents_of_regressed(comparison: Comparison) -> list[tuple[str, int]]:
+    """Return the documents behind regressions, each with the number of such rows."""
+    changes = comparison.differences.changes
     rows = set(changes.loc[changes["verdict"] == REGRESSED, ROW].itertuples(index=False, name=None))
     counts: Counter[str] = Counter()
-    for row, keys in documents_behind(one).items():
+    for row, keys in documents_behind(comparison).items():
         counts.update(keys if row in rows else ())
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
 
 
-def outdated_lines(one: Comparison) -> Iterator[str]:
-    """A line per side whose numbers are not those of its settings and code."""
-    for name, changed in zip((one.before, one.after), one.outdated, strict=True):
+def outdated_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield a line per side whose settings, code or data changed since its run."""
+    names = comparison.before, comparison.after
+    for name, changed in zip(names, comparison.outdated, strict=True):
         if changed:
             more = f" and {len(changed) - SETTINGS:,} more" if len(changed) > SETTINGS else ""
             yield (
-                f"{name}: {one.benchmark} was not run since {', '.join(changed[:SETTINGS])}{more}"
-                f" changed; `metassay run {one.benchmark}` there, and commit its dvc.lock"
+                f"{name}: {comparison.benchmark} was not run since"
+                f" {', '.join(changed[:SETTINGS])}{more} changed;"
+                f" `metassay run {comparison.benchmark}` there, and commit its dvc.lock"
             )
 
 
 def certificate_lines(certificates: pd.DataFrame) -> Iterator[str]:
-    """A line per decision for which another verdict is given than before."""
+    """Yield a line per decision that has another verdict than before."""
     for row in records(certificates):
         study, criterion, part, metric, judge, level = (row[name] for name in DECISION)
         where = f"{criterion} ({study}), {level}" + ("" if part == FULL else f", {part}")
@@ -150,8 +151,8 @@ def certificate_lines(certificates: pd.DataFrame) -> Iterator[str]:
         yield f"{metric_label(metric, judge)} for {where}: {was} -> {now}"
 
 
-def missing(changes: pd.DataFrame) -> str:
-    """How many answers are missing on each side; empty where none is."""
+def missing_answers(changes: pd.DataFrame) -> str:
+    """Say how many answers are missing on each side; empty if none is."""
     before, after = int(changes["n_failed_before"].sum()), int(changes["n_failed_after"].sum())
     if not before and not after:
         return ""
@@ -162,53 +163,56 @@ def missing(changes: pd.DataFrame) -> str:
     )
 
 
-def markdown(compared: Iterable[Comparison]) -> str:
-    """The comparisons as a Markdown page; of several benchmarks with a table of them first."""
-    every = list(compared)
-    overview: list[str] = []
-    if len(every) > 1:
-        counts = [one.differences.changes["verdict"].value_counts() for one in every]
+def markdown(comparisons: Sequence[Comparison]) -> str:
+    """Return the comparisons as a Markdown page; of several, a table of their verdicts first."""
+    lines: list[str] = []
+    if len(comparisons) > 1:
+        counts = {c.benchmark: c.differences.changes["verdict"].value_counts() for c in comparisons}
         rows = [
-            {"benchmark": one.benchmark, **{name: int(count.get(name, 0)) for name in VERDICTS}}
-            for one, count in zip(every, counts, strict=True)
+            {"benchmark": benchmark, **{name: int(count.get(name, 0)) for name in VERDICTS}}
+            for benchmark, count in counts.items()
         ]
-        overview = [to_markdown(pd.DataFrame(rows)), ""]
-    return "\n".join([*overview, *(line for one in every for line in _page(one))]) + "\n"
+        lines = [to_markdown(pd.DataFrame(rows)), ""]
+    for comparison in comparisons:
+        lines += _page(comparison)
+    return "\n".join(lines) + "\n"
 
 
-def table(one: Comparison) -> pd.DataFrame:
-    """Table CHANGES in the order of `ordered`, with benchmark, both names and documents."""
-    changes = ordered(one.differences.changes)
-    behind = documents_behind(one)
+def table(comparison: Comparison) -> pd.DataFrame:
+    """Return table CHANGES, sorted, with benchmark, both names and documents."""
+    changes = sort_changes(comparison.differences.changes)
+    behind = documents_behind(comparison)
     keys = [" ".join(behind.get(row, ())) for row in map(tuple, changes[ROW].to_numpy())]
-    made = changes.assign(documents=keys)
-    for at, name in enumerate(("benchmark", "before", "after")):
-        made.insert(at, {"benchmark": name}.get(name, f"side_{name}"), getattr(one, name))
-    return made
+    names = [comparison.benchmark, comparison.before, comparison.after]
+    for position, column in enumerate(("benchmark", "side_before", "side_after")):
+        changes.insert(position, column, names[position])
+    return changes.assign(documents=keys)
 
 
-def _page(one: Comparison) -> Iterator[str]:
-    changes = ordered(one.differences.changes)
-    yield from (f"## {escaped(f'{one.benchmark}: {one.before} → {one.after}')}", "")
+def _page(comparison: Comparison) -> Iterator[str]:
+    changes = sort_changes(comparison.differences.changes)
+    title = f"{comparison.benchmark}: {comparison.before} → {comparison.after}"
+    yield from (f"## {escaped(title)}", "")
     yield from (f"{verdict_counts(changes)}.", "")
-    behind = documents_behind(one)
+    behind = documents_behind(comparison)
     rows = [
-        readable(row, " ".join(behind.get(tuple(row[name] for name in ROW), ())))
+        readable_row(row, " ".join(behind.get(tuple(row[name] for name in ROW), ())))
         for row in records(changes)
         if row["verdict"] in SHOWN
     ]
-    yield from sections(rows[:ROWS], one.certificates)
+    yield from sections(rows[:ROWS], comparison.certificates)
     if len(rows) > ROWS:
         yield from (f"And {len(rows) - ROWS:,} more rows: `--csv FILE` has all.", "")
-    if said := missing(changes):
-        yield from (f"{said[0].upper()}{said[1:]}.", "")
-    yield from (f"{escaped(line)}\n" for line in outdated_lines(one))
-    if not one.of_systems:
-        yield from ("Why:", "", *(f"- {escaped(line)}" for line in cause_lines(one.causes)), "")
+    if text := missing_answers(changes):
+        yield from (f"{text[0].upper()}{text[1:]}.", "")
+    yield from (f"{escaped(line)}\n" for line in outdated_lines(comparison))
+    if not comparison.of_systems:
+        causes = cause_lines(comparison.causes)
+        yield from ("Why:", "", *(f"- {escaped(line)}" for line in causes), "")
 
 
 def sections(rows: Sequence[dict[str, str]], certificates: pd.DataFrame) -> Iterator[str]:
-    """Rows of `readable`, and the certificates that changed, in Markdown."""
+    """Yield rows of `readable_row`, and the certificates that changed, in Markdown."""
     if rows:
         yield from (to_markdown(pd.DataFrame(rows)), "")
     if lines := [f"- {escaped(line)}" for line in certificate_lines(certificates)]:
@@ -217,26 +221,26 @@ def sections(rows: Sequence[dict[str, str]], certificates: pd.DataFrame) -> Iter
 
 def write_junit(compared: Iterable[Comparison], file: Path) -> None:
     """Write one suite per benchmark: regressed is a failure, `cannot tell` is skipped."""
-    whole = ElementTree.Element("testsuites", {"name": "metassay compare"})
-    for one in compared:
-        name = one_line(f"{one.benchmark}: {one.before} -> {one.after}")
-        suite = ElementTree.SubElement(whole, "testsuite", {"name": name})
-        behind = documents_behind(one)
-        for row in records(one.differences.changes):
-            names = {"classname": f"{one.benchmark}.{row['author']}", "name": label(row)}
-            named = {key: one_line(name) for key, name in names.items()}
-            case = ElementTree.SubElement(suite, "testcase", {**named, "time": "0"})
-            said = {"message": one_line(sentence(row))}
+    root = ElementTree.Element("testsuites", {"name": "metassay compare"})
+    for comparison in compared:
+        name = one_line(f"{comparison.benchmark}: {comparison.before} -> {comparison.after}")
+        suite = ElementTree.SubElement(root, "testsuite", {"name": name})
+        behind = documents_behind(comparison)
+        for row in records(comparison.differences.changes):
+            names = {"classname": f"{comparison.benchmark}.{row['author']}", "name": label(row)}
+            attributes = {key: one_line(name) for key, name in names.items()}
+            case = ElementTree.SubElement(suite, "testcase", {**attributes, "time": "0"})
+            message = {"message": one_line(sentence(row))}
             if row["verdict"] == REGRESSED:
-                failure = ElementTree.SubElement(case, "failure", {**said, "type": REGRESSED})
+                failure = ElementTree.SubElement(case, "failure", {**message, "type": REGRESSED})
                 keys = ", ".join(behind[tuple(row[name] for name in ROW)])
                 failure.text = one_line(f"documents that moved furthest: {keys}")
             elif row["verdict"] == UNKNOWN:
-                ElementTree.SubElement(case, "skipped", said)
+                ElementTree.SubElement(case, "skipped", message)
     tags = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
-    for around in (whole, *whole):
-        around.attrib.update({name: str(len([*around.iter(tag)])) for name, tag in tags.items()})
-        around.attrib["time"] = "0"
-    ElementTree.indent(whole)
-    with whole_file(file) as made:
-        made.write(ElementTree.tostring(whole, encoding="utf-8", xml_declaration=True) + b"\n")
+    for element in (root, *root):
+        element.attrib.update({name: str(len([*element.iter(tag)])) for name, tag in tags.items()})
+        element.attrib["time"] = "0"
+    ElementTree.indent(root)
+    with whole_file(file) as stream:
+        stream.write(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")

@@ -1,6 +1,6 @@
-"""The texts of a change report, of the documents behind rows that changed, as accepted and now.
+"""The change report, and the texts of documents behind rows that changed, as accepted and now.
 
-They are for the page alone: no Markdown, event, artifact or history has them.
+The texts are for the page alone: no Markdown, event, artifact or history has them.
 """
 
 import re
@@ -17,9 +17,7 @@ from metassay.core.exit_codes import DONE, MEANINGS
 from metassay.format.frames import escaped, records, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.reporting import contract
-from metassay.reporting.evidence import finish
-from metassay.reporting.figures.pictures import draw_history
-from metassay.reporting.page import Drawing, put_figures
+from metassay.reporting.page import write_page
 from metassay.reporting.shell import PageFolder, put_since
 from metassay.reporting.text_index import put_texts, utf16
 from metassay.tables.documents import TEXTS
@@ -27,8 +25,8 @@ from metassay.tables.names import FULL
 from metassay.tables.parquet import read, read_file
 from metassay.tables.summaries import SUMMARIES
 from metassay.tracking.comparison import differences
-from metassay.tracking.comparison.sides import TABLES, found_tables, lock_text, outs_of, parse_lock
-from metassay.tracking.comparison.words import cause_lines, document, label, readable, sections
+from metassay.tracking.comparison.sides import TABLES, fetch_tables, lock_text, outs_of, parse_lock
+from metassay.tracking.comparison.words import cause_lines, document, label, readable_row, sections
 from metassay.tracking.reevaluation.outcome import (
     ONE_SIDED,
     REPORTS,
@@ -43,7 +41,7 @@ from metassay.tracking.reevaluation.outcome import (
 
 MOST = 12  # texts of a report
 WAS, NOW = "accepted", "now"
-MOVED = "changed"  # the part of words that the other text lacks
+MOVED = "changed"  # the part for words that the other text lacks
 _ABSENT = {
     WAS: "There was no such text, or neither DVC’s cache nor a remote has it any more.",
     NOW: "There is no such text now.",
@@ -52,10 +50,9 @@ _WORDS = re.compile(r"\S+\s*|\s+")
 
 
 class ChangedText(NamedTuple):
-    """A system's text of a document, accepted and now; None where there is none, or none to be had.
+    """A system's text of a document, accepted and now; None if there is none, or it cannot be had.
 
-    `rows` are the rows of table CHANGES that it is behind, by name; `same` says that both texts are
-    there and are one.
+    `rows`: the names of the rows of table CHANGES that it is behind.
     """
 
     doc_id: str
@@ -66,12 +63,12 @@ class ChangedText(NamedTuple):
 
     @property
     def same(self) -> bool:
-        """Whether the text did not change, only its scores did."""
+        """Whether the text did not change, only its scores."""
         return self.before is not None and self.before == self.after
 
 
 def changed_texts(root: Path, outcome: Outcome, most: int = MOST) -> list[ChangedText]:
-    """The texts behind rows that differ, those behind most rows first."""
+    """Return the texts behind rows that differ, those behind most rows first."""
     behind: dict[tuple[str, str], list[str]] = {}
     changes = outcome.changes
     differ = changes[changes["verdict"].isin(differences.DIFFER)]
@@ -97,9 +94,9 @@ def _accepted(root: Path, benchmark: str) -> dict[tuple[str, str], str]:
     file = accepted_file(benchmark)
     place = (TABLES / benchmark / TEXTS.name).as_posix()
     try:
-        made: Mapping[str, Any] = outs_of(parse_lock(lock_text(root / file), str(file)))
-        wanted = {path: md5 for path, md5 in made.items() if path.startswith(f"{place}/")}
-        files = found_tables(root, wanted, name="accepted", benchmark=benchmark)
+        outs: Mapping[str, Any] = outs_of(parse_lock(lock_text(root / file), str(file)))
+        wanted = {path: md5 for path, md5 in outs.items() if path.startswith(f"{place}/")}
+        files = fetch_tables(root, wanted, name="accepted", benchmark=benchmark)
         return _whole(pd.concat([read_file(TEXTS, file) for file in files.values()]))
     except (BadInput, ValueError):  # there is no such table any more
         return {}
@@ -134,9 +131,7 @@ def put_changed_texts(
         metrics={name: of for name, of in metrics.items() if name in listed},
         parts=[MOVED],
     )
-    return info._replace(
-        authors=[contract.AuthorInfo(WAS, "reference"), contract.AuthorInfo(NOW, "system")]
-    )
+    return info._replace(authors=[WAS, NOW], references=[WAS])
 
 
 def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> contract.Document:
@@ -159,7 +154,7 @@ def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> c
 def _marks(
     before: str | None, after: str | None
 ) -> tuple[list[contract.Mark], list[contract.Mark]]:
-    """Stretches of whole words that the other text lacks."""
+    """Mark stretches of whole words that the other text lacks."""
     texts = (before or "", after or "")
     words: list[list[str]] = [_WORDS.findall(text) for text in texts]
     blocks = SequenceMatcher(a=words[0], b=words[1], autojunk=False).get_opcodes()
@@ -190,43 +185,37 @@ _SENTINEL = [
     *("judge", "state", "anchors", "answered", "failed", "changed", "expected", "high", "why"),
 ]
 _RUN = ["run", "did", "stages", "status", "regressed", "improved", "alarms", "missing", "revision"]
-_FIGURES = {
-    "history": Drawing(
-        draw_history, "history_means", "The main metrics of each system, run after run"
-    )
-}
 
 
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
-    """Write reports/changes/NAME, whole or not at all: a page, changes.md, and tables as CSV.
+    """Write reports/changes/NAME, complete or not at all: a page, changes.md, and tables as CSV.
 
-    The benchmark's page then says in a line what changed, and leads here. The page alone has texts.
-    Equal outcomes and histories give equal bytes. Runs that are dated later than this one, by a
-    clock that was wrong, are counted only.
+    The benchmark's page then has a line on what changed, with a link to this page, which alone has
+    texts. Equal outcomes and histories give equal bytes. Runs dated later than this one, by a clock
+    that was wrong, are only counted.
     """
     n_later = int((history.runs["run"] > outcome.when).sum())
     later = [f"{counted(n_later, 'run')} of the history {_CLOCK}"] if n_later else []
     history = History(*(table[table["run"] <= outcome.when] for table in history))
-    said = [line[:1].upper() + line[1:] for line in headline(outcome)]
-    # Of a bad run the last sentence, what was done, is calm if there is another one.
-    alarms = 0 if outcome.status == 0 else max(1, len(said) - 1)
+    sentences = [line[:1].upper() + line[1:] for line in headline(outcome)]
+    # Of a bad run all sentences but the last (what was done) are alarms, if there are several.
+    alarms = 0 if outcome.status == 0 else max(1, len(sentences) - 1)
     tables = _tables(outcome, history)
     name = outcome.benchmark
     with whole_folder(root / REPORTS / name, "report", replace=True) as folder:
         for table, frame in tables.items():
             (folder / f"{table}.csv").write_bytes(to_csv(frame).encode())
-        text = _markdown(outcome, tables, said[:alarms], said[alarms:], later)
+        text = _markdown(outcome, tables, sentences[:alarms], sentences[alarms:], later)
         (folder / "changes.md").write_bytes(text.encode())
         page = PageFolder(folder)
-        finish(
+        write_page(
             page,
             "changes",
             tables,
             f"metassay watch check {name}",
-            figures=put_figures(_FIGURES, {"history_means": history.means}, folder),
             name=f"{name}: changes",
             banners=[_status(outcome)] if outcome.status else [],
-            answer=[*said, " ".join(f"{term}: {fact}." for term, fact in _facts(outcome))],
+            answer=[*sentences, " ".join(f"{term}: {fact}." for term, fact in _facts(outcome))],
             problems=[
                 *(contract.Problem("missing", line) for line in outcome.missing),
                 *(contract.Problem("warning", line) for line in later),
@@ -236,7 +225,7 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
             links=[contract.Link(f"../../{name}/index.html", "The whole report")],
         )
     link = contract.Link(f"../{REPORTS.name}/{name}/index.html", since_accepted(outcome))
-    put_since(root / REPORTS.parent / name, None if outcome.compared is None else link)
+    put_since(root / REPORTS.parent / name, None if outcome.differences is None else link)
 
 
 def _facts(outcome: Outcome) -> list[tuple[str, str]]:
@@ -248,13 +237,13 @@ def _facts(outcome: Outcome) -> list[tuple[str, str]]:
 
 
 def _status(outcome: Outcome) -> str:
-    nothing = outcome.status == DONE and outcome.compared is None
+    nothing = outcome.status == DONE and outcome.differences is None
     meaning = "nothing accepted to compare with" if nothing else MEANINGS[outcome.status]
     return f"Exit status {outcome.status}: {meaning}"
 
 
 def _tables(outcome: Outcome, history: History) -> dict[str, pd.DataFrame]:
-    """The tables of the page by name: what is worst, and latest, first."""
+    """Return the page's tables by name: the worst, and the latest, first."""
     by_verdict = outcome.rows
     changes = [
         row | {"verdict": verdict, "documents": " ".join(documents_of(outcome, row))}
@@ -289,13 +278,13 @@ def _markdown(
     lines += [f"- {escaped(line)}" for line in calm]
     lines += ["", *(f"- {term}: {escaped(fact)}" for term, fact in _facts(outcome))]
     lines += [f"- {_status(outcome)}", ""]
-    if outcome.compared is not None:
+    if outcome.differences is not None:
         changes = tables["changes"]
         rows = records(changes[changes["verdict"].isin(_SHOWN)])
-        lines += sections([readable(row, _notes(row)) for row in rows], outcome.certificates)
+        lines += sections([readable_row(row, _notes(row)) for row in rows], outcome.certificates)
         for verdict in _FOLDED:
-            if found := outcome.rows[verdict]:
-                lines.append(f"- {verdict}: {counted(len(found), 'row')}")
+            if rows := outcome.rows[verdict]:
+                lines.append(f"- {verdict}: {counted(len(rows), 'row')}")
         lines += ["", *map(escaped, cause_lines(outcome.causes)), ""]
     lines += [f"- {escaped(line)}" for line in outcome.missing]
     if outcome.drift is not None:
@@ -310,11 +299,11 @@ _CLOCK = "with a later date than this one: not shown, since a clock was wrong th
 
 
 def _notes(row: dict[str, Any]) -> str:
-    """What is said of the documents behind a row."""
-    apart = row["n_only_before"] + row["n_only_after"]
+    """Describe the documents behind a row."""
+    one_sided = row["n_only_before"] + row["n_only_after"]
     notes = (
         f"{row['n_changed']:,} of {row['n']:,} differ",
-        f"{apart:,} only on one side" if apart else "",
+        f"{one_sided:,} only on one side" if one_sided else "",
         f"furthest: {row['documents']}" if row["documents"] else "",
         row["why"],
         "" if row["same_recipe"] else "measured by another recipe",

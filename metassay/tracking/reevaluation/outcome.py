@@ -1,6 +1,6 @@
-"""What a re-evaluation of one benchmark came to: numbers beside accepted ones, and words.
+"""The outcome of a re-evaluation of a benchmark: numbers beside accepted ones, and sentences.
 
-The words are for the terminal, the change report and Prefect: keys and numbers only.
+The sentences are for the terminal, the change report and Prefect: keys and numbers only.
 """
 
 import hashlib
@@ -32,16 +32,14 @@ from metassay.tracking.comparison.differences import (
     compare,
 )
 from metassay.tracking.comparison.differences import VERDICTS as EVERY_VERDICT
-from metassay.tracking.comparison.sides import ACCEPTED, Side, here, of_lock
+from metassay.tracking.comparison.sides import ACCEPTED, Side, load_here, load_locked
 from metassay.tracking.comparison.words import certificate_lines, document
-from metassay.tracking.sentinel.anchors import read_kept
+from metassay.tracking.sentinel.anchors import read_stored
 from metassay.tracking.sentinel.checking import DriftResult
 
-VERDICTS: Final = (REGRESSED, IMPROVED, CHANGED, UNKNOWN)  # those worth a word
-ONE_SIDED: Final = "not compared"  # what came or went since, or was scored on no side
-
-BLIND: Final = ("cannot tell", "another judge")  # a check of the sentinel that says nothing
-
+VERDICTS: Final = (REGRESSED, IMPROVED, CHANGED, UNKNOWN)  # those that are reported
+ONE_SIDED: Final = "not compared"  # added or removed since, or never scored
+BLIND: Final = ("cannot tell", "another judge")  # states of a sentinel check without a result
 
 REPORTS = Path("reports/changes")
 _SHORT = {UNKNOWN: "undecided"}
@@ -61,14 +59,13 @@ _EVENTS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run's outcome for one benchmark.
+    """The outcome of a run for a benchmark.
 
-    `when`: UTC, to the second. `revision`: of git; None without. `stages`: how many were looked at
-    again since something they read differs; `failed` names those that did not succeed, and then
-    nothing is compared. `accepted`: the first digits of the accepted lock's hash; None if nothing
-    is accepted, and then nothing is compared either. `certificates` have the verdicts that differ.
-    `lacking` counts answers of language models that are missing, `missing` says which. `drift` is
-    None where there are no anchors.
+    `when`: UTC, to the second. `revision`: of git; None without. `stages`: how many were checked
+    again because something they read changed. `failed`: the stages that failed; if there are any,
+    nothing is compared. `accepted`: the first digits of the accepted lock's hash; None, and nothing
+    is compared, if nothing is accepted. `certificates`: those with another verdict. `lacking`: the
+    number of missing answers of language models, named in `missing`. `drift`: None without anchors.
     """
 
     benchmark: str
@@ -77,7 +74,7 @@ class Outcome:
     stages: int
     failed: Sequence[str] = ()
     accepted: str | None = None
-    compared: Differences | None = None
+    differences: Differences | None = None
     causes: Sequence[Cause] = ()
     certificates: pd.DataFrame = field(default_factory=pd.DataFrame)
     lacking: int = 0
@@ -87,34 +84,34 @@ class Outcome:
 
     @property
     def changes(self) -> pd.DataFrame:
-        """Table CHANGES; no rows where nothing was compared."""
-        return empty(CHANGES) if self.compared is None else self.compared.changes
+        """Table CHANGES; no rows if nothing was compared."""
+        return empty(CHANGES) if self.differences is None else self.differences.changes
 
     @property
     def documents(self) -> pd.DataFrame:
         """Table CHANGED_DOCUMENTS."""
-        return empty(CHANGED_DOCUMENTS) if self.compared is None else self.compared.documents
+        return empty(CHANGED_DOCUMENTS) if self.differences is None else self.differences.documents
 
     @property
     def _two_sided(self) -> "pd.Series[bool]":
-        """Rows of `changes` that are no one's who came or went since, and scored at least once."""
+        """Which rows of `changes` are scored, and of nothing that was added or removed."""
         sides = (
-            [f"n_only_{one}" for one in ("before", "after")],
-            *(["n_only_" + one, "n_failed_" + one] for one in ("before", "after")),
+            [f"n_only_{side}" for side in ("before", "after")],
+            *([f"n_only_{side}", f"n_failed_{side}"] for side in ("before", "after")),
         )
-        there = [self.changes[["n", *names]].sum(axis=1) > 0 for names in sides]
-        return there[0] & there[1] & there[2]
+        present = [self.changes[["n", *names]].sum(axis=1) > 0 for names in sides]
+        return present[0] & present[1] & present[2]
 
     @property
     def rows(self) -> dict[str, list[dict[str, Any]]]:
-        """Every row of `changes` once, by its verdict; under ONE_SIDED those that have none."""
-        found: dict[str, list[dict[str, Any]]] = {one: [] for one in (*EVERY_VERDICT, ONE_SIDED)}
+        """Every row of `changes` once, by its verdict; under ONE_SIDED those without."""
+        rows: dict[str, list[dict[str, Any]]] = {key: [] for key in (*EVERY_VERDICT, ONE_SIDED)}
         for row, two_sided in zip(records(self.changes), self._two_sided, strict=True):
-            found[row["verdict"] if two_sided else ONE_SIDED].append(row)
-        return found
+            rows[row["verdict"] if two_sided else ONE_SIDED].append(row)
+        return rows
 
     def count(self, verdict: str) -> int:
-        """How many rows have this verdict."""
+        """Return how many rows have this verdict."""
         return len(self.rows[verdict])
 
     @property
@@ -124,19 +121,21 @@ class Outcome:
 
     @property
     def unsettled(self) -> int:
-        """Rows that missing answers, or texts that failed, leave open, or that now lack more. Not
-        those of what came or went since: `lacking` tells of a newcomer's."""
+        """How many rows missing answers or failed texts leave open, or now lack more answers.
+
+        Rows added or removed since are not counted; `lacking` has the missing answers of new ones.
+        """
         rows = self.changes["lacks_answers"] & self._two_sided
-        return int(rows.sum()) if self.compared else 0
+        return int(rows.sum()) if self.differences else 0
 
     @property
     def alarms(self) -> int:
-        """How many judges the drift sentinel finds changed or gone."""
+        """How many judges the drift sentinel found changed or retired."""
         return sum(result.alarm for result in self.drift or ())
 
     @property
     def status(self) -> int:
-        """The exit code, that of the worst that happened."""
+        """The exit code of the worst that happened."""
         if self.failed:
             return FAILED
         if self.count(REGRESSED):
@@ -148,42 +147,42 @@ class Outcome:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Rows by the verdicts that are worth a word."""
+        """The number of rows per verdict that is reported."""
         rows = self.rows
         return {verdict: len(rows[verdict]) for verdict in VERDICTS}
 
 
 def accepted_file(benchmark: str) -> Path:
-    """Where the accepted numbers of a benchmark are named, from the project's root."""
+    """Return the file that names a benchmark's accepted numbers, from the project's root."""
     return BENCHMARKS / benchmark / ACCEPTED
 
 
 def short_hash(lock: Path) -> str:
-    """What a lock is called where it is spoken of: the start of its SHA-256."""
+    """Return the name of a lock in messages: the start of its SHA-256."""
     return hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
 
 
-def compared(
-    root: Path, benchmark: str, options: ComparisonOptions, looked_at: int
+def compare_accepted(
+    root: Path, benchmark: str, options: ComparisonOptions, n_benchmarks: int
 ) -> tuple[Side, Differences | None, list[Cause], pd.DataFrame]:
-    """The side here, and what differs from the accepted one; None where nothing was accepted.
+    """Return the current side, and what differs from the accepted one; None if there is none.
 
-    `looked_at`: how many benchmarks are compared at once. Raises BadInput where the accepted tables
-    are not to be had, or no document is in both.
+    `n_benchmarks`: how many benchmarks are compared at once. Raises BadInput if the accepted
+    tables cannot be had, or no document is in both.
     """
-    now = here(root, benchmark)
+    now = load_here(root, benchmark)
     if not (root / accepted_file(benchmark)).is_file():
         return now, None, [], pd.DataFrame()
     before = accepted_side(root, benchmark)
-    found = compare(before, now, options, looked_at=looked_at)
-    return now, found.differences, found.causes or [], found.certificates
+    result = compare(before, now, options, n_benchmarks=n_benchmarks)
+    return now, result.differences, result.causes or [], result.certificates
 
 
 def accepted_side(root: Path, benchmark: str) -> Side:
-    """The accepted numbers; BadInput, with what to do, where they are not to be had."""
+    """Load the accepted numbers; raises BadInput, with a remedy, if they cannot be had."""
     file = accepted_file(benchmark)
     try:
-        return of_lock(root, file, benchmark, "accepted")
+        return load_locked(root, file, benchmark, "accepted")
     except BadInput as error:
         accept = f"`metassay watch accept {benchmark}`"
         remedy = f"`git checkout {file}` brings it back; {accept} replaces it"
@@ -191,7 +190,7 @@ def accepted_side(root: Path, benchmark: str) -> Side:
 
 
 def lines(outcome: Outcome) -> list[str]:
-    """What to print of a run."""
+    """Return the lines to print after a run."""
     name = outcome.benchmark
     return [
         *(f"{name}: {line}" for line in headline(outcome)),
@@ -203,51 +202,51 @@ def lines(outcome: Outcome) -> list[str]:
 
 
 def headline(outcome: Outcome) -> list[str]:
-    """The sentences that a hurried reader needs, the worst first."""
+    """Return the sentences that a hurried reader needs, the worst first."""
     if outcome.failed:
         failed = ", ".join(outcome.failed)
         return [f"not compared, since stages failed: {failed}."]
-    said = [_compared(outcome), *_one_sided(outcome), *_certificates(outcome)]
+    sentences = [_compared(outcome), *_one_sided(outcome), *_certificates(outcome)]
     if outcome.causes:
         first = ", ".join(map(str, outcome.causes[:CAUSES]))
         more = len(outcome.causes) - CAUSES
-        said.append(f"what differs: {first}{f' and {more} more' if more > 0 else ''}.")
+        sentences.append(f"what differs: {first}{f' and {more} more' if more > 0 else ''}.")
     if outcome.alarms:
         judges = ", ".join(result.judge for result in outcome.drift or () if result.alarm)
-        said.append(f"drift: the judge no longer answers as it did: {judges}.")
+        sentences.append(f"drift: the judge no longer answers as it did: {judges}.")
     if outcome.lacking:
         lacking = counted(outcome.lacking, "answer")
         verb = "is" if outcome.lacking == 1 else "are"
-        said.append(f"{lacking} of language models {verb} missing.")
+        sentences.append(f"{lacking} of language models {verb} missing.")
     if outcome.unsettled:
-        said.append(
+        sentences.append(
             f"{counted(outcome.unsettled, 'score')} cannot be compared until missing answers or"
             " failed texts are there."
         )
     if not outcome.stages:
-        done = "nothing to do: nothing changed since the last run."
+        last = "nothing to do: nothing changed since the last run."
     else:
-        done = f"{counted(outcome.stages, 'stage')} checked again, since something changed."
-    return [*said, done]
+        last = f"{counted(outcome.stages, 'stage')} checked again, since something changed."
+    return [*sentences, last]
 
 
 def since_accepted(outcome: Outcome) -> str:
-    """What changed, in a few words: `since accepted, of 137 scores: 8 got worse, 2 changed`."""
+    """Say what changed, in a few words: `since accepted, of 137 scores: 8 got worse, 2 changed`."""
     words = {REGRESSED: "got worse", IMPROVED: "got better", CHANGED: "changed"}
     counts = outcome.counts
     changes = [f"{counts[verdict]:,} {word}" for verdict, word in words.items() if counts[verdict]]
-    said = ", ".join(changes) or "none changed"
-    return f"since accepted, of {counted(outcome.n_compared, 'score')}: {said}"
+    total = counted(outcome.n_compared, "score")
+    return f"since accepted, of {total}: {', '.join(changes) or 'none changed'}"
 
 
 def row_name(row: dict[str, Any]) -> str:
-    """Metric, part and system of one row of `changes`."""
+    """Return metric, part and system of a row of `changes`."""
     part = "" if row["part"] == FULL else f", {row['part']}"
     return f"{metric_label(row['metric'], row['judge'])} of {row['author']}{part}"
 
 
 def documents_of(outcome: Outcome, row: dict[str, Any]) -> list[str]:
-    """Keys of the documents that moved furthest in a row, in that order."""
+    """Return the keys of the documents that moved furthest in a row, in that order."""
     table = outcome.documents
     for name in ("part", "metric", "judge", "author"):
         table = table[table[name] == row[name]]
@@ -255,12 +254,12 @@ def documents_of(outcome: Outcome, row: dict[str, Any]) -> list[str]:
 
 
 def event(outcome: Outcome) -> str:
-    """The name of Prefect's event."""
+    """Return the name of Prefect's event."""
     return _EVENTS[outcome.status]
 
 
 def payload(outcome: Outcome) -> dict[str, Any]:
-    """What goes with the event."""
+    """Return the payload of the event."""
     fields = ("metric", "judge", "author", "part", "before", "after", "difference", "p_adjusted")
     return {
         "benchmark": outcome.benchmark,
@@ -285,29 +284,29 @@ def _compared(outcome: Outcome) -> str:
         )
     counts = outcome.counts
     regressed, total = counts.pop(REGRESSED), counted(outcome.n_compared, "score")
-    said = f"no score got worse, of {total} compared with the accepted ones"
+    result = f"no score got worse, of {total} compared with the accepted ones"
     if regressed:
         systems = sorted({row["author"] for row in _regressed(outcome)})
         whose = f"all of `{systems[0]}`" if len(systems) == 1 else f"of {', '.join(systems)}"
-        said = f"{regressed} of {total} got worse, {whose}"
+        result = f"{regressed} of {total} got worse, {whose}"
     others = ", ".join(f"{n} {_SHORT.get(verdict, verdict)}" for verdict, n in counts.items() if n)
-    return said + (f"; {others}." if others else ".")
+    return result + (f"; {others}." if others else ".")
 
 
 def _certificates(outcome: Outcome) -> Iterator[str]:
-    """The certificates that changed, by name."""
+    """Yield the certificates that changed, by name."""
     changed = list(certificate_lines(outcome.certificates))
     if changed:
         more = len(changed) - SHOWN_CERTIFICATES
         rest = f"; and {more} more" if more > 0 else ""
-        named = "; ".join(changed[:SHOWN_CERTIFICATES])
-        yield f"{counted(len(changed), 'certificate')} changed: {named}{rest}."
+        first = "; ".join(changed[:SHOWN_CERTIFICATES])
+        yield f"{counted(len(changed), 'certificate')} changed: {first}{rest}."
 
 
 def _one_sided(outcome: Outcome) -> Iterator[str]:
-    """Systems and metrics that went or came: with nothing to compare, no verdict tells of them."""
+    """Yield systems and metrics that were removed or added: they have no verdict."""
     changes = outcome.changes
-    for side, other, said in (
+    for side, other, change in (
         ("n_only_before", "n_only_after", "no longer scored"),
         ("n_only_after", "n_only_before", "scored for the first time"),
     ):
@@ -317,27 +316,27 @@ def _one_sided(outcome: Outcome) -> Iterator[str]:
         pairs = zip(of_others["metric"], of_others["judge"], strict=True)
         names = [*sorted(systems), *sorted({metric_label(*pair) for pair in pairs})]
         if names:
-            yield f"{said}, so not compared: {', '.join(names)}."
+            yield f"{change}, so not compared: {', '.join(names)}."
 
 
 def _regressed(outcome: Outcome) -> list[dict[str, Any]]:
-    found = outcome.rows[REGRESSED]
-    return sorted(found, key=lambda row: (row["p_adjusted"], row_name(row)))
+    rows = outcome.rows[REGRESSED]
+    return sorted(rows, key=lambda row: (row["p_adjusted"], row_name(row)))
 
 
 def _worst(outcome: Outcome) -> Iterator[str]:
-    found = _regressed(outcome)
-    for row in found[:SHOWN]:
+    rows = _regressed(outcome)
+    for row in rows[:SHOWN]:
         ends = shown_interval(row["low"], row["high"])
         documents = documents_of(outcome, row)
-        named = ", ".join(documents[:DOCUMENTS])
+        keys = ", ".join(documents[:DOCUMENTS])
         yield (
             f"{row_name(row)}: {shown(row['before'])} to {shown(row['after'])} (difference"
             f" {shown(row['difference'])} {ends}, adjusted {equals(row['p_adjusted'])};"
-            f" {row['n_changed']} of {counted(row['n'], 'document')} differ, most: {named})"
+            f" {row['n_changed']} of {counted(row['n'], 'document')} differ, most: {keys})"
         )
-    if len(found) > SHOWN:
-        yield f"and {len(found) - SHOWN} more"
+    if len(rows) > SHOWN:
+        yield f"and {len(rows) - SHOWN} more"
 
 
 # The history of a benchmark: a row per run, and its means whenever they were made again.
@@ -355,35 +354,34 @@ class History(NamedTuple):
 
 
 def load(root: Path, benchmark: str) -> History:
-    """What is there; tables without rows before the first run."""
+    """Load the stored history; tables without rows before the first run."""
     files = ((table, _file(root, benchmark, table)) for table in (HISTORY, HISTORY_MEANS))
     return History(
-        *(read_kept(table, file) if file.exists() else empty(table) for table, file in files)
+        *(read_stored(table, file) if file.exists() else empty(table) for table, file in files)
     )
 
 
 def append(root: Path, outcome: Outcome) -> History:
-    """Add one run; its means only where they are not those kept last. Returns the whole.
+    """Add a run, and its means unless they equal the last ones; return the whole history.
 
-    Runs that are dated later than this one, by a clock that was wrong, are not before it.
+    Runs dated later than this one, by a clock that was wrong, do not count as earlier.
     """
     before = load(root, outcome.benchmark)
-    kept = before.means[before.means["run"] < outcome.when]
     row = pd.DataFrame([_row(outcome)])
-    if outcome.side is None:
-        made = empty(HISTORY_MEANS)
-    else:
-        made = as_written(HISTORY_MEANS, _means(outcome))
-    # `metassay run` may have made other means since the last ones kept.
-    last = kept[kept["run"] == kept["run"].max()]
-    old, new = (one.set_index([*ROW, "recipe"])["mean"].sort_index() for one in (last, made))
-    as_kept = old.index.equals(new.index) and np.array_equal(
+    means = empty(HISTORY_MEANS)
+    if outcome.side is not None:
+        means = as_written(HISTORY_MEANS, _means(outcome))
+    # `metassay run` may have made other means since the last stored ones.
+    earlier = before.means[before.means["run"] < outcome.when]
+    last = earlier[earlier["run"] == earlier["run"].max()]
+    old, new = (table.set_index([*ROW, "recipe"])["mean"].sort_index() for table in (last, means))
+    unchanged = old.index.equals(new.index) and np.array_equal(
         old.to_numpy(dtype=float), new.to_numpy(dtype=float), equal_nan=True
     )
-    pieces = [made] if outcome.stages > 0 or not (made.empty or as_kept) else []
+    pieces = [means] if outcome.stages > 0 or not (means.empty or unchanged) else []
     after = History(
-        _joined([before.runs[before.runs["run"] != outcome.when], row]),
-        _joined([before.means[before.means["run"] != outcome.when], *pieces]),
+        pd.concat([before.runs[before.runs["run"] != outcome.when], row], ignore_index=True),
+        pd.concat([before.means[before.means["run"] != outcome.when], *pieces], ignore_index=True),
     )
     for table, frame in zip((HISTORY, HISTORY_MEANS), after, strict=True):
         write(table, frame, _file(root, outcome.benchmark, table))
@@ -394,13 +392,9 @@ def _file(root: Path, benchmark: str, table: Table) -> Path:
     return root / FOLDER / benchmark / f"{table.name}.parquet"
 
 
-def _joined(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat([f for f in frames if not f.empty] or frames[:1], ignore_index=True)
-
-
 def _row(outcome: Outcome) -> dict[str, object]:
-    """Counts are null where nothing was compared, alarms where nothing was asked."""
-    there = outcome.compared is not None
+    """Return the run's row; counts are null if nothing was compared, alarms without anchors."""
+    compared = outcome.differences is not None
     counts = {name.replace(" ", "_"): n for name, n in outcome.counts.items()}
     return {
         "run": outcome.when,
@@ -408,10 +402,10 @@ def _row(outcome: Outcome) -> dict[str, object]:
         "did": BROKEN if outcome.failed else AGAIN if outcome.stages else NOTHING,
         "stages": outcome.stages,
         "accepted": outcome.accepted,
-        "compared": outcome.n_compared if there else None,
-        **{name: n if there else None for name, n in counts.items()},
+        "compared": outcome.n_compared if compared else None,
+        **{name: n if compared else None for name, n in counts.items()},
         "causes": [str(cause) for cause in outcome.causes],
-        "certificates": len(outcome.certificates) if there else None,
+        "certificates": len(outcome.certificates) if compared else None,
         "missing": outcome.lacking,
         "alarms": None if outcome.drift is None else outcome.alarms,
         "status": outcome.status,
@@ -422,13 +416,12 @@ def _means(outcome: Outcome) -> pd.DataFrame:
     assert outcome.side is not None
     leaders = outcome.side.leaderboard
     leaders = leaders[leaders["part"] == FULL]
-    verdicts = outcome.changes.set_index(ROW)["verdict"]
-    made = leaders[[*ROW, "macro", "low", "high", "n_documents", "n_undefined", "n_failed"]]
-    made = made.rename(columns={"macro": "mean"})
-    found = verdicts.reindex(pd.MultiIndex.from_frame(made[ROW])).astype(object)
-    return made.assign(
+    means = leaders[[*ROW, "macro", "low", "high", "n_documents", "n_undefined", "n_failed"]]
+    rows = pd.MultiIndex.from_frame(means[ROW])
+    verdicts = outcome.changes.set_index(ROW)["verdict"].reindex(rows).astype(object)
+    return means.rename(columns={"macro": "mean"}).assign(
         run=outcome.when,
-        verdict=found.where(found.notna(), None).to_numpy(),
+        verdict=verdicts.where(verdicts.notna(), None).to_numpy(),
         better=leaders["better"],
         recipe=leaders["recipe"],
     )

@@ -1,19 +1,17 @@
-"""The anchors, the questions a judge is asked again: where they are kept, and how they are drawn.
+"""The anchors: the questions a judge is asked again, how they are drawn, and where they are stored.
 
 Keys and verdicts lie beside the benchmark. The anchors' texts may be private, so they lie under
 .work/, which git ignores and which has the ledger with the same texts. A clone without them takes
-them from the tables of pairs, as far as these still ask the same: a pair_id is the hash of its
-texts.
+the texts from the tables of pairs if these still ask the same: a pair_id is the hash of its texts.
 
-Drawn, once and with a seed, are whole items of metrics that the judge has answered. Strata are the
-questions of related measures by the stored verdict, of each author, and equally many items come
-from each. Several anchors of a text go into one call, as in the repetitions, which a check is held
-against.
+Whole items are drawn, once and with a seed, of metrics that the judge has answered. Strata are the
+questions of related measures by the stored verdict and author, and each gets equally many items.
+A call has several anchors of a text, as in the repetitions that a check is compared with.
 
-The stored verdicts are one draw of a judge that changes its mind, and they chose the anchors. So of
-the repetitions that were asked when the anchors were fixed, and of today's answers, each might be
-today's if nothing changed: how often each of them differs from the stored verdicts says whether
-today's stand out (`metassay.statistics.changes`). A text is moved as a whole.
+The stored verdicts are one draw of a judge that changes its mind, and they chose the anchors. So if
+nothing changed, today's answers are one more draw like the repetitions asked when the anchors were
+fixed: how often each of them differs from the stored verdicts shows whether today's stand out
+(`metassay.statistics.changes`). A text's anchors are permuted together.
 """
 
 import contextlib
@@ -49,135 +47,138 @@ from metassay.tables.tracking import ANCHORS, DRIFT
 
 WORK = Path(".work/sentinel")
 TABLES_FOLDER = Path("data/tables")
-_OPEN_FOR = timedelta(hours=24)  # a check that was cut off goes on where it stopped, for so long
+_OPEN_FOR = timedelta(hours=24)  # for so long, a check that was cut off can be resumed
 _log = logging.getLogger(__name__)
 _APART = 1000  # salts between two draws: more than a judge repeats its own questions
 
 
 def anchors_file(benchmark: str, judge: str) -> Path:
-    """Table `anchors` of one judge."""
+    """Return the file with table `anchors` of a judge."""
     return BENCHMARKS / benchmark / "sentinel" / "anchors" / f"{judge}.parquet"
 
 
 def drift_file(benchmark: str) -> Path:
-    """Table `drift`, of all judges."""
+    """Return the file with table `drift` of all judges."""
     return BENCHMARKS / benchmark / "sentinel" / "drift.parquet"
 
 
-def watched(benchmark: str) -> list[str]:
-    """The judges that have anchors."""
+def watched_judges(benchmark: str) -> list[str]:
+    """Return the judges that have anchors."""
     return sorted(file.stem for file in anchors_file(benchmark, "any").parent.glob("*.parquet"))
 
 
 def read_anchors(benchmark: str, judge: str) -> pd.DataFrame:
-    """Table `anchors` of a judge; BadInput where nobody fixed any."""
+    """Read table `anchors` of a judge; raises BadInput if it has none."""
     file = anchors_file(benchmark, judge)
     if not file.exists():
-        there = ", ".join(watched(benchmark)) or "none"
+        watched = ", ".join(watched_judges(benchmark)) or "none"
         raise BadInput(
             f"{file} does not exist: judge {judge!r} has no anchors (judges that have some:"
-            f" {there}); `metassay sentinel fix {benchmark} --judge {judge}` draws them"
+            f" {watched}); `metassay sentinel fix {benchmark} --judge {judge}` draws them"
         )
-    return read_kept(ANCHORS, file)
+    return read_stored(ANCHORS, file)
 
 
 def write_texts(benchmark: str, judge: str, pairs: pd.DataFrame) -> None:
-    """Keep what the anchors ask, as rows of `pairs`."""
-    write(PAIRS, pairs, _work(benchmark, judge, "parquet"))
+    """Store the anchors' questions, as rows of `pairs`."""
+    write(PAIRS, pairs, _work_file(benchmark, judge, "parquet"))
 
 
 def read_texts(benchmark: str, judge: str, pair_ids: Iterable[str]) -> pd.DataFrame:
-    """The rows of `pairs` that ask these questions; BadInput where a text is not to be had."""
-    wanted = sorted(set(pair_ids))
-    file = _work(benchmark, judge, "parquet")
+    """Read the rows of `pairs` that ask these questions; raises BadInput if a text is missing."""
+    ids = sorted(set(pair_ids))
+    file = _work_file(benchmark, judge, "parquet")
     tables = TABLES_FOLDER / benchmark / PAIRS.name
     files = [file] if file.exists() else sorted(tables.glob("*.parquet"))
-    rows = [_those(read(PAIRS, one), wanted) for one in files]
-    found = pd.concat(rows, ignore_index=True) if rows else None
-    absent = len(wanted) - (0 if found is None else found["pair_id"].nunique())
-    if found is None or absent:
+    rows = pd.concat([empty(PAIRS), *(_matching_rows(read(PAIRS, path), ids) for path in files)])
+    absent = len(ids) - rows["pair_id"].nunique()
+    if absent:
         raise BadInput(
-            f"{file}: {absent} of {len(wanted)} anchors have no text here, and the tables of"
+            f"{file}: {absent} of {len(ids)} anchors have no text here, and the tables of"
             f" {benchmark!r} do not ask them any more; copy the file from where the anchors were"
             f" fixed, or draw others: metassay sentinel fix {benchmark} --judge {judge} --replace"
         )
-    return found
+    return rows.reset_index(drop=True)
 
 
-def _those(pairs: pd.DataFrame, wanted: list[str]) -> pd.DataFrame:
-    """Rows that ask what is wanted, and whose texts are those that were hashed."""
-    rows = pairs[pairs["pair_id"].isin(wanted) & pairs["settled"].isna()]
+def _matching_rows(pairs: pd.DataFrame, ids: list[str]) -> pd.DataFrame:
+    """Return the open rows with these ids whose texts are those that were hashed."""
+    rows = pairs[pairs["pair_id"].isin(ids) & pairs["settled"].isna()]
     texts = rows[["instrument", "premise", "hypothesis", "context"]].astype(object)
     texts = texts.where(texts.notna(), None)
-    hashes = [pair_id(*said) for said in texts.itertuples(index=False)]
+    hashes = [pair_id(*fields) for fields in texts.itertuples(index=False)]
     return rows[rows["pair_id"] == pd.Series(hashes, index=rows.index, dtype="str")]
 
 
 @contextmanager
-def alone(benchmark: str) -> Iterator[None]:
-    """Nobody else checks this benchmark's judges meanwhile: two would write over each other's rows
-    and share answers. A second one waits; a killed one lets go."""
+def lock_benchmark(benchmark: str) -> Iterator[None]:
+    """Let no other process check this benchmark's judges: they share rows and answers.
+
+    A second one waits. The lock of a killed one is released.
+    """
     path = WORK / f"{benchmark}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as held:
+    with path.open("w") as lock:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             _log.warning("%s: waiting for another check of its judges to end", benchmark)
-            fcntl.flock(held, fcntl.LOCK_EX)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
 def append_drift(benchmark: str, rows: pd.DataFrame) -> None:
     """Add rows to table `drift`."""
+    write(DRIFT, pd.concat([_drift(benchmark), rows], ignore_index=True), drift_file(benchmark))
+
+
+def _drift(benchmark: str) -> pd.DataFrame:
     file = drift_file(benchmark)
-    known = [read_kept(DRIFT, file)] if file.exists() else []
-    write(DRIFT, pd.concat([*known, rows], ignore_index=True), file)
+    return read_stored(DRIFT, file) if file.exists() else empty(DRIFT)
 
 
-def unused(benchmark: str, judge: str, now: datetime) -> datetime:
-    """`now` to the second, or the next one of which there is no row yet."""
-    file, now = drift_file(benchmark), now.replace(microsecond=0)
-    rows = read_kept(DRIFT, file) if file.exists() else empty(DRIFT)
-    taken = set(rows.loc[rows["judge"] == judge, "when"])
-    while f"{now:%Y-%m-%dT%H:%M:%SZ}" in taken:
+def unused_time(benchmark: str, judge: str, now: datetime) -> datetime:
+    """Return `now` to the second, or the next second without a row of this judge."""
+    rows, now = _drift(benchmark), now.replace(microsecond=0)
+    times = set(rows.loc[rows["judge"] == judge, "when"])
+    while f"{now:%Y-%m-%dT%H:%M:%SZ}" in times:
         now += timedelta(seconds=1)
     return now
 
 
 def salt(benchmark: str, judge: str, task: str, now: datetime) -> int:
-    """A number that makes questions of their own of what is asked again.
+    """Return a number that tells questions asked again from earlier ones.
 
-    It goes into the requests (`repeat`), so that the ledger keeps each answer and none answers for
-    another. What was cut off within a day has the number that it had: then the ledger does answer,
-    with what was just paid for. `finished` ends that.
+    It goes into the requests (`repeat`), so that the ledger has each answer and none answers for
+    another. A task that was cut off within a day gets the same number again: then the ledger
+    returns what was already paid for. `end_round` ends that.
     """
-    file = _work(benchmark, judge, "open")
+    file = _work_file(benchmark, judge, "open")
     with contextlib.suppress(FileNotFoundError, ValueError, LookupError, TypeError):  # or damaged
         begun = json.loads(file.read_text(encoding="utf-8"))
-        then = datetime.fromisoformat(begun["when"])
-        if begun["task"] == task and now - _OPEN_FOR < then <= now:
+        start = datetime.fromisoformat(begun["when"])
+        if begun["task"] == task and now - _OPEN_FOR < start <= now:
             return int(begun["salt"])
-    number = time.time_ns() // 1_000_000 * _APART  # not of `now`, which a caller may give twice
+    number = time.time_ns() // 1_000_000 * _APART  # not from `now`, which a caller may repeat
     with whole_file(file) as out:
         content = {"task": task, "when": now.isoformat(), "salt": number}
         out.write(json.dumps(content).encode())
     return number
 
 
-def finished(benchmark: str, judge: str) -> None:
-    """What is asked next is asked anew."""
-    _work(benchmark, judge, "open").unlink(missing_ok=True)
+def end_round(benchmark: str, judge: str) -> None:
+    """End the round: the next questions get a new salt."""
+    _work_file(benchmark, judge, "open").unlink(missing_ok=True)
 
 
-def _work(benchmark: str, judge: str, ending: str) -> Path:
+def _work_file(benchmark: str, judge: str, ending: str) -> Path:
     return WORK / benchmark / f"{judge}.{ending}"
 
 
-def read_kept(table: Table, file: Path) -> pd.DataFrame:
-    """One such table; BadInput where it is damaged, with what brings it back."""
+def read_stored(table: Table, file: Path) -> pd.DataFrame:
+    """Read a stored table; raises BadInput, with a remedy, if it is damaged."""
     if file.is_file():
-        file.open("rb").close()  # who may not read it is told so, and not that it is damaged
+        file.open("rb").close()  # a file without permission is no damaged file
     try:
         return read(table, file)
     except BadInput as error:
@@ -190,12 +191,12 @@ def read_kept(table: Table, file: Path) -> pd.DataFrame:
 _ITEM = ["family", "doc_id", "author", "own_part", "own_position"]
 
 
-def items_of(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
-    """Every question that is put to judges, with the item that it belongs to and what was answered.
+def number_items(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return every question that is put to judges, with its item and the judge's answer.
 
-    Adds to the rows of `pairs`: `item` (a number), `verdict` and `status` (null where the
-    judge has no row, as where the question is settled), and `stratum`: the item's, by its first
-    verdict; null where any of its pairs failed, or none was answered.
+    Adds to the rows of `pairs`: `item` (a number), `verdict` and `status` (null where the judge
+    has no row, or the question is settled), and `stratum`: the item's, by its first verdict; null
+    where any of its pairs failed, or none was answered.
     """
     rows = pairs.merge(verdicts(judgments), on="pair_id", how="left")
     graded = rows["instrument"].isin(RUBRIC)
@@ -206,97 +207,96 @@ def items_of(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     rows["item"] = rows.groupby(_ITEM).ngroup()
     failed = rows["status"].notna() & (rows["status"] != "ok")
     first = rows.groupby("item")["verdict"].transform("first")
-    sound = first.notna() & ~failed.groupby(rows["item"]).transform("any")
-    rows["stratum"] = (rows["family"] + ": " + first.astype("object")).where(sound, None)
+    answered = first.notna() & ~failed.groupby(rows["item"]).transform("any")
+    rows["stratum"] = (rows["family"] + ": " + first.astype("object")).where(answered, None)
     return rows.drop(columns=["family", "own_part", "own_position"])
 
 
-def draw(items: pd.DataFrame, number: int, seed: int) -> pd.DataFrame:
-    """Open rows of `items_of`, of at least `number` different answered pairs or of all there are.
+def draw_items(items: pd.DataFrame, number: int, seed: int) -> pd.DataFrame:
+    """Draw items of at least `number` different answered pairs, or all; return their open rows.
 
-    The strata of each author take turns, so that none has more items than another that still has
-    some. Adds `weight` and `covered`, as table `anchors` has them. BadInput where nothing was
-    answered.
+    `items` is from `number_items`. The strata of each author take turns, so that none gets more
+    items than another that has some left. Adds `weight` and `covered`, as in table `anchors`.
+    Raises BadInput if nothing was answered.
     """
     drawable = items[items["stratum"].notna()]
     if drawable.empty:
         raise BadInput("no question of this judge has an answer, so nothing can be watched")
-    known = drawable[drawable["verdict"].notna()].groupby("item")["pair_id"].agg(set)
+    answered = drawable[drawable["verdict"].notna()].groupby("item")["pair_id"].agg(set)
     first = drawable.groupby("item")[["author", "stratum"]].first()
     strata = first["author"] + ": " + first["stratum"]
     shuffled = np.random.default_rng(seed).permutation(strata.index.to_numpy())
     queues: dict[str, deque[int]] = {}
     for item in shuffled.tolist():
         queues.setdefault(strata[item], deque()).append(item)
-    drawn: list[int] = []
-    asked: set[str] = set()
-    while any(queues.values()) and len(asked) < number:
+    chosen: list[int] = []
+    pairs: set[str] = set()
+    while any(queues.values()) and len(pairs) < number:
         for queue in queues.values():
-            if queue and len(asked) < number:
-                drawn.append(queue.popleft())
-                asked |= known[drawn[-1]]
-    return _weighted(drawable[drawable["settled"].isna()], drawn)
+            if queue and len(pairs) < number:
+                chosen.append(queue.popleft())
+                pairs |= answered[chosen[-1]]
+    return _weight_items(drawable[drawable["settled"].isna()], chosen)
 
 
-def _weighted(drawable: pd.DataFrame, drawn: list[int]) -> pd.DataFrame:
-    # The rows of the drawn items, and how many others each of them stands for.
-    every = drawable.drop_duplicates("item")[["item", "author", "stratum", "measure"]]
-    every = every.assign(family=every["measure"].map(family), drawn=every["item"].isin(drawn))
-    cell, whole = ["author", "stratum"], ["author", "family"]
-    there = every.groupby(cell)["drawn"].transform("sum")
-    every["weight"] = every.groupby(cell)["drawn"].transform("size") / there.where(there > 0)
-    every["covered"] = (there > 0).groupby([every[name] for name in whole]).transform("mean")
-    chosen = every.loc[every["drawn"], ["item", "weight", "covered"]]
-    return drawable.merge(chosen, on="item")
+def _weight_items(drawable: pd.DataFrame, chosen: list[int]) -> pd.DataFrame:
+    # The rows of the chosen items, and how many others each item stands for.
+    items = drawable.drop_duplicates("item")[["item", "author", "stratum", "measure"]]
+    items = items.assign(family=items["measure"].map(family), chosen=items["item"].isin(chosen))
+    cell, group = ["author", "stratum"], ["author", "family"]
+    n_chosen = items.groupby(cell)["chosen"].transform("sum")
+    items["weight"] = items.groupby(cell)["chosen"].transform("size") / n_chosen.where(n_chosen > 0)
+    items["covered"] = (n_chosen > 0).groupby([items[name] for name in group]).transform("mean")
+    return drawable.merge(items.loc[items["chosen"], ["item", "weight", "covered"]], on="item")
 
 
 def verdicts(judgments: pd.DataFrame) -> pd.DataFrame:
-    """pair_id, status and verdict: a label, or a grade as text; null where the status isn't ok."""
+    """Return pair_id, status and verdict: a label, or a grade as text; null unless status is ok."""
     grade = judgments["grade"].map(lambda grade: None if pd.isna(grade) else f"{grade:.12g}")
-    said = judgments["label"].astype("object").where(judgments["label"].notna(), grade)
+    verdict = judgments["label"].astype("object").where(judgments["label"].notna(), grade)
     return judgments[["pair_id", "status"]].assign(
-        verdict=said.where(judgments["status"] == "ok", None).astype("str")
+        verdict=verdict.where(judgments["status"] == "ok", None).astype("str")
     )
 
 
-class Failed(NamedTuple):
-    """Answers of today that have no verdict: how often each status, and whether any is missing."""
+class Failures(NamedTuple):
+    """Answers of today without a verdict: how often each status, and whether any is missing."""
 
     counts: str
-    missing: bool  # asking the same again may get it; all others are what the model said
+    missing: bool  # asking again may get these; all others are what the model answered
 
 
-def failed(answers: Iterable[pd.DataFrame]) -> Failed:
-    """Of what `verdicts` gave."""
-    statuses = [one for said in answers for one in said["status"] if one != "ok"]
-    return Failed(count_codes(statuses), "error" in statuses)
+def count_failures(answers: Iterable[pd.DataFrame]) -> Failures:
+    """Count the failures in tables of `verdicts`."""
+    statuses = [status for table in answers for status in table["status"] if status != "ok"]
+    return Failures(count_codes(statuses), "error" in statuses)
 
 
 def rank(instrument: str, verdict: str) -> float:
-    """The greater the better, within an instrument: its first label is the greatest."""
+    """Return a verdict's rank, higher is better: an instrument's first label is the highest."""
     answer = INSTRUMENTS[instrument].answer
     return -answer.names.index(verdict) if isinstance(answer, Labels) else float(verdict)
 
 
-def hashed(pair_ids: Iterable[str], stored: Iterable[str]) -> str:
-    """What names a set of anchors: a hash of its questions and their stored verdicts."""
-    lines = sorted(f"{one} {verdict}" for one, verdict in zip(pair_ids, stored, strict=True))
+def hash_anchors(pair_ids: Iterable[str], stored: Iterable[str]) -> str:
+    """Name a set of anchors by the hash of its questions and their stored verdicts."""
+    lines = sorted(f"{pair} {verdict}" for pair, verdict in zip(pair_ids, stored, strict=True))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
 
 
 @cache
 def family(measure: str) -> str:
-    """The questions whose answers may go into one number together, by the first of their names.
+    """Name the questions whose answers may go into one number together by the first of them.
 
-    `measure` is what `pairs.measure` says.
+    `measure` is as in `pairs.measure`.
     """
     names = {measure}
-    together = [
-        # What is asked of a whole text goes with no single item of it.
-        {one.name for one in found.questions if one.whole == found.counted.whole}
-        for found in MEASURES.values()
+    groups = [
+        # A question on a whole text belongs to no single item of it.
+        {question.name for question in record.questions if question.whole == record.counted.whole}
+        for record in MEASURES.values()
     ]
-    while wider := set().union(*(some for some in together if some & names)) - names:
+    while wider := set().union(*(group for group in groups if group & names)) - names:
         names |= wider
     return min(names)
 
@@ -304,8 +304,8 @@ def family(measure: str) -> str:
 TEXT = ["doc_id", "author", "part"]
 
 
-class Found(NamedTuple):
-    """What the answered anchors say: how many changed, and which way the changes went in sum.
+class Drift(NamedTuple):
+    """The change of the answered anchors: how many changed, and in which direction in sum.
 
     `flips`: how often a stored verdict became another one.
     """
@@ -317,67 +317,67 @@ class Found(NamedTuple):
     flips: Counter[tuple[str, str]]
 
 
-def anchored(anchors: pd.DataFrame) -> pd.DataFrame:
-    """The rows of table `anchors` that count: with a stored verdict, and every repetition."""
+def complete_anchors(anchors: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of table `anchors` that count: with a stored verdict and every repetition."""
     whole = anchors["repeats"].map(all) & (anchors["repeats"].str.len() > 0)
     return anchors[anchors["verdict"].notna() & whole]
 
 
-def compare(anchors: pd.DataFrame, now: pd.DataFrame, false_alarm: float) -> Found | None:
-    """Hold verdicts of today (columns pair_id, verdict) against the anchors.
+def compare(anchors: pd.DataFrame, now: pd.DataFrame, false_alarm: float) -> Drift | None:
+    """Compare verdicts of today (columns pair_id, verdict) with the anchors.
 
-    An anchor without a verdict of today is left out of all draws. None where nothing was answered.
+    An anchor without a verdict of today is left out of all draws. None if nothing was answered.
     """
-    counted = anchored(anchors)
-    said = counted["pair_id"].map(now.set_index("pair_id")["verdict"])
-    rows = counted[said.notna()]
+    complete = complete_anchors(anchors)
+    today = complete["pair_id"].map(now.set_index("pair_id")["verdict"])
+    rows, today = complete[today.notna()], today.dropna()
     if rows.empty:
         return None
-    today = zip(rows["repeats"], said.dropna(), strict=True)
-    draws = np.array([[*repeats, one] for repeats, one in today], dtype=object)
+    repeats = zip(rows["repeats"], today, strict=True)
+    draws = np.array([[*earlier, verdict] for earlier, verdict in repeats], dtype=object)
     stored = rows["verdict"].to_numpy(dtype=object)[:, None]
-    each = zip(rows["instrument"], np.hstack([stored, draws]), strict=True)
-    ranks = np.array([[rank(instrument, one) for one in verdicts] for instrument, verdicts in each])
+    answers = zip(rows["instrument"], np.hstack([stored, draws]), strict=True)
+    ranks = np.array([[rank(instrument, v) for v in verdicts] for instrument, verdicts in answers])
     clusters = rows.groupby(TEXT).ngroup().to_numpy(dtype=np.int64)
     ups = np.sign(ranks[:, 1:] - ranks[:, :1])
     changed, shift = standings(draws != stored, ups, clusters, false_alarm)
     flips = Counter((a, b) for a, b in zip(stored[:, 0], draws[:, -1], strict=True) if a != b)
-    return Found(len(rows), len(counted) - len(rows), changed, shift, flips)
+    return Drift(len(rows), len(complete) - len(rows), changed, shift, flips)
 
 
 def standings(
     differs: NDArray[Any], ups: NDArray[Any], clusters: NDArray[Any], false_alarm: float
 ) -> tuple[Standing, Standing]:
-    """Where today's changes and their net shift stand.
+    """Return where today's changes and their net shift stand among the repetitions.
 
-    `differs` and `ups` (anchors, draws) say of each draw, today's last, whether it differs from the
-    stored verdict, and whether it is higher (1) or lower (-1); `clusters` (anchors,) has the number
-    of each anchor's text.
+    `differs` and `ups` (anchors, draws), today's draw last: whether each draw differs from the
+    stored verdict, and whether it is higher (1) or lower (-1). `clusters` (anchors,): the number of
+    each anchor's text.
     """
-    changed = standing(_summed(differs, clusters), false_alarm / 2)
-    return changed, standing(_summed(ups, clusters), false_alarm / 4)
+    changed = standing(_cluster_sums(differs, clusters), false_alarm / 2)
+    return changed, standing(_cluster_sums(ups, clusters), false_alarm / 4)
 
 
 def stands_out(changed: Standing, shift: Standing, false_alarm: float) -> bool:
-    """Whether there are too many changes, or too many one way; each by half of the rate."""
+    """Return whether too many changed, or too many in one direction; each at half of the rate."""
     return min(changed.more, two_sided(shift)) <= false_alarm / 2
 
 
 def two_sided(shift: Standing) -> float:
-    """The p of a net shift either way."""
+    """Return the two-sided p of a net shift."""
     return min(1.0, 2 * min(shift.more, shift.fewer))
 
 
-def is_blind(anchors: pd.DataFrame, false_alarm: float) -> bool:
-    """Whether the anchors are of so few texts that nothing could ever stand out."""
-    counted = anchored(anchors)
-    if counted.empty:
+def too_few_texts(anchors: pd.DataFrame, false_alarm: float) -> bool:
+    """Return whether the anchors are of so few texts that no change could ever stand out."""
+    complete = complete_anchors(anchors)
+    if complete.empty:
         return True
-    draws = len(counted["repeats"].iloc[0]) + 1
-    return least_chance(counted.groupby(TEXT).ngroups, draws) > false_alarm / 4
+    draws = len(complete["repeats"].iloc[0]) + 1
+    return least_chance(complete.groupby(TEXT).ngroups, draws) > false_alarm / 4
 
 
-def _summed(values: NDArray[Any], of: NDArray[np.integer[Any]]) -> Integers:
-    sums = np.zeros((int(of.max()) + 1, values.shape[1]), dtype=np.int64)
-    np.add.at(sums, of, values.astype(np.int64))
+def _cluster_sums(values: NDArray[Any], clusters: NDArray[np.integer[Any]]) -> Integers:
+    sums = np.zeros((int(clusters.max()) + 1, values.shape[1]), dtype=np.int64)
+    np.add.at(sums, clusters, values.astype(np.int64))
     return sums

@@ -67,7 +67,7 @@ def test_folders_of_tables_need_neither_git_nor_dvc(
     code, out, _ = ended(capsys, "--before", "base/", "--after", "./worse")
     assert (code, "1 regressed" in out) == (4, True)
     assert "The cause is unknown: a state has no dvc.lock" in out
-    assert "holds no scores.parquet" in ended(capsys, "--before", "base", "--after", "project")[2]
+    assert "has no scores.parquet" in ended(capsys, "--before", "base", "--after", "project")[2]
     assert "in no git repository" in ended(capsys, "--before", "base", "--after", "main")[2]
     assert "same state" in ended(capsys, "--before", "base", "--after", "./base/../base")[2]
     assert (
@@ -287,7 +287,7 @@ def test_answers_that_are_missing_do_not_end_green(made: Project, capsys: Said) 
         ),
         (["sample", "--before", "base", "--after", "part"], "to a test, which has none"),
         (["--before", "base", "--after", "disjoint"], "no document of sample in common"),
-        (["--before", "data"], "the folder holds no scores.parquet"),
+        (["--before", "data"], "the folder has no scores.parquet"),
         (["--before", ""], "'' is not a git revision"),
         (
             ["--before", "twin"],

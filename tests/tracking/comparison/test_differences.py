@@ -72,12 +72,12 @@ def test_few_documents_cannot_tell() -> None:
     assert found["smallest_p"] == 1 / 16
     assert found["why"] == "5 of 5 documents changed; at least 6 are needed to show a difference"
     assert one(compared(scores(6), moved(-0.3, "rouge1", 6)))["verdict"] == "regressed"
-    two = one(compared(scores(6), moved(-0.3, "rouge1", 6), looked_at=2))  # benchmarks at once
+    two = one(compared(scores(6), moved(-0.3, "rouge1", 6), n_benchmarks=2))  # benchmarks at once
     assert two["verdict"] == "cannot tell"
     assert two["p_adjusted"] == 2 / 32
     few = ComparisonOptions(permutations=100)
     most = side(scores()), side(moved(-0.3, "rouge1"))
-    few_signs = one(differences(*most, few, looked_at=17))
+    few_signs = one(differences(*most, few, n_benchmarks=17))
     assert few_signs["verdict"] == "cannot tell"
     assert few_signs["why"].endswith("permutations to 340 or more")
 

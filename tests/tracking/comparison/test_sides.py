@@ -19,7 +19,7 @@ def test_what_the_disk_refuses_is_told(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr("dvc.repo.Repo", refusing)
     with pytest.raises(BadInput, match=r"^accepted: \.work/dvc: you have no right .*; `ls -ld`"):
-        sides.found_tables(tmp_path, {"a": "0" * 32}, name="accepted", benchmark="one")
+        sides.fetch_tables(tmp_path, {"a": "0" * 32}, name="accepted", benchmark="one")
 
 
 def test_a_full_disk_on_which_dvc_keeps_nothing_is_told(
@@ -30,6 +30,6 @@ def test_a_full_disk_on_which_dvc_keeps_nothing_is_told(
 
     monkeypatch.setattr("dvc.repo.Repo", full)
     with pytest.raises(BadInput, match=r"^accepted: DVC can't be asked .*; make room on the disk"):
-        sides.found_tables(tmp_path, {"a": "0" * 32}, name="accepted", benchmark="one")
+        sides.fetch_tables(tmp_path, {"a": "0" * 32}, name="accepted", benchmark="one")
     (tmp_path / "table").touch()
     assert sides._changed_files(tmp_path, {"table": "0" * 32}) == []

@@ -45,7 +45,7 @@ def outcome(*, worse: bool, **more: object) -> Outcome:
     found = differences(side(worse=False), now, ComparisonOptions(permutations=500))
     known = {"benchmark": "one", "when": "2026-01-05T06:00:12Z", "revision": None, "stages": 3}
     cause = Cause("data", "ingest", "data/raw/one")
-    of_comparison = {"accepted": "0123", "compared": found, "causes": [cause], "side": now}
+    of_comparison = {"accepted": "0123", "differences": found, "causes": [cause], "side": now}
     return Outcome(**{**known, **of_comparison, **more})
 
 
@@ -66,7 +66,7 @@ def test_what_regressed_is_named_with_system_metric_documents_and_cause() -> Non
         ({"worse": True}, 4, "metassay.regressed"),
         ({"worse": False, "lacking": 2}, 3, "metassay.incomplete"),
         ({"worse": True, "lacking": 2}, 4, "metassay.regressed"),
-        ({"worse": True, "failed": ["one: report"], "compared": None}, 1, "metassay.failed"),
+        ({"worse": True, "failed": ["one: report"], "differences": None}, 1, "metassay.failed"),
     ],
 )
 def test_the_exit_code_is_the_worst_that_happened(
@@ -87,7 +87,7 @@ def test_a_system_whose_texts_fail_now_does_not_end_green(tmp_path: Path) -> Non
     )
     options = ComparisonOptions(permutations=500)
     found = differences(side(worse=False), replace(now, scores=failed), options)
-    ended = outcome(worse=False, compared=found, causes=[])
+    ended = outcome(worse=False, differences=found, causes=[])
     assert (ended.status, event(ended)) == (3, "metassay.incomplete")
     said = "\n".join(lines(ended))
     every = len(set(map(tuple, now.scores[["metric", "author"]].to_numpy())))
@@ -153,9 +153,7 @@ def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_p
     page = PageFolder(tmp_path / "out")
     info = put_changed_texts(page, found, texts)
     assert info is not None
-    assert [(of.name, of.kind) for of in info.authors] == [
-        *(("accepted", "reference"), ("now", "system"))
-    ]
+    assert (info.authors, info.references) == (["accepted", "now"], ["accepted"])
     (documents,) = (page_data.value(page.folder, s)["documents"] for s in info.documents_in)
     first, same, lost = documents
     assert [(d["id"], d["task"]) for d in documents[:2]] == [
@@ -192,15 +190,15 @@ def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path: 
     names = [info["name"] for info in head["tables"]]
     assert names == ["changes", "causes", "changed_documents", "history", "history_means"]
     assert all((page / info["csv"]).is_file() for info in head["tables"])
-    assert [figure["name"] for figure in head["figures"]] == ["history"]
+    assert page_data.figures(head) == ["history"]
 
 
 def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path: Path) -> None:
     told = "She has had a cough for three weeks, worse at night."
     found = outcome(worse=True)
-    assert found.compared is not None
-    documents = found.compared.documents.assign(doc_id=told)
-    found = replace(found, compared=found.compared._replace(documents=documents))
+    assert found.differences is not None
+    documents = found.differences.documents.assign(doc_id=told)
+    found = replace(found, differences=found.differences._replace(documents=documents))
     write_report(tmp_path, found, append(tmp_path, found))
     files = (tmp_path / "reports/changes/one").glob("*.*")
     said = "\n".join([*lines(found), *(file.read_text(encoding="utf-8") for file in files)])
@@ -214,11 +212,11 @@ def test_a_system_that_went_is_named_though_no_number_regressed() -> None:
     after = replace(after, scores=gone[gone["metric"] != "rouge2"])
     found = differences(before, after, ComparisonOptions(permutations=500))
     assert "no longer scored, so not compared: plain, rouge2." in headline(
-        outcome(worse=False, compared=found)
+        outcome(worse=False, differences=found)
     )
     back = differences(after, before, ComparisonOptions(permutations=500))
     assert "scored for the first time, so not compared: plain, rouge2." in headline(
-        outcome(worse=False, compared=back)
+        outcome(worse=False, differences=back)
     )
 
 
@@ -234,7 +232,7 @@ def test_a_system_that_is_called_otherwise_now_is_no_open_question() -> None:
     renamed = before.scores.assign(author=before.scores["author"].replace("plain", "plain_2"))
     now = replace(before, scores=renamed, leaderboard=leaderboard(renamed))
     found = differences(before, now, ComparisonOptions(permutations=500))
-    ended = outcome(worse=False, compared=found)
+    ended = outcome(worse=False, differences=found)
     assert (ended.status, ended.unsettled, ended.counts["cannot tell"]) == (0, 0, 0)
     lacking = found.changes.loc[found.changes["lacks_answers"], "author"]
     assert set(lacking) == {"plain_2"}, "what is gone lacks nothing"
@@ -272,7 +270,7 @@ def test_a_run_by_a_clock_of_2100_is_not_the_last_one_of_the_page(tmp_path: Path
 
 
 def test_without_accepted_numbers_it_says_how_to_accept() -> None:
-    found = outcome(worse=False, compared=None, accepted=None, causes=())
+    found = outcome(worse=False, differences=None, accepted=None, causes=())
     assert found.status == 0
     assert "`metassay watch accept one`" in headline(found)[0]
 
@@ -285,7 +283,7 @@ def test_the_history_has_a_row_per_run_and_means_where_they_were_made_again(
     runs, means = append(tmp_path, quiet)
     assert runs["did"].tolist() == ["run again", "nothing to do"]
     assert set(means["run"]) == {"2026-01-05T06:00:12Z"}
-    runs, _ = append(tmp_path, outcome(worse=True, failed=["one: report"], compared=None))
+    runs, _ = append(tmp_path, outcome(worse=True, failed=["one: report"], differences=None))
     assert runs["did"].tolist() == ["failed", "nothing to do"], "the same second is one run"
     assert runs["regressed"].isna().tolist() == [True, False]
     (tmp_path / "history/one/history.parquet").write_text("torn")

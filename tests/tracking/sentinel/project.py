@@ -16,7 +16,7 @@ from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty, write
 from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
-from metassay.tracking.sentinel.checking import desk
+from metassay.tracking.sentinel.checking import open_judge
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.llm.scripted_server import Answer, Call, ScriptedServer, said
 
@@ -97,7 +97,7 @@ def project(root: Path, server: ScriptedServer, documents: int = 30) -> Path:
 def judged(pairs: pd.DataFrame, judge: str) -> None:
     """What a run leaves: the judge's verdicts."""
     params = load()
-    with desk(params, params.benchmarks["one"], judge, pairs, "project") as asked:
+    with open_judge(params, params.benchmarks["one"], judge, pairs, "project") as asked:
         write(JUDGMENTS, asked.ask(pairs, 0), TABLES / f"judgments/{judge}.parquet")
 
 

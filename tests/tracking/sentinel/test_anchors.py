@@ -8,12 +8,12 @@ from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import empty
 from metassay.tracking.sentinel.anchors import (
     compare,
-    draw,
+    draw_items,
     family,
-    is_blind,
-    items_of,
+    number_items,
     rank,
     stands_out,
+    too_few_texts,
     verdicts,
 )
 
@@ -53,9 +53,9 @@ def test_an_item_is_drawn_whole_or_not_at_all() -> None:
     # The rest of the first statement was not needed; of the second one a question failed.
     said = dict.fromkeys(ids, "entailed") | {ids[4]: None}
     del said[ids[2]]
-    items = items_of(rows, judgments(said))
+    items = number_items(rows, judgments(said))
     assert items.groupby("item").size().tolist() == [3, 2, 1]
-    drawn = draw(items, 100, 1)
+    drawn = draw_items(items, 100, 1)
     assert set(drawn["pair_id"]) == {ids[0], ids[1], ids[2], ids[5]}
     assert drawn.loc[drawn["verdict"].notna(), "pair_id"].nunique() == 3
     assert set(drawn["stratum"]) == {"citation_alone: entailed", "faithfulness: entailed"}
@@ -64,8 +64,8 @@ def test_an_item_is_drawn_whole_or_not_at_all() -> None:
 def test_drawing_is_a_matter_of_the_seed_and_weighs_what_it_left_out() -> None:
     rows = pairs(*(("faithfulness", "entailment", f"d{n}", 0, -1) for n in range(40)))
     said = {one: "not_entailed" if n < 4 else "entailed" for n, one in enumerate(rows["pair_id"])}
-    items = items_of(rows, judgments(dict(said)))
-    once, again, other = (draw(items, 8, seed) for seed in (1, 1, 2))
+    items = number_items(rows, judgments(dict(said)))
+    once, again, other = (draw_items(items, 8, seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(once, again)
     assert set(once["pair_id"]) != set(other["pair_id"])
     assert once.groupby("verdict")["weight"].first().to_dict() == {"entailed": 9, "not_entailed": 1}
@@ -133,5 +133,5 @@ def test_answers_of_one_text_move_together() -> None:
     assert whole is not None
     assert stands_out(alone.changed, alone.shift, 0.02)
     assert whole.changed.more == pytest.approx(1 / 4)
-    assert is_blind(together, 0.02)
-    assert not is_blind(apart, 0.02)
+    assert too_few_texts(together, 0.02)
+    assert not too_few_texts(apart, 0.02)

@@ -20,7 +20,7 @@ from metassay.tables.pairs import PAIRS
 from metassay.tables.parquet import read, write
 from metassay.tables.tracking import ANCHORS, DRIFT
 from metassay.tracking.sentinel import DriftResult, anchors, check
-from metassay.tracking.sentinel.checking import Fixed, fix
+from metassay.tracking.sentinel.checking import FixedAnchors, fix
 from tests.llm.scripted_server import Call, ScriptedServer, completion, failed, whole
 from tests.tracking.sentinel.project import TABLES, Model, endpoint, project, script, truth
 
@@ -56,7 +56,7 @@ def here(
     return root
 
 
-def fixed(anchors: int = 40) -> Fixed:
+def fixed(anchors: int = 40) -> FixedAnchors:
     """Other anchors than those of the template, if there are any."""
     return fix("one", "reader", anchors=anchors, replace=True, now=NOW)
 
@@ -134,7 +134,7 @@ def test_a_second_check_waits_for_the_first_and_asks_anew(
     first = checked()
     once = server.requests.total() - sent
     with ThreadPoolExecutor() as pool:
-        with anchors.alone("one"):
+        with anchors.lock_benchmark("one"):
             second = pool.submit(checked)
             while "one: waiting for another check" not in caplog.text:
                 assert not second.done()

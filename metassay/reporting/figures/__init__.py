@@ -1,1 +1,0 @@
-"""Figures of reports, by what they show; `FIGURES` in `meta_page.py` lists them."""
