@@ -371,8 +371,8 @@ def _conversation(
     system, question = ask(passages, speakers)
     earlier: list[Message] = []
     for example in form.examples:
-        _, shown = ask(example.passages, example.speakers)
-        earlier += [shown, Message("assistant", _part_of(example.text, part))]
+        _, shot = ask(example.passages, example.speakers)
+        earlier += [shot, Message("assistant", _part_of(example.text, part))]
     return (system, *earlier, question)
 
 

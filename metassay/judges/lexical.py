@@ -229,8 +229,8 @@ def _side_conflict(
         # A mention without a side may get it from elsewhere in the window.
         elsewhere = all(_within(premise.places.get(side, ()), window) for side in ours)
         if all(theirs) or not elsewhere:
-            here, instead = (" and ".join(sorted(names)) for names in (ours, others))
-            conflicts.append(f"{token}: {here} is {instead} there")
+            side, instead = (" and ".join(sorted(names)) for names in (ours, others))
+            conflicts.append(f"{token}: {side} is {instead} there")
     return conflicts
 
 

@@ -69,7 +69,7 @@ class QuoteFinder:
         self._quotes = self._made_up = 0
 
     def locate(self, quotes: Iterable[str], text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return each quote as it stands in the text, and its offset; -1 if it is not there.
+        """Return each quote in the words of the text, and its offset; -1 if it is not there.
 
         Case, white space and punctuation are ignored. All words must match.
         """
@@ -92,7 +92,7 @@ class QuoteFinder:
             return []
         count = f"{self._made_up:,} of {self._quotes:,} quotes"
         share = self._made_up / self._quotes
-        return [f"{count} ({share:.1%}) are not in the text that they were said to be from"]
+        return [f"{count} ({share:.1%}) are not in the text that they quote"]
 
 
 _ANSWER_FORM: Mapping[str, Kind] = {"sample": "text"}
@@ -120,7 +120,7 @@ class Wording:
             p for form in FORMS for p in _example_problems(form, self._prompts[form], options.shots)
         )
         single = options.per_call == "claim"  # then only the first question of an example is shown
-        self._shown = {form: list(self._examples(form, single)) for form in FORMS}
+        self._examples = {form: list(self._solved_examples(form, single)) for form in FORMS}
 
     @property
     def hash(self) -> str:
@@ -128,22 +128,22 @@ class Wording:
         texts: list[list[object]] = []
         for form, prompt in self._prompts.items():
             texts.append([prompt.signature, self._sample(form)])
-            if form in self._shown:
-                texts[-1].append([message.content for message in self._shown[form]])
+            if form in self._examples:
+                texts[-1].append([message.content for message in self._examples[form]])
         canonical = json.dumps(texts, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
 
     def messages(self, call: Call, items: Sequence[structured.Item]) -> tuple[Message, ...]:
         """Return the messages of a call about some of its questions, with examples."""
-        shown = [*self._shown.get(call.form, ())]
+        shots = [*self._examples.get(call.form, ())]
         for number, content in items if call.criteria else ():
             criterion = call.criteria[number - 1]
             for example in criterion.examples[: self._shots]:
                 texts = {"against": example.against or None, "text": example.text}
-                shown.append(self._render(call.form, texts, [structured.Item(1, content)])[-1])
-                shown.append(Message("assistant", solve_example(criterion, example, self._style)))
+                shots.append(self._render(call.form, texts, [structured.Item(1, content)])[-1])
+                shots.append(Message("assistant", solve_example(criterion, example, self._style)))
         system, user = self._render(call.form, call.material, items)
-        return (system, *shown, user)
+        return (system, *shots, user)
 
     def _render(
         self, form: Form, material: Mapping[str, object], items: Sequence[structured.Item]
@@ -156,7 +156,7 @@ class Wording:
             return criterion_sample(form.instruments[0], self._style)
         return sample(form, self._style)
 
-    def _examples(self, form: Form, single: bool) -> Iterator[Message]:
+    def _solved_examples(self, form: Form, single: bool) -> Iterator[Message]:
         for example in self._prompts[form].examples[: self._shots]:
             items = example["items"][: 1 if single else None]
             questions = structured.numbered(
@@ -306,12 +306,17 @@ class LlmJudge:
             for why, count in sorted(self._without.items())
         ]
         samples = self._options.samples
-        drawn = [
+        sampling = [
             f"probabilities are the shares of {samples.k} answers to each question"
             f" ({_temperature(samples)})"
         ]
         by_samples = self._labelled and self._options.probability == "samples"
-        return [*self._tally.notes, *(drawn if by_samples else ()), *lacking, *self._quotes.notes]
+        return [
+            *self._tally.notes,
+            *(sampling if by_samples else ()),
+            *lacking,
+            *self._quotes.notes,
+        ]
 
     def judge(self, pairs: Sequence[Pair]) -> list[Judgment | None]:
         """Return one judgment per pair; all calls go out at once."""

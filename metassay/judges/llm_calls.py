@@ -442,8 +442,8 @@ def _name(violation: Any) -> int | str:
     """Return the violation's item; or what it is and its quote, since two can be of one sort."""
     if hasattr(violation, "item"):
         return int(violation.item)
-    what = str(violation.what).strip()
-    return f"{what}\n{violation.quote}" if what else ""
+    name = str(violation.what).strip()
+    return f"{name}\n{violation.quote}" if name else ""
 
 
 def _read_grade(line: str) -> dict[str, Any]:

@@ -257,8 +257,8 @@ class NliJudge:
         """The numbers of cut questions, and of labels that depend on the last digits."""
         counts, options = self.counts, self._options
         premises, hypotheses = counts["premises cut"], counts["hypotheses cut"]
-        judged, fragile = counts["judged"], counts["fragile"]
-        subject = f"{identify(options).name}: of {judged:,} questions"
+        count, fragile = counts["judged"], counts["fragile"]
+        subject = f"{identify(options).name}: of {count:,} questions"
         notes = []
         if premises + hypotheses:
             notes.append(
@@ -268,14 +268,14 @@ class NliJudge:
             )
         if fragile:
             notes.append(
-                f"{subject} {fragile:,} have a label that another processor may give otherwise:"
-                f" in {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
-                " `dtype`, or count with as many that differ"
+                f"{subject} {fragile:,} have a label that may differ on another processor: in"
+                f" {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
+                " `dtype`, or expect as many differences"
             )
-        if options.read == "generated" and judged:
+        if options.read == "generated" and count:
             notes.append(
-                f"{subject} how many have a label that another processor may give otherwise is not"
-                " known, since the answers were written; with `read: probability` they are counted"
+                f"{subject} it is not known how many labels may differ on another processor, since"
+                " answers were generated; with `read: probability` they are counted"
             )
         return notes
 

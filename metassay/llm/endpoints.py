@@ -225,9 +225,9 @@ def parse_models(
 def find_model(models: Models, name: str) -> ModelOptions:
     """Return the model of that name; BadInput lists the known names."""
     if name not in models.models:
-        known = ", ".join(sorted(models.models)) or "none"
+        names = ", ".join(sorted(models.models)) or "none"
         close = hint(name, models.models)
-        raise BadInput(f"model {name!r} is not in params.yaml > models; known: {known}{close}")
+        raise BadInput(f"model {name!r} is not in params.yaml > models; known: {names}{close}")
     return models.models[name]
 
 
@@ -341,10 +341,10 @@ def _check(
     distinct = list(dict.fromkeys(datasets))
     for dataset in distinct:
         if dataset not in access:
-            known = ", ".join(sorted(access))
+            names = ", ".join(sorted(access))
             problems.append(
                 f"dataset {dataset!r} is not in data/registry.yaml, so nothing says where its text"
-                f" may go; known: {known}; add its entry, correct the name, or remove the"
+                f" may go; known: {names}; add its entry, correct the name, or remove the"
                 " system whose texts repeat its examples, and run the benchmark again"
             )
         elif access[dataset] != PUBLIC and access[dataset] not in sends:

@@ -457,14 +457,14 @@ def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Ou
     where = f"endpoint {name!r} ({options.base_url})"
     if outcome.retired:
         answers, last = ledger.model_answers(model.model)
-        here = f"{where} answers, but says that it has no model {model.model!r}"
+        gone = f"{where} answers, but says that it has no model {model.model!r}"
         if not answers:
             return Retired(
-                f"{here}, of which the ledger has no answer: correct params.yaml > models > ... >"
+                f"{gone}, of which the ledger has no answer: correct params.yaml > models > ... >"
                 " model; if the name is right, the model was retired or the key may not use it"
             )
         return Retired(
-            f"{here} any more. Its {answers:,} answers in the ledger, the last of {last}, and all"
+            f"{gone} any more. Its {answers:,} answers in the ledger, the last of {last}, and all"
             " tables made of them, stay as they are. To go on, add its successor under params.yaml"
             " > models, a judge that asks it, and run both judges side by side"
         )

@@ -42,7 +42,7 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
     form = request.pop("response_format", {"type": ""})
     allowed = _PLAIN | set(_WORD.findall(_plain(json.dumps([request, form["type"]]))))
     quotable = _plain("\n".join([*texts, *secrets]))
-    shown: list[str] = []
+    parts: list[str] = []
     hidden = False
     for name, text in dict.fromkeys(strings(body)):
         if not text.strip() or text == str(status):
@@ -55,10 +55,10 @@ def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str
             hidden = True
         else:
             cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-            shown.append(f"{name} {cut}" if name in _NAMED else f'"{cut}"')
+            parts.append(f"{name} {cut}" if name in _NAMED else f'"{cut}"')
     if hidden:
-        shown.append("words that quote what was sent, which are not shown here")
-    return ", ".join(shown) or "nothing"
+        parts.append("words that quote what was sent, which are not shown here")
+    return ", ".join(parts) or "nothing"
 
 
 def _plain(text: str) -> str:

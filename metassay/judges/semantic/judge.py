@@ -199,16 +199,16 @@ class SemanticJudge:
     @property
     def notes(self) -> list[str]:
         """The numbers of unreadable words, and of labels that depend on the last digits."""
-        cut, judged, fragile = (self.counts[name] for name in ("cut", "judged", "fragile"))
+        cut, count, fragile = (self.counts[name] for name in ("cut", "judged", "fragile"))
         notes = {
             f"{cut:,} words of the questions could not be read, and count as unlike any other: they"
             " are longer than the model reads at once, or of characters that its tokenizer drops;"
             " take them out of the texts": cut,
-            f"of {judged:,} questions {fragile:,} have a label that another processor may give"
-            f" otherwise: in {self._options.dtype} probabilities can be {OFF:g} off; set `dtype:"
-            f" {EXACT}`, or count with as many that differ": fragile,
+            f"of {count:,} questions {fragile:,} have a label that may differ on another processor:"
+            f" in {self._options.dtype} probabilities can be {OFF:g} off; set `dtype: {EXACT}`, or"
+            " expect as many differences": fragile,
         }
-        return [f"{self._options.model}: {note}" for note, count in notes.items() if count]
+        return [f"{self._options.model}: {note}" for note, number in notes.items() if number]
 
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """Return one judgment per pair, None for a citation that makes no difference.
