@@ -34,7 +34,6 @@ from metassay.generation.prompted import (
     texts_of,
 )
 from metassay.generation.record import Generated, System
-from metassay.llm.needs import Resources
 from metassay.llm.prompts import PROMPTS
 from metassay.models import extra
 from metassay.models.batches import pad_rows
@@ -282,15 +281,11 @@ def _read_conversation(model: str, writer: Writer, conversation: str) -> Input:
     return Input(tokens, len(tokens))
 
 
-def _write_causal(
-    sources: pd.DataFrame, name: str, options: CausalOptions, resources: Resources
-) -> Generated:
-    return write_causal(sources, name, options, read_examples(options.examples, resources.raw))
-
-
 CAUSAL = System(
     options=CausalOptions,
-    write=_write_causal,
+    write=lambda sources, name, options, resources: write_causal(
+        sources, name, options, read_examples(options.examples, resources.raw)
+    ),
     files=prompt_files,
     datasets=example_datasets,
     costly=True,

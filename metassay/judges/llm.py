@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, create_model, model_validator
 
 from metassay.core.errors import raise_problems
 from metassay.core.options import Options
@@ -180,31 +180,28 @@ def _example_problems(form: Form, prompt: Prompt, shots: int) -> Iterator[str]:
     for number, example in enumerate(prompt.examples, start=1):
         where = f"{prompt.file} > examples > {number}"
         material, items = example[form.material], example["items"]
-        if not (_are_texts(material) if form.passages else isinstance(material, str)):
+        shared = material if form.passages else [material]
+        if not (isinstance(shared, list) and all(isinstance(text, str) for text in shared)):
             yield f"{where} > {form.material}: must be {'texts' if form.passages else 'a text'}"
         elif not (isinstance(items, list) and items):
             yield f"{where} > items: must be a list of solved questions"
         else:
-            model = answer_model(form, "json_cot", len(material))
+            texts: Any = dict.fromkeys(form.asks, (str, ...))
+            model = create_model(
+                "Solved", __base__=answer_model(form, "json_cot", len(material)), **texts
+            )
             rule = f"must have {', '.join(form.asks)}, reason, and a valid {form.field}"
             yield from (
                 f"{where} > items > {place}: {rule}"
                 for place, item in enumerate(items, start=1)
-                if not _is_solved(item, form, model)
+                if not _is_valid(item, model)
             )
 
 
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-def _is_solved(item: Any, form: Form, model: type[structured.Answer]) -> bool:
-    if not isinstance(item, dict) or not _are_texts([item.get(name) for name in form.asks]):
-        return False
-    answer = {name: value for name, value in item.items() if name not in form.asks}
+def _is_valid(item: Any, model: type[structured.Answer]) -> bool:
     try:
-        model.model_validate({"number": 1, **answer})
-    except ValidationError:
+        model.model_validate({"number": 1, **item})
+    except (ValidationError, TypeError):
         return False
     return True
 

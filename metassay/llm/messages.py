@@ -178,8 +178,7 @@ def is_retryable(code: str) -> bool:
 
 def count_codes(codes: Iterable[str]) -> str:
     """Return codes with their counts, the most frequent first: `http_500 11, timeout 1`."""
-    by_count = sorted(Counter(codes).items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{code} {count}" for code, count in by_count)
+    return ", ".join(f"{code} {n}" for code, n in Counter(sorted(codes)).most_common())
 
 
 class Missing(NamedTuple):

@@ -5,7 +5,7 @@ answers from the ledger alone. Only this folder clears text and opens budgets.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -239,18 +239,16 @@ def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
     """List the problems of the models and prompts that a kind and its members need."""
     record, options = chosen.record, chosen.options
     problems: list[str] = []
-    checks: list[tuple[str, Callable[[], object]]] = []
-    use = record.model(options)
-    if use is not None:
-        checks.append((": ", lambda: find_model(models, use.model)))
+    if (use := record.model(options)) is not None:
+        with collect_problems(problems, f"{where}: "):
+            find_model(models, use.model)
     for path, filled in record.files(options):
         if filled is not None:
-            checks.append((": ", partial(load, path.stem, path.parent, filled=filled)))
-    members: dict[str, Chosen] = {}
-    checks.append((" > ", lambda: members.update(record.members(options))))
-    for mark, check in checks:
-        with collect_problems(problems, f"{where}{mark}"):
-            check()
+            with collect_problems(problems, f"{where}: "):
+                load(path.stem, path.parent, filled=filled)
+    members: Mapping[str, Chosen] = {}
+    with collect_problems(problems, f"{where} > "):
+        members = record.members(options)
     for name, member in members.items():
         problems += model_problems(member, models, where=f"{where} > members > {name}")
     return problems

@@ -27,7 +27,7 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "43a6a286936e78c9"),
+        (1, "2cc88c6f1195a0e2"),
     ),
     "bertscore": (
         bertscore.METHOD,
@@ -45,7 +45,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "0722b3462e8e6d4f"),
+        (1, "b79fc2ef677e56cb"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "173974c6acc2efdf"),
+        (2, "4c723a5bd2926ee8"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "bcab444294b5d5d8"),
+        (5, "f78f8f88a5781f0f"),
     ),
 }
 
