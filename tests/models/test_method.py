@@ -27,7 +27,7 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "39ca2619bfc81c47"),
+        (1, "2cc88c6f1195a0e2"),
     ),
     "bertscore": (
         bertscore.METHOD,
@@ -45,7 +45,7 @@ COMPUTING = {
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "44b817624b2d2282"),
+        (1, "b79fc2ef677e56cb"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "ee9f045de8e2d860"),
+        (2, "4c723a5bd2926ee8"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "9e2e4aba37159de5"),
+        (5, "f78f8f88a5781f0f"),
     ),
 }
 
