@@ -32,7 +32,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "7e4b934d7d8073bc"),
+        (3, "0c0afb9bff17f6b7"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,7 +40,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "f69fd646966d55fb"),
+        (1, "8024314e957275c7"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -53,7 +53,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "02b554ded2fc0499"),
+        (1, "e79e8c73b76a91c5"),
     ),
     "likelihood": (
         likelihood.METHOD,
@@ -67,7 +67,7 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "b829091dbc66cd83"),
+        (2, "0f664d46702422d8"),
     ),
     "nli": (
         pair_scores.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "a8020b8d365b5868"),
+        (1, "dc993e137bcf4958"),
     ),
     "semantic": (
         semantic.METHOD,
