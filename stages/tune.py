@@ -11,14 +11,14 @@ from stages.learning import examples, order
 
 @program
 def main(io: StageIO) -> None:
-    wanted, out = order(io)
+    model, out = order(io)
     if io.param("tune") == "quality":
-        source = io.of(io.param("from"))
+        source = io.benchmark_io(io.param("from"))
         texts, ratings = source.read(PARTS), source.read(RATINGS)
-        rows = rating_rows(texts, ratings, io.param("criterion"), wanted.training)
-        io.note(tune(QUALITY, wanted, rows, out))
+        rows = rating_rows(texts, ratings, io.param("criterion"), model.training)
+        io.note(tune(QUALITY, model, rows, out))
     elif io.param("tune") == "ctc":
-        rows = marking_rows(examples(io), io.read(CORRUPTIONS), wanted.training)
-        io.note(tune(CTC, wanted, rows, out))
+        rows = marking_rows(examples(io), io.read(CORRUPTIONS), model.training)
+        io.note(tune(CTC, model, rows, out))
     else:
-        io.note(tune(BARTSCORE, wanted, writing_rows(examples(io), wanted.training), out))
+        io.note(tune(BARTSCORE, model, writing_rows(examples(io), model.training), out))

@@ -13,7 +13,7 @@ from metassay.core.options import Options
 from metassay.datasets.own_data import Clean, Key, parsed
 from metassay.labelled.records import ENTAILED, ItemRow, Items, LabelRow, VerdictRow
 from metassay.tables.names import FULL
-from metassay.tabular.decoding import csv_records, finite_number, name_unread
+from metassay.tabular.decoding import csv_records, finite_number, warn_unread
 from metassay.tabular.rows import Findings, Place
 
 CLAIMS_FILE = "claims.csv"
@@ -78,7 +78,7 @@ def read(folder: Path) -> Items:
             probability = _probability(row.probability, at, items.problems)
             verdict = (row.item, row.judge, row.label or None, probability, row.status)
             items.verdicts.append(VerdictRow(at, *verdict))
-    name_unread(folder, {CLAIMS_FILE, LABELS_FILE, VERDICTS_FILE}, items.warnings)
+    warn_unread(folder, {CLAIMS_FILE, LABELS_FILE, VERDICTS_FILE}, items.warnings)
     _name_without_kind(items)
     _warn_of_absent_verdicts(items)
     return items

@@ -55,7 +55,7 @@ def score(
         texts = [[normal(text) for text in case.statements] for case in cases]
         contexts = [normal(" ".join(case.passages)) for case in cases]
         pairs = [(" ".join(words), context) for words, context in zip(texts, contexts, strict=True)]
-        results = rows.computed(task, pairs, load, options.batch_tokens)
+        results = rows.compute_outputs(task, pairs, load, options.batch_tokens)
         return [
             list(_statements(statements, *labels, stop_words=options.stop_words))
             for statements, labels in zip(texts, results, strict=True)
@@ -114,7 +114,7 @@ def _load(options: NetworkOptions, of_pieces: str, limit: int) -> rows.Runner:
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Any]:
         outputs = weights(**tensors).logits.double().cpu().numpy()
         for row, logits in zip(batch, outputs, strict=True):
-            words, unread = row.told
+            words, unread = row.context
             yield [word and label(logits[word]) for word in words], unread
 
     def label(logits: Any) -> float | None:

@@ -16,8 +16,8 @@ import numpy as np
 from pydantic import Field
 
 from metassay.models import encoders
-from metassay.models.matching import layers_of, stated, task_of
-from metassay.models.rows import Scores, computed
+from metassay.models.matching import layers_of, recipe_parts, task_of
+from metassay.models.rows import Scores, compute_outputs
 from metassay.models.store import STORE
 from metassay.models.words import words
 from metassay.text.tokens import STOPWORDS
@@ -97,7 +97,7 @@ def aligned(
 
         return scores
 
-    results = iter(computed(task, rows, load, options.batch_tokens, store=store))
+    results = iter(compute_outputs(task, rows, load, options.batch_tokens, store=store))
     outputs, statements_cut, passages_cut = [], 0, 0
     for document in documents:
         of_document = [next(results) for _ in document.statements]
@@ -119,7 +119,7 @@ def aligned(
 
 def recipe(name: str, options: AlignmentOptions) -> str:
     """Print every setting that can change more than a last digit, a folder by its content."""
-    return ",".join([name, f"k:{options.k}", *stated(options)])
+    return ",".join([name, f"k:{options.k}", *recipe_parts(options)])
 
 
 def _joined(passages: Sequence[Tokens]) -> Passages:
