@@ -51,7 +51,7 @@ from metassay.tables.parquet import read
 from metassay.tracking.comparison.differences import ComparisonOptions
 from metassay.tracking.sentinel.checking import SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
-from metassay.tuning.options import checked
+from metassay.tuning.options import parse_block
 from metassay.versions.code_yaml import BLOCKS, DATASETS
 
 
@@ -422,7 +422,7 @@ def _check_tunings(params: Params, named: Named) -> list[str]:
         for key, block in tuning:
             if key in TUNING_BLOCKS:
                 with collect_problems(problems):
-                    options[key] = checked(tuning.tune, key, block, where=_at(name))
+                    options[key] = parse_block(tuning.tune, key, block, where=_at(name))
         origins = {"distill": "distilled of its own scores", "quality": "tuned on its own ratings"}
         models = {Path(MODELS, model) for model in tuning.models}
         for metric in params.benchmarks[tuning.benchmark].measured_by:
