@@ -26,7 +26,7 @@ from metassay.datasets.registry import REGISTRY, Dataset, misplaced
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
-from metassay.versions.code_yaml import FILE, STAGES, stale
+from metassay.versions.code_yaml import FILE, STAGES, find_stale
 from stages.declared import Declared, declared
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
@@ -248,7 +248,8 @@ def _for_whom(entry: Declared, word: str) -> contextlib.AbstractContextManager[N
 def check_code(entry: Declared, stage: str) -> None:
     """BadInput where code.yaml does not say what the code is: DVC would keep what is stale."""
     keys = [key.split(".", 1) for key in entry.params.get(FILE, ())]
-    raise_problems(stale(Path(), stage, [(block, name) for block, name in keys if block != STAGES]))
+    blocks = [(block, name) for block, name in keys if block != STAGES]
+    raise_problems(find_stale(Path(), stage, blocks))
 
 
 @contextlib.contextmanager
