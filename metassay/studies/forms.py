@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput, meant, raise_problems
+from metassay.core.errors import BadInput, hint, raise_problems
 from metassay.core.options import Criterion
 from metassay.datasets.element_labels import CATEGORIES, SHARES, label_shares
 from metassay.datasets.fact_annotations import FACT_CRITERIA, MOST_FACTS, fact_ratings
@@ -280,7 +280,7 @@ def _find_disagreeing(read: ReadTable, a: str, b: str) -> set[tuple[str, str, st
     problems = []
     for name in dict.fromkeys((a, b)):
         if name not in metrics:
-            known = f"known: {', '.join(sorted(metrics))}{meant(name, sorted(metrics))}"
+            known = f"known: {', '.join(sorted(metrics))}{hint(name, sorted(metrics))}"
             problems.append(f"--only-disagreements: {name!r} is not a metric here; {known}")
         elif better.get(metrics[name]) == "neither":
             what = f"{name!r} does not say which text is better; name another"

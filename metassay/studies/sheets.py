@@ -19,7 +19,7 @@ from metassay.core.errors import shown
 from metassay.studies.record import Format, Item, Question, ReturnedRow, Sheet, SheetRow, SheetText
 from metassay.tabular.decoding import csv_lines, finite_number, read_text
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import separator_of
+from metassay.tabular.sheet import find_separator
 
 RATER, ROW, COMMENT = "rater", "row", "comment"
 NOT_ASKED = "\N{EM DASH}"  # in a cell whose question is not asked in this row
@@ -238,7 +238,7 @@ def _write(sheet: Sheet, folder: Path) -> list[str]:
 
 def _read(path: Path, problems: Findings) -> list[ReturnedRow]:
     text = read_text(path, problems, remedy=_REMEDY) or ""
-    return read_rows(csv_lines(text, path.name, problems, separator_of(text)), problems)
+    return read_rows(csv_lines(text, path.name, problems, find_separator(text)), problems)
 
 
 KIND = Format(name="csv", endings=(".csv", ".tsv", ".txt"), write=_write, read=_read)

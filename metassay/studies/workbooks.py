@@ -16,7 +16,7 @@ from metassay.studies.record import Format, Question, ReturnedRow, Sheet
 from metassay.studies.sheets import COMMENT, RATER, ROW, guide, header, lines, read_rows
 from metassay.studies.sheets import page as page_of
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.workbook import pages
+from metassay.tabular.workbook import read_pages
 
 _ANSWERS, _INSTRUCTIONS = "answers", "instructions"  # the workbook's pages
 _REMEDY = "send the workbook that came back, with its rows"
@@ -118,7 +118,7 @@ def _rule(question: Question) -> Any:
 def _read(path: Path, problems: Findings) -> list[ReturnedRow]:
     """Read the rows of the page of answers, or of the first page with its columns."""
     faults = Findings()  # of this file only: they may be why there is nothing to read
-    candidates = pages(path, faults, remedy=_REMEDY)
+    candidates = read_pages(path, faults, remedy=_REMEDY)
     for page in sorted(candidates, key=lambda page: page.title != _ANSWERS):
         if {RATER, ROW} <= {cell.strip() for cell in page.rows[0][1]}:
             page.check(path.name, problems)
