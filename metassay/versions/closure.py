@@ -408,9 +408,8 @@ class Code:
         if path is None:
             raise KeyError(name)
         indexes = tuple(self.indexes.get(name, ()))
-        return Module(
-            **self.cache.get_file(path, "module", lambda: asdict(read_module(path, indexes)))
-        )
+        content = self.cache.get_file(path, "module", lambda: asdict(read_module(path, indexes)))
+        return Module(**content)
 
     def _path(self, name: str) -> Path | None:
         package, *steps = name.split(".")
