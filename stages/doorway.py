@@ -25,7 +25,7 @@ from metassay.datasets.registry import REGISTRY, Dataset, place_problems
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
-from metassay.versions.code_yaml import FILE, STAGES, stale
+from metassay.versions.code_yaml import FILE, STAGES, find_stale
 from stages.declared import Entry, find_entry
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
@@ -252,7 +252,8 @@ def _access(entry: Entry, benchmark: str) -> contextlib.AbstractContextManager[N
 def check_code(entry: Entry, stage: str) -> None:
     """Raise BadInput if code.yaml is not of this code: DVC would reuse stale results."""
     keys = [key.split(".", 1) for key in entry.params.get(FILE, ())]
-    raise_problems(stale(Path(), stage, [(block, name) for block, name in keys if block != STAGES]))
+    blocks = [(block, name) for block, name in keys if block != STAGES]
+    raise_problems(find_stale(Path(), stage, blocks))
 
 
 @contextlib.contextmanager

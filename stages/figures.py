@@ -16,7 +16,7 @@ from metassay.paper_figures.inputs import (
     table_path,
 )
 from metassay.paper_figures.papers import PAPERS
-from metassay.versions.code_yaml import of_module
+from metassay.versions.code_yaml import module_version
 from stages.doorway import StageIO, program
 
 _log = logging.getLogger("metassay.figures")  # the doorway says what is logged, as a note
@@ -32,7 +32,7 @@ def main(io: StageIO) -> None:
         lambda file: io.path(f"{PUBLISHED}/{file}"),
     )
     out = io.path(f"{FIGURES}/{paper}")
-    version = of_module(Path(), DRAWS)
+    version = module_version(Path(), DRAWS)
     outcome = draw_paper(PAPERS[paper], inputs, out, store=STORE, version=version)
     for line in summary(outcome):
         _log.warning(line)

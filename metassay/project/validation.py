@@ -55,16 +55,14 @@ from metassay.tuning.options import parse_block
 from metassay.versions.code_yaml import BLOCKS, DATASETS
 
 
-def raw_problems(
-    benchmarks: Mapping[str, Evaluation], registry: Mapping[str, Dataset]
-) -> list[str]:
+def raw_problems(folders: Mapping[str, Evaluation], registry: Mapping[str, Dataset]) -> list[str]:
     """Read raw files as ingest does; return one line per problem, led by the benchmarks' names.
 
     Skips benchmarks that `not_fetched` names, and those whose dataset or reader is unknown: that is
     a problem of the params or the registry.
     """
     problems: dict[str, list[str]] = {}
-    for name, benchmark, dataset in _readable(benchmarks, registry):
+    for name, benchmark, dataset in _readable(folders, registry):
         if not _count_absent(benchmark, dataset):
             try:
                 _ingest(name, benchmark, str(dataset.reader))
@@ -169,7 +167,7 @@ def configuration_problems() -> list[str]:
             problems += [
                 f"{_at(name)} > {problem}"
                 for name, folder in params.evaluations.items()
-                for problem in _check_dataset(name, folder, registry)
+                for problem in _dataset(name, folder, registry)
             ]
     return [*(_check_params(params) if valid else ()), *problems]
 
@@ -451,9 +449,7 @@ def _check_dags(params: Params) -> Iterator[str]:
                 yield problem
 
 
-def _check_dataset(
-    name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]
-) -> Iterator[str]:
+def _dataset(name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
         names, close = ", ".join(registry), hint(benchmark.dataset, registry)

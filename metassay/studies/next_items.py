@@ -80,9 +80,7 @@ def next_items(
     texts = sorted(text for text in scores if text in by_text or text in rated)
     free = np.array([text in by_text and text not in rated for text in texts], dtype=np.bool_)
     if not free.any():
-        raise BadInput(
-            f"--for {words!r}: no text with a score is left to rate; name another metric"
-        )
+        raise BadInput(f"--for {words!r}: every text with a score is rated; name another metric")
     x, y = (np.array([values.get(t, np.nan) for t in texts]) for values in (scores, rated))
     if decision.kind == "judge-card":
         if x.min() < 0 or x.max() > 1:

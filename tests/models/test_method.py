@@ -10,7 +10,7 @@ from metassay.metrics import bertscore, med_bertscore
 from metassay.metrics.faithfulness import ctc_consistency, factscore_support, redress
 from metassay.models import likelihood, pair_scores
 from metassay.units.alignment import vectors as alignment
-from metassay.versions.closure import hash_of, said
+from metassay.versions.closure import code_words, hash_of
 
 ROOT = Path(__file__).parents[2]
 SHARED = ("models/batches", "models/loading")
@@ -18,7 +18,7 @@ SEMANTIC = ("judge", "features", "clashes", "coefficients")
 ALIGNMENT = ("vectors", "bs_topk", "bs_gain", "rouge_topk")
 VOCABULARY = ("drugs", "anatomy", "diagnoses", "opposites", "synonyms")  # what `known` reads
 
-# What computes, its METHOD, and what its code said when that METHOD was given (not its comments).
+# What computes, its METHOD, and its code when that METHOD was assigned (not its comments).
 COMPUTING = {
     "alignment": (
         alignment.METHOD,
@@ -105,7 +105,7 @@ def written(module: str) -> list[str]:
     """What a module's code says, or a list's lines."""
     if module.endswith(".txt"):
         return (ROOT / "metassay" / module).read_text(encoding="utf-8").splitlines()
-    return said((ROOT / f"metassay/{module}.py").read_text(encoding="utf-8"))
+    return code_words((ROOT / f"metassay/{module}.py").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", COMPUTING)
