@@ -225,7 +225,11 @@ def evaluate_sheets(
             f" {rated:,} with ratings only"
         )
         warnings += warn_of_names(inputs.scores, inputs.ratings)
-        warnings += _warn_of_two_raters(inputs.scores, inputs.ratings)
+        if inputs.scores.cells.columns == inputs.ratings.cells.columns:  # two files of ratings?
+            names = f"{inputs.scores.name} and {inputs.ratings.name}"
+            warnings.append(
+                f"{names} have the same columns; if both hold ratings, name both by --ratings"
+            )
     pieces = [_tables(inputs, notes, progress)]
     for part in inputs.slices:
         if of_part := _select(inputs, part):
@@ -321,13 +325,6 @@ def _notes(inputs: _Inputs, request: EvalRequest) -> Iterator[str]:
     for file in files:
         yield from file.notes
     yield from inputs.settings.notes
-
-
-def _warn_of_two_raters(scores: InputTable, ratings: InputTable) -> Iterator[str]:
-    """Warn of equal columns: two files of ratings may be passed as scores and ratings."""
-    if scores.cells.columns == ratings.cells.columns:
-        both = f"{scores.name} and {ratings.name} have the same columns"
-        yield f"{both}; if both hold ratings, name both by --ratings"
 
 
 def _choices(inputs: _Inputs, request: EvalRequest) -> dict[str, object]:

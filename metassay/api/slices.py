@@ -87,8 +87,14 @@ def find_groups(files: Sequence[InputTable], options: ColumnOptions) -> tuple[Gr
 def _check_values(
     files: Sequence[InputTable], column: str, keys: Sequence[str], kind: str, faults: Findings
 ) -> pd.DataFrame:
-    """Return each row's text and value; add a fault where one of `keys` has two values."""
-    rows = _rows(files, column)
+    """Return each row's text and value ("": missing); add a fault where a key has two values."""
+    frames = [
+        file.texts[[*TEXT, "row", column]].assign(file=number)
+        for number, file in enumerate(files)
+        if column in file.texts
+    ]
+    rows = pd.concat(frames, ignore_index=True)
+    rows[column] = rows[column].where(~rows[column].map(absent), "")
     filled = rows[rows[column] != ""]
     first = filled.groupby([*keys])[column].transform("first")
     for row in filled[filled[column] != first].to_dict("records"):
@@ -112,15 +118,3 @@ def _of_texts(files: Sequence[InputTable], column: str, faults: Findings) -> "pd
     of_document = texts["doc_id"].map(unique).set_axis(index)
     unseen = ~index.isin(pd.MultiIndex.from_frame(rows[TEXT]))
     return of_text.reindex(index).astype("object").fillna(of_document.where(unseen))
-
-
-def _rows(files: Sequence[InputTable], column: str) -> pd.DataFrame:
-    """Return each row's text, file, row and value; "" where that is missing."""
-    frames = [
-        file.texts[[*TEXT, "row", column]].assign(file=number)
-        for number, file in enumerate(files)
-        if column in file.texts
-    ]
-    rows = pd.concat(frames, ignore_index=True)
-    rows[column] = rows[column].where(~rows[column].map(absent), "")
-    return rows
