@@ -28,9 +28,15 @@ __all__ = [
 ]
 
 _MODULES = {
-    **{"Benchmark": "benchmark", "JudgeCheck": "judge_check", "judge_check": "judge_check"},
-    **{"MetaEvaluation": "meta_eval", "meta_eval": "meta_eval", "score": "scoring"},
-    **dict.fromkeys(("agreement", "correlate", "permutation_test"), "statistics"),
+    "Benchmark": "metassay.api.benchmark",
+    "JudgeCheck": "metassay.api.judge_check",
+    "MetaEvaluation": "metassay.api.meta_eval",
+    "agreement": "metassay.api.statistics",
+    "correlate": "metassay.api.statistics",
+    "judge_check": "metassay.api.judge_check",
+    "meta_eval": "metassay.api.meta_eval",
+    "permutation_test": "metassay.api.statistics",
+    "score": "metassay.api.scoring",
 }
 
 
@@ -38,7 +44,7 @@ def __getattr__(name: str) -> Any:
     """Import an exported name when it is first used: pandas and SciPy are slow."""
     if name not in _MODULES:
         raise AttributeError(f"module 'metassay' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"metassay.api.{_MODULES[name]}"), name)
+    return getattr(importlib.import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

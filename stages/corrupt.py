@@ -10,6 +10,6 @@ from stages.learning import block
 @program
 def main(io: StageIO) -> None:
     options = block(io, "corruption")
-    table, notes = corrupt(io.of(io.param("from")).read(UNITS), options, filler(options))
+    table, notes = corrupt(io.benchmark_io(io.param("from")).read(UNITS), options, filler(options))
     io.note(notes)
     io.write(CORRUPTIONS, table)

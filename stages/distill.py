@@ -10,8 +10,8 @@ from stages.learning import block, examples, order
 
 @program
 def main(io: StageIO) -> None:
-    wanted, out = order(io)
-    source = io.of(io.param("from"))
+    model, out = order(io)
+    source = io.benchmark_io(io.param("from"))
     scores, ratings = (source.read(table) for table in (STATEMENT_SCORES, RATINGS))
-    rows = to_value(examples(io), scores, ratings, block(io, "teachers"), wanted.training)
-    io.note(tune(DISTILL, wanted, rows, out))
+    rows = to_value(examples(io), scores, ratings, block(io, "teachers"), model.training)
+    io.note(tune(DISTILL, model, rows, out))

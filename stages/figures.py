@@ -11,7 +11,7 @@ from metassay.paper_figures.inputs import (
     FIGURES,
     PUBLISHED,
     STORE,
-    damage,
+    damage_lines,
     summary,
     table_path,
 )
@@ -37,4 +37,4 @@ def main(io: StageIO) -> None:
     for line in summary(outcome):
         _log.warning(line)
     if outcome.damaged:  # not whole: dvc.lock is not to say that it is
-        raise BadInput(damage(outcome.damaged))
+        raise BadInput(damage_lines(outcome.damaged))

@@ -19,7 +19,7 @@ from stages.workers import executor
 @program
 def main(io: StageIO) -> None:
     where = "params.yaml > meta_evaluation"
-    planned = parse(Design, io.param("design"), where=f"{io.entry.own} > design")
+    planned = parse(Design, io.param("design"), where=f"{io.entry.params_file} > design")
     chosen = {**io.shared("meta_evaluation"), "primary": planned.primary}
     options = parse(MetaOptions, chosen, where=where)
     board = io.read(LEADERBOARD)
@@ -27,7 +27,7 @@ def main(io: StageIO) -> None:
     ratings, rubrics = io.read(RATINGS), io.read(CRITERIA)
     notes: list[str] = []
     groups = groups_of(
-        planned, io.read(SOURCES), ratings["author"].unique(), f"{io.entry.own} > design"
+        planned, io.read(SOURCES), ratings["author"].unique(), f"{io.entry.params_file} > design"
     )
     with executor(io) as over, bars() as progress:
         evaluation = Evaluation(
@@ -38,7 +38,7 @@ def main(io: StageIO) -> None:
             progress=progress,
             executor=over,
         )
-        made = evaluate(evaluation)
+        analyses = evaluate(evaluation)
     io.note(notes)
-    for name, frame in made.items():
+    for name, frame in analyses.items():
         io.write(RESULT_TABLES[name], frame)

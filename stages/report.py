@@ -22,7 +22,7 @@ from metassay.tables.scores import SCORES
 from metassay.tables.units import UNITS
 from metassay.units import SEGMENTATIONS
 from stages.doorway import StageIO, program
-from stages.shown import shown
+from stages.shown import report_fields
 
 SHOWN = (
     *(SOURCES, TEXTS, PARTS, UNITS, ALIGNMENTS, PAIRS, JUDGMENTS, CRITERIA, SCORES, LEADERBOARD),
@@ -37,10 +37,10 @@ SHOWN = (
 def main(io: StageIO) -> None:
     writers, judges = [*io.param("systems"), *io.param("few_shot")], io.param("judges")
     shown_as = io.shared("shown_as")
-    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    segmentation = io.choose(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     clusters = io.read(DOCUMENT_CLUSTERS)
     report = ReportInput(
-        **shown(io, SHOWN, judges, shown_as),
+        **report_fields(io, SHOWN, judges, shown_as),
         published=io.param("published"),
         published_folder=io.path(PUBLISHED),
         certification=io.options(CertificationOptions, "certification"),

@@ -11,7 +11,7 @@ from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.ratings import RATINGS
 from stages.doorway import StageIO, program
-from stages.shown import shown
+from stages.shown import report_fields
 
 SHOWN = (PAIRS, JUDGMENTS, GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 
@@ -20,7 +20,7 @@ SHOWN = (PAIRS, JUDGMENTS, GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 def main(io: StageIO) -> None:
     judges, shown_as = io.param("judges"), io.shared("shown_as")
     report = JudgeTestReport(
-        **shown(io, SHOWN, judges, shown_as),
+        **report_fields(io, SHOWN, judges, shown_as),
         test=io.param("test"),
         published=io.param("published"),
         published_folder=io.path(PUBLISHED),

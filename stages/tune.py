@@ -11,14 +11,14 @@ from stages.learning import examples, order
 
 @program
 def main(io: StageIO) -> None:
-    wanted, out = order(io)
+    model, out = order(io)
     if io.param("tune") == "quality":
-        source = io.of(io.param("from"))
+        source = io.benchmark_io(io.param("from"))
         texts, ratings = source.read(PARTS), source.read(RATINGS)
-        rows = to_rate(texts, ratings, io.param("criterion"), wanted.training)
-        io.note(tune(QUALITY, wanted, rows, out))
+        rows = to_rate(texts, ratings, io.param("criterion"), model.training)
+        io.note(tune(QUALITY, model, rows, out))
     elif io.param("tune") == "ctc":
-        rows = to_mark(examples(io), io.read(CORRUPTIONS), wanted.training)
-        io.note(tune(CTC, wanted, rows, out))
+        rows = to_mark(examples(io), io.read(CORRUPTIONS), model.training)
+        io.note(tune(CTC, model, rows, out))
     else:
-        io.note(tune(BARTSCORE, wanted, to_write(examples(io), wanted.training), out))
+        io.note(tune(BARTSCORE, model, to_write(examples(io), model.training), out))

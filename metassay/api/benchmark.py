@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.naming import name_problem
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read
@@ -37,7 +37,7 @@ class Benchmark:
             raise BadInput(f"benchmark {name!r}: {problem}")
         known = sorted(file.parent.name for file in self.project.glob("benchmarks/*/params.yaml"))
         if name not in known:
-            names = f"{', '.join(known) or 'none'}{meant(name, known)}"
+            names = f"{', '.join(known) or 'none'}{hint(name, known)}"
             raise BadInput(f"{self.project}: has no benchmark {name!r}; there are: {names}")
 
     @property
@@ -66,7 +66,7 @@ class Benchmark:
             If no table has that name, if it does not exist yet, or if its file is invalid.
         """
         if name not in TABLES:
-            known = f"{', '.join(sorted(TABLES))}{meant(name, TABLES)}"
+            known = f"{', '.join(sorted(TABLES))}{hint(name, TABLES)}"
             raise BadInput(f"no table is called {name!r}; choose from {known}")
         path = self._path(name)
         if path is None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from metassay.api.columns import LISTED, ColumnOptions, InputTable
-from metassay.core.errors import collect_problems, meant, raise_problems, shown
+from metassay.api.columns import LISTED, InputTable, Roles
+from metassay.core.errors import collect_problems, hint, raise_problems, shown
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
@@ -26,7 +26,7 @@ class EvalRequest(NamedTuple):
     `meta_eval` rewrites them as arguments of Python.
     """
 
-    columns: ColumnOptions
+    roles: Roles
     better: Mapping[str, Sequence[str]]
     scale: Mapping[str, str]
     compared: Sequence[str] | None
@@ -34,12 +34,12 @@ class EvalRequest(NamedTuple):
     settings: Mapping[str, Any]
 
     @property
-    def all_names(self) -> ColumnOptions:
+    def all_names(self) -> Roles:
         """The names of columns, with the metrics and criteria that options name."""
         names = [name for names in self.better.values() for name in names]
         names += [*self.scale, *(self.compared or ()), *self.confounds]
         primary = self.settings.get("primary")
-        return self.columns._replace(values=(*names, *([primary] if primary else [])))
+        return self.roles._replace(values=(*names, *([primary] if primary else [])))
 
 
 class EvalSettings(NamedTuple):
@@ -132,7 +132,7 @@ def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[st
     what = "no metric or criterion has this name; there are"
     all_known = listed(dict.fromkeys(known), LISTED) or "none"
     return [
-        f"{option} {shown(name)}: {what}: {all_known}{meant(name, known)}"
+        f"{option} {shown(name)}: {what}: {all_known}{hint(name, known)}"
         for name in names
         if name not in known
     ]

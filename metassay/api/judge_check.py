@@ -66,10 +66,10 @@ class JudgeCheck(Results):
         return {"answer.txt": (*self.unmet, *self.answer), "notes.txt": self.notes}
 
     def _write_page(self, folder: Path) -> None:
-        from metassay.reporting.evidence import finish  # slow; the screen needs none
+        from metassay.reporting.page import write_page  # slow; the screen needs none
 
         name = str(self.choices["file"])
-        finish(
+        write_page(
             PageFolder(folder),
             "judge check",
             self.tables,

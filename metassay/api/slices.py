@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from metassay.api.columns import TEXT, ColumnOptions, InputTable
+from metassay.api.columns import TEXT, InputTable, Roles
 from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups
 from metassay.tables.names import REFERENCE
-from metassay.tabular.numbers import absent
+from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings
 
 LARGEST = 50  # values of a column: slices by more are hardly of use, and take very long
@@ -60,7 +60,7 @@ def find_slices(files: Sequence[InputTable], by: Sequence[str]) -> tuple[list[Sl
     return slices, notes
 
 
-def find_groups(files: Sequence[InputTable], options: ColumnOptions) -> tuple[Groups, list[str]]:
+def find_groups(files: Sequence[InputTable], roles: Roles) -> tuple[Groups, list[str]]:
     """Return the stratum and cluster of documents, the family of systems; and notes on them.
 
     Where the column is that of the documents, or systems, each is a group of its own. Raises
@@ -69,11 +69,11 @@ def find_groups(files: Sequence[InputTable], options: ColumnOptions) -> tuple[Gr
     faults = Findings()
     groups, notes = list[dict[str, str]](), list[str]()
     for option, key in (("strata", "doc_id"), ("cluster", "doc_id"), ("family", "author")):
-        column = getattr(options, option)
+        column = getattr(roles, option)
         systems = (file.table[file.table["author"] != REFERENCE] for file in files)
         names = {name for rows in systems for name in rows[key].unique()}
-        labels = {name: name for name in names} if options.alone(option) else {}
-        if column and not options.alone(option):
+        labels = {name: name for name in names} if roles.alone(option) else {}
+        if column and not roles.alone(option):
             what = "document" if key == "doc_id" else "system"
             rows = _check_values(files, column, [key], what, faults)
             labels = rows[rows[column] != ""].groupby(key)[column].first().to_dict()
@@ -94,7 +94,7 @@ def _check_values(
         if column in file.texts
     ]
     rows = pd.concat(frames, ignore_index=True)
-    rows[column] = rows[column].where(~rows[column].map(absent), "")
+    rows[column] = rows[column].where(~rows[column].map(is_blank), "")
     filled = rows[rows[column] != ""]
     first = filled.groupby([*keys])[column].transform("first")
     for row in filled[filled[column] != first].to_dict("records"):

@@ -12,11 +12,11 @@ from metassay.format.numbers import counted
 from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.exact_sums import Array, quotient
 from metassay.statistics.shares import WIDTH, Clusters, own_clusters
-from metassay.tabular.column_synonyms import USUAL, Role, called, pattern, plain
+from metassay.tabular.column_synonyms import USUAL, Role, fold_name, is_called, pattern
 from metassay.tabular.infer_columns import listed
-from metassay.tabular.numbers import Numbers, absent
+from metassay.tabular.numbers import NumberFormat, is_blank
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, as_keys
+from metassay.tabular.sheet import Sheet, to_keys
 
 # Whose verdicts a column holds, by its name: the first that fits.
 _SIDES = [("human", pattern("person")), ("judge", pattern("judge")), ("human", pattern("label"))]
@@ -112,21 +112,21 @@ def _guess_columns(
     unassigned = [name for name in sheet.columns if name not in named]
     verdictlike = [name for name in unassigned if _is_verdict(sheet, name, options)]
     others = [name for name in unassigned if name not in verdictlike]
-    repeats = {c: bool(as_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
+    repeats = {c: bool(to_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
 
     def only(names: Collection[str], more_than: int) -> str:
-        columns = [c for c in others if plain(c) in names and repeats[c]]
+        columns = [c for c in others if fold_name(c) in names and repeats[c]]
         columns = [c for c in columns if len(sheet.cells(c)) > more_than]
         return columns[0] if len(columns) == 1 else ""
 
     rater = options.rater or ("" if len(options.human) > 1 else only(_RATERS, 0))
     others = [name for name in others if name != rater]
     system = options.system or only(USUAL[Role.SYSTEM], 1)
-    usual, by = [c for c in others if plain(c) in USUAL[Role.DOC]], [*filter(None, [rater])]
+    usual, by = [c for c in others if fold_name(c) in USUAL[Role.DOC]], [*filter(None, [rater])]
     # A column that each rater fills once names the item; a document has several items.
     several = [c for c in usual if sheet.frame.duplicated([c, *by]).any()]
     doc = options.doc or "".join([*several, *usual][:1])
-    keys = [c for c in others if c in usual or (called(c, _AN_ID) and not repeats[c])]
+    keys = [c for c in others if c in usual or (is_called(c, _AN_ID) and not repeats[c])]
     keys = [*dict.fromkeys([*filter(None, [options.doc]), *keys])]
     # With a row per rater, an id that never repeats is the row's, if other ids tell items apart.
     ids = [c for c in keys if repeats[c] or not rater]
@@ -171,7 +171,7 @@ def _guess_sides(sheet: Sheet, named: Choices, likely: Sequence[str], faults: Fi
 
 
 def _side(name: str) -> str:
-    return next((side for side, names in _SIDES if called(name, names)), "")
+    return next((side for side, names in _SIDES if is_called(name, names)), "")
 
 
 def _is_verdict(sheet: Sheet, name: str, options: Choices) -> bool:
@@ -184,7 +184,7 @@ def _is_verdict(sheet: Sheet, name: str, options: Choices) -> bool:
         return True
     if sheet.share_of_numbers(name) < 1:
         # Which unknown words are a pass is asked later; `rater` and `model` hold names.
-        names = plain(name) in {*_RATERS, *USUAL[Role.SYSTEM]}
+        names = fold_name(name) in {*_RATERS, *USUAL[Role.SYSTEM]}
         return bool(_side(name)) and len(cells) == 2 and not names
     values = sheet.values(name)
     numbers = values[np.isfinite(values)]
@@ -196,12 +196,12 @@ def _values(
     sheet: Sheet, name: str, choices: Choices, faults: Findings, *, human: bool = False
 ) -> tuple[Array, str]:
     """Return 1 and 0 (for a judge also numbers between), NaN for none; and the rule for a pass."""
-    cells, none = sheet.cells(name), Numbers().none
+    cells, none = sheet.cells(name), NumberFormat().is_missing
     folded = {word.casefold() for word in choices.passes}
     words = [cell for cell in cells if cell.casefold() in folded]
-    column = as_keys(sheet.frame[name])
+    column = to_keys(sheet.frame[name])
     values = np.where(column.map(none), np.nan, column.isin(words).to_numpy(dtype=np.float64))
-    read_as = Numbers() if words else sheet.clear_numbers(name, faults)
+    read_as = NumberFormat() if words else sheet.clear_numbers(name, faults)
     if not words and not read_as.fault:
         values = sheet.values(name, read_as)
         words = [cell for cell in cells if read_as.words and read_as.number(cell) == 1.0]
@@ -233,10 +233,10 @@ def _by_item(
         what = f"has a row per rater ({shown(choices.rater)}), and no column that names the item"
         faults.add(sheet.head, what, f"name it: {choices.option('doc')}")
         return np.arange(0), {}, {}
-    frame = pd.DataFrame({key: as_keys(sheet.frame[key]) for key in keys})
+    frame = pd.DataFrame({key: to_keys(sheet.frame[key]) for key in keys})
     item = frame.groupby(keys, sort=False).ngroup().rename("item")
     first, by_judge = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
-    rater = as_keys(sheet.frame[choices.rater]).rename("rater")
+    rater = to_keys(sheet.frame[choices.rater]).rename("rater")
     for row in np.flatnonzero(pd.concat((item, rater), axis=1).duplicated().to_numpy()):
         fix = f"keep one row; or name the column that tells items apart: {choices.option('doc')}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
@@ -256,7 +256,7 @@ def _items(
     """Return the items: ids, the shortest key that is unique; documents, systems, slices."""
     roles = {"doc": choices.doc, "system": choices.system}
     names = filter(None, {*ids, *roles.values(), *choices.by})
-    frame = {c: as_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names}
+    frame = {c: to_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names}
     unique = [frame[name] for name in ids if not frame[name].duplicated().any()]
     if not unique and ids and choices.system:
         pair = frame[choices.doc or ids[0]] + "/" + frame[choices.system]
@@ -266,7 +266,7 @@ def _items(
     for key, name in roles.items():
         if name:
             items[key] = frame[name].to_numpy()
-            for row in np.flatnonzero(items[key].map(absent).to_numpy()):
+            for row in np.flatnonzero(items[key].map(is_blank).to_numpy()):
                 fix = f"fill it in, or name another column: {choices.option(key)}"
                 faults.add(sheet.at(int(rows[row])), f"column {shown(name)} is empty", fix)
     for name in choices.by:

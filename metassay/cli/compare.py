@@ -17,7 +17,7 @@ from rich.text import Text
 
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import is_stdout, whole_file
-from metassay.core.errors import BadInput, collect_problems, meant, raise_problems
+from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.errors import shown as quoted
 from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.core.options import BENCHMARKS, PARAMS
@@ -168,7 +168,7 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
             known = set().union(*(side.benchmarks() for side in sides))
             if name not in known:
                 state = f"; to compare with a state: metassay compare --before {name}"
-                close = meant(name, known) or state
+                close = hint(name, known) or state
                 raise BadInput(f"no benchmark is called {quoted(name)}{close}")
     if named:
         return list(dict.fromkeys(named))

@@ -15,10 +15,10 @@ from typing import Any
 
 from metassay import __version__
 from metassay.cli.parsing import COMMANDS, FORMER, Parser, add_arguments, spread
-from metassay.core.errors import BadInput, told
+from metassay.core.errors import BadInput, disk_problem
 from metassay.core.exit_codes import FAILED, INTERRUPTED, MEANINGS, REFUSED
 from metassay.core.strict_yaml import located
-from metassay.core.work import own
+from metassay.core.work import restrict_work
 
 # The packages of the extra `pipeline`, by the names that are imported.
 PIPELINE = (
@@ -63,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(told(error), file=sys.stderr)
+        print(disk_problem(error), file=sys.stderr)
         return FAILED
 
 
@@ -97,7 +97,7 @@ def _run(words: str, settings: Mapping[str, Any], args: argparse.Namespace) -> i
             ' pip install "metassay[pipeline]"'
         )
     if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():
-        own(Path())
+        restrict_work(Path())
     module, _, function = settings["run"].partition(".")
     code: int = getattr(importlib.import_module(f"metassay.cli.{module}"), function)(args)
     return code

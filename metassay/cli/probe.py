@@ -24,7 +24,7 @@ from metassay.judges.protocol import Judgment, Pair
 from metassay.llm import http
 from metassay.llm.endpoints import Models, find_model, variables
 from metassay.llm.messages import Ask, ChatRequest, Reply
-from metassay.llm.needs import Resources, everyone
+from metassay.llm.needs import Resources, with_members
 from metassay.llm.server_errors import WATCHED, Exchange, refused_parameters
 from metassay.llm.session import Session, model_problems
 from metassay.scoring.pairing.instruments import ENTAILMENT
@@ -77,7 +77,7 @@ def probe(args: argparse.Namespace) -> int:
             values["repaired "] = "yes" if judgment.repaired else None
             took = f"it took {time.time() - start:.2f} s"
             lines += ["", f"judgment: {judgment.status}{_join(values)}; {took}"]
-        if not questions and any(j.record.requests is not None for j in everyone(judge)):
+        if not questions and any(j.record.requests is not None for j in with_members(judge)):
             lines.append(
                 "no language model was asked, since another judge was sure; probe the model itself"
             )
@@ -169,7 +169,7 @@ def _describe(question: _Question, session: Session) -> Iterator[str]:
         url, sent = str(exchange.request.url), dict(exchange.request.headers)
     sent |= dict.fromkeys({"authorization", "api-key"} & sent.keys(), "(not shown)")
     yield from ("", f"sent to model {question.model} at endpoint {model.endpoint}: POST {url}")
-    yield from _message(sent, http.body(question.request, endpoint, model.limit))
+    yield from _message(sent, http.request_body(question.request, endpoint, model.limit))
     for exchange in question.exchanges[:1]:
         code = exchange.response.status_code
         yield from ("", f"came back after {exchange.seconds:.2f} s: HTTP {code}")

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from metassay.cli.terminal import folded, page
-from metassay.core.errors import Unfinished, meant, raise_problems
+from metassay.core.errors import Unfinished, hint, raise_problems
 from metassay.core.exit_codes import DONE, FAILED
 from metassay.core.kinds import choose, is_path
 from metassay.core.merges import dvc_problems, file_problems
@@ -158,7 +158,7 @@ def load_params(names: list[str]) -> Params:
 def _unknown(name: str, known: Iterable[str]) -> str:
     if (BENCHMARKS / name).is_dir():
         return f"{BENCHMARKS / name / PARAMS} does not exist; bring it back, as by git"
-    close = meant(name, known)
+    close = hint(name, known)
     return f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}"
 
 

@@ -112,7 +112,7 @@ def _run_watched(
     """
     process = subprocess.Popen(
         command,
-        env={**environment, **parent_watch.HELD},
+        env={**environment, **parent_watch.ENVIRONMENT},
         stdin=subprocess.PIPE,
         start_new_session=True,
     )

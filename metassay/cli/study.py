@@ -11,15 +11,15 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.kinds import record_of
 from metassay.core.naming import name_problem
-from metassay.core.options import BENCHMARKS, GIVEN, PARAMS, Criterion
+from metassay.core.options import BENCHMARKS, FROM_DATASET, PARAMS, Criterion
 from metassay.core.params import load
 from metassay.core.work import close, owner_alone
 from metassay.datasets.registry import inside, load_registry
 from metassay.studies import FORMATS, importing, key
-from metassay.studies.export import SHEETS, Design, study_of, write
+from metassay.studies.export import SHEETS, Design, build_study, write
 from metassay.studies.forms import FORMS
 from metassay.studies.next_items import Decision, Frame, next_items, weighted_lines
 from metassay.studies.record import Options
@@ -59,7 +59,7 @@ def export(args: argparse.Namespace) -> int:
             f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"
             " them"
         )
-    study = study_of(benchmark, args.study, form, content, design)
+    study = build_study(benchmark, args.study, form, content, design)
     study = replace(study, drawn_by=drawn_by)
     to_print = [*content.notes]
     if guarded:
@@ -95,13 +95,14 @@ def import_back(args: argparse.Namespace) -> int:
         )
     formats = [record_of(FORMATS, name) for name in FORMATS]
     rows = importing.read_files(args.files, formats)
-    answers = importing.imported(rows, study, FORMS[study.form], partial=args.partial)
+    answers = importing.unblind(rows, study, FORMS[study.form], partial=args.partial)
     importing.write(answers, study, folder)
     for note in answers.notes:
         print(f"note: {note}", file=sys.stderr)
-    if answers.absent:
-        print(f"{answers.absent} rows are not there yet and count as empty")
-    print(f"{answers.empty} of {answers.asked} questions have no answer: their ratings are missing")
+    if answers.n_absent:
+        print(f"{answers.n_absent} rows are not there yet and count as empty")
+    n_empty, total = answers.n_empty, answers.n_questions
+    print(f"{n_empty} of {total} questions have no answer: their ratings are missing")
     ratings, comments = folder / importing.RATINGS_FILE, folder / importing.COMMENTS_FILE
     print(f"{ratings}: {len(answers.ratings)} ratings by {len(study.assignments)} raters")
     if n := len(answers.comments):
@@ -113,14 +114,15 @@ def import_back(args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_weighted(study: key.Key, ratings: Iterable[importing.Rated]) -> None:
+def _print_weighted(study: key.Key, ratings: Iterable[importing.Rating]) -> None:
     """Print the results of ratings of texts that were drawn with unequal chances."""
     frame = Frame(study.drawn_by["decision"], tuple(map(tuple, study.drawn_by["texts"])))
-    criterion = Decision.of(frame.decision).criterion
+    criterion = Decision.parse(frame.decision).criterion
     values = [
-        (rating.of.doc_id, rating.of.author, rating.value)
+        (rating.target.doc_id, rating.target.author, rating.value)
         for rating in ratings
-        if rating.value is not None and (rating.of.criterion, rating.of.unit) == (criterion, "text")
+        if rating.value is not None
+        and (rating.target.criterion, rating.target.unit) == (criterion, "text")
     ]
     print("\n".join(weighted_lines(frame, values, study.criteria[criterion])))
     print(
@@ -150,14 +152,14 @@ def _print_yaml(benchmark: str, study: str, file: Path, criteria: Mapping[str, C
 def _benchmark(name: str) -> str:
     known = sorted(load().benchmarks)
     if name not in known:
-        close = meant(name, known)
+        close = hint(name, known)
         raise BadInput(f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}")
     return name
 
 
 def _check_name(benchmark: str, study: str) -> None:
-    problem = name_problem(study, [GIVEN])
-    file = TABLES / benchmark / RATINGS.name / f"{GIVEN}.parquet"
+    problem = name_problem(study, [FROM_DATASET])
+    file = TABLES / benchmark / RATINGS.name / f"{FROM_DATASET}.parquet"
     if not problem and file.exists() and study in set(read(RATINGS, file)["study"]):
         problem = "the data bring a study of that name, and both would be taken for one; rename it"
     if problem:

@@ -18,9 +18,9 @@ from metassay.imports.record import Item, Task, text
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.names import REFERENCE
-from metassay.tabular.numbers import numbers_of
+from metassay.tabular.numbers import find_format
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.scales import guessed_direction
+from metassay.tabular.scales import guess_direction
 
 _TABLES = """
 PRAGMA journal_mode = OFF;
@@ -132,7 +132,7 @@ class Database:
         unread = []
         for name, rows in groupby(self.run(_WORDS).fetchall(), lambda row: str(row[0])):
             labels = [label for _, label in rows]
-            read_as = numbers_of(labels, semicolons=False)
+            read_as = find_format(labels, semicolons=False)
             number_of = letters.get if letters.keys() >= {*labels} else read_as.number
             numbers = [number_of(label) for label in labels]
             if read_as.fault or None in numbers:
@@ -152,7 +152,7 @@ def write(database: Database, folder: Path, study: str, letters: Mapping[str, fl
     data = folder / "data"
     data.mkdir()
     metrics = _metrics([name for (_, person, _), name in columns.items() if not person])
-    better = {name: guessed_direction(name) or "higher" for name in metrics.values()}
+    better = {name: guess_direction(name) or "higher" for name in metrics.values()}
     header = ["item", "document", "system", *columns.values()]
     items = groupby(database.run(_JUDGMENTS.format("")), key=lambda row: row[:3])
     cells = ((key, {tuple(r[3:6]): r[7] or _format(r[6]) for r in rows}) for key, rows in items)

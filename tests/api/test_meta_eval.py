@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from metassay.api import results
-from metassay.api.columns import ColumnOptions, InputTable
+from metassay.api.columns import Roles, InputTable
 from metassay.api.eval_request import LARGEST
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
@@ -87,7 +87,7 @@ def read(path: Path) -> InputTable:
     found = [read_file(one, faults) for one in ((path, other) if scores else (other, path))]
     if faults or found[1] is None:
         raise BadInput(faults)
-    both = read_both([found[0]], [found[1]], ColumnOptions())
+    both = read_both([found[0]], [found[1]], Roles())
     given = both[0] if scores else both[1]
     assert given is not None
     return given
@@ -204,7 +204,7 @@ def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here: Path) -> None
         ("doc_id,system,m\nd,a,1e999\n", "line 2: 'm' is not a finite number"),
         ("doc_id,system,m\nd,a,1\nd,a,2\n", "line 3: the same doc_id, system a second time ('d',"),
         ("doc_id,system,m\nd,,1\n", "line 2: 'system' is empty; fill it in"),
-        ("doc_id,system,m\nd,a\n", "line 2: has not the 3 cells that the header names (2 cells)"),
+        ("doc_id,system,m\nd,a\n", "line 2: does not have the 3 cells of the header (2 cells)"),
         ('doc_id,system,m\nd,a,"1\n', "is not readable as CSV"),
         ("doc_id,system,judge,m\nd,a,1,1\n", "'judge' must name the judge, but holds numbers; ren"),
         ("doc_id,system,m\nd,a,\n", "holds no value at all"),
