@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import metassay
-from metassay.api.columns import Roles, InputTable
+from metassay.api.columns import InputTable, Roles
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from metassay.api import results
-from metassay.api.columns import Roles, InputTable
+from metassay.api.columns import InputTable, Roles
 from metassay.api.eval_request import LARGEST
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main

@@ -199,9 +199,7 @@ def by_meta_eval(paths: dict[str, Path], **better: list[str]) -> dict[str, Any]:
 
 
 def evaluated(of_scores: Any, of_ratings: Any, **better: list[str]) -> dict[str, Any]:
-    read = _read_all(
-        [of_scores], [of_ratings], EvalRequest(Roles(), better, {}, None, [], {})
-    )
+    read = _read_all([of_scores], [of_ratings], EvalRequest(Roles(), better, {}, None, [], {}))
     assert read.scores is not None
     rated = read.ratings.table
     return {
