@@ -164,7 +164,7 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
     """
     certificates = tables["certificates"]
     if certificates.empty:
-        nothing = "no metric here says which of two texts is better: there is nothing to certify"
+        nothing = "no metric here says which of two texts is better: nothing can be certified"
         console.print(nothing)
         return
     alpha = _alphas(tables["agreement"])

@@ -105,7 +105,7 @@ def fetch_all(names: list[str], mirror: Path | None) -> int:
     for name in sorted(datasets):
         dataset = registry[name]
         if not dataset.files:
-            print(f"{name}: a local dataset, which is read where it lies")
+            print(f"{name}: a local dataset, read in place")
             continue
         try:
             with owner_alone() if dataset.access != "public" else nullcontext():
