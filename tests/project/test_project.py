@@ -300,13 +300,13 @@ def test_an_upgrade_replaces_what_is_ours_and_keeps_what_is_not(own: Path, capsy
         "updated: prompts/facets.yaml",
         "added: benchmarks/tried/dvc.yaml",
         "1 lines added: .gitignore",
-        "not brought back, since you removed it: rubrics/bmrc.yaml",
+        "not restored, since you removed it: rubrics/bmrc.yaml",
     ):
         assert line in said, said
     assert read_versions(own) == versions(own)
     assert main(["update"]) == 0
     again = capsys.readouterr().out.splitlines()
-    assert [line for line in again if not line.startswith(("not brought back", "up to date"))] == []
+    assert [line for line in again if not line.startswith(("not restored", "up to date"))] == []
 
 
 def test_an_upgrade_writes_nothing_where_a_folder_has_no_name(own: Path, capsys) -> None:
