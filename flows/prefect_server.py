@@ -175,7 +175,7 @@ class Server:
             home = {"PREFECT_HOME": str(self._database.parent)}
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "flows.prefect_server", number, str(self._database)],
-                env={**os.environ, **settings, **home, **parent_watch.HELD},
+                env={**os.environ, **settings, **home, **parent_watch.ENVIRONMENT},
                 stdin=subprocess.PIPE,
                 stdout=self._output,
                 stderr=self._output,

@@ -15,7 +15,7 @@ from dvc.utils.strictyaml import YAMLValidationError
 
 from metassay.core.errors import BadInput, refusal, short_name
 from metassay.core.work import DVC_REMEDY
-from metassay.llm.messages import mendable
+from metassay.llm.messages import is_retryable
 
 _REMEDIES = {
     "FileNotFoundError": "put it back, or run what makes it",
@@ -108,7 +108,7 @@ def response_files(stage: Any) -> list[Path]:
 
 def can_ask_again(stage: Any) -> bool:
     """Return whether a DVC stage lacks answers that asking again may get, and can ask."""
-    models = {model for file in response_files(stage) for model in _lacking(file, mendable)}
+    models = {model for file in response_files(stage) for model in _lacking(file, is_retryable)}
     return bool(models) and _can_ask(models)
 
 

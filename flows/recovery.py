@@ -23,7 +23,7 @@ import psutil
 from flows import history
 from metassay.core.atomic import remove_leftovers_in
 from metassay.core.options import BENCHMARKS
-from metassay.core.work import WORK, own
+from metassay.core.work import WORK, restrict_work
 
 _REEVALUATIONS = ("history", "reports/changes")
 
@@ -35,7 +35,7 @@ def lock_project(root: Path) -> Iterator[list[int]]:
     A second run waits until the first has ended, and all processes that got the file descriptors
     that this yields.
     """
-    own(root)
+    restrict_work(root)
     (root / "data/tables").mkdir(parents=True, exist_ok=True)  # stages may make folders in it
     unfinished = root / WORK / "unfinished"
     with _locked(root / WORK / "run.lock", "another run is working in this project") as lock:
@@ -49,7 +49,7 @@ def lock_project(root: Path) -> Iterator[list[int]]:
 @contextmanager
 def lock_benchmarks(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
     """Let no other run, and no `accept`, change these benchmarks meanwhile."""
-    own(root)
+    restrict_work(root)
     folder = root / WORK / "locks"
     folder.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:

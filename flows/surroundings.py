@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from metassay.core.errors import BadInput, told
+from metassay.core.errors import BadInput, disk_problem
 from metassay.core.exit_codes import REFUSED
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -37,7 +37,7 @@ def exit_code(action: Callable[[], int | None]) -> int:
     except BadInput as error:
         print("\n".join(error.problems), file=sys.stderr)
     except OSError as error:
-        print(told(error), file=sys.stderr)
+        print(disk_problem(error), file=sys.stderr)
     return REFUSED
 
 

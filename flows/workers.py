@@ -138,7 +138,7 @@ class _Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "flows.fork_server", str(write)],
             cwd=root,
-            env={**environment, **parent_watch.HELD},
+            env={**environment, **parent_watch.ENVIRONMENT},
             stdin=subprocess.PIPE,
             stdout=self._output,
             stderr=self._output,

@@ -15,12 +15,12 @@ import pandas as pd
 
 from metassay.core import parent_watch, strict_yaml
 from metassay.core.atomic import remove_leftovers
-from metassay.core.errors import BadInput, Unfinished, raise_problems, told
+from metassay.core.errors import BadInput, Unfinished, disk_problem, raise_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
-from metassay.core.work import WORK, close, own, owner_alone
+from metassay.core.work import WORK, close, owner_alone, restrict_work
 from metassay.datasets.registry import REGISTRY, Dataset, misplaced
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
@@ -212,7 +212,7 @@ def enter(main: Main) -> None:
     stage, arguments = Path(sys.argv[0]).stem, sys.argv[1:]
     try:
         entry = find_entry(stage, arguments)  # which checks that arguments can be file names
-        own(Path())
+        restrict_work(Path())
         with (
             _lock("-".join([stage, *arguments])),
             _printed_warnings(),
@@ -230,7 +230,9 @@ def enter(main: Main) -> None:
         print(error, file=sys.stderr)
         sys.exit(UNFINISHED)
     except OSError as error:
-        print(told(error), file=sys.stderr)  # if not of a disk: raised again, with its traceback
+        print(
+            disk_problem(error), file=sys.stderr
+        )  # if not of a disk: raised again, with its traceback
         sys.exit(BAD_INPUT)
 
 

@@ -1,6 +1,6 @@
 """ingest_items: raw files -> the items of a test of judges: questions, right answers, verdicts."""
 
-from metassay.core.options import GIVEN
+from metassay.core.options import FROM_DATASET
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.types import chosen_test, reader_problem
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
@@ -22,8 +22,8 @@ def main(io: StageIO) -> None:
     io.note(ingested.warnings)
     io.write(GOLD, ingested.gold)
     io.write(RATINGS, ingested.ratings)
-    io.write(PAIRS, ingested.pairs, GIVEN)
+    io.write(PAIRS, ingested.pairs, FROM_DATASET)
     io.write(GIVEN_VERDICTS, ingested.verdicts)
     # No reader brings judgments of single premises; the folders must be there for who reads them.
-    io.write(JUDGMENTS, empty(JUDGMENTS), GIVEN)
-    io.write(RESPONSES, empty(RESPONSES), GIVEN)
+    io.write(JUDGMENTS, empty(JUDGMENTS), FROM_DATASET)
+    io.write(RESPONSES, empty(RESPONSES), FROM_DATASET)

@@ -260,7 +260,7 @@ def test_prefects_server_ends_with_the_run_and_notes_that_it_crashed(tmp_path: P
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = subprocess.Popen(
             [sys.executable, "-m", "flows.prefect_server", str(listening.fileno()), str(file)],
-            env=os.environ | lifeline.HELD,
+            env=os.environ | lifeline.ENVIRONMENT,
             stdin=subprocess.PIPE,
             pass_fds=[listening.fileno()],
         )

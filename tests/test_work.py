@@ -16,7 +16,7 @@ from flows import dag
 from flows.recovery import lock_project
 from flows.workers import Workers
 from metassay.cli.main import main
-from metassay.core.work import own
+from metassay.core.work import restrict_work
 from metassay.datasets.registry import closed, load_registry
 from metassay.llm.ledger import Ledger
 from metassay.llm.session import LEDGER
@@ -119,7 +119,7 @@ def test_what_others_put_where_dvc_unpickles_goes(shared: Path) -> None:
         path.chmod(0o777)  # as plain DVC makes them
     if os.getuid() == 0:
         os.chown(repo / "theirs", OTHER, OTHER)
-    own(shared)
+    restrict_work(shared)
     assert {mode(path) for path in (shared / ".work", repo.parent, repo)} == {0o700}
     assert (repo / "mine").exists()
     assert (repo / "theirs").exists() == (os.getuid() != 0)
@@ -135,7 +135,7 @@ def test_the_cache_is_its_owners_unless_dvc_is_told_to_share_it(
     (tmp_path / ".dvc/cache").mkdir(parents=True)
     (tmp_path / ".dvc/cache").chmod(0o775)
     (tmp_path / ".dvc/config").write_text(config, "utf-8", "surrogateescape")
-    own(tmp_path)
+    restrict_work(tmp_path)
     assert mode(tmp_path / ".dvc/cache") == expected
 
 

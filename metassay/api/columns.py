@@ -1,6 +1,6 @@
 """Find out which column of a file is what: a key, numbers, or labels of texts."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -9,10 +9,10 @@ from metassay.core.errors import shown
 from metassay.core.naming import MOST
 from metassay.tables.names import FULL, NO_JUDGE
 from metassay.tabular.column_synonyms import Role
-from metassay.tabular.columns import ROLES, Keys, check_each, said_columns, told_by
+from metassay.tabular.columns import ROLES, Keys, check_files, parse_columns
 from metassay.tabular.columns import Columns as Inferred
-from metassay.tabular.infer_columns import Guess, find_keys, found_columns, guess_of, listed
-from metassay.tabular.numbers import in_order
+from metassay.tabular.infer_columns import Guess, complete_guess, find_keys, listed, start_guess
+from metassay.tabular.numbers import order_grades
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
@@ -88,11 +88,6 @@ class Columns(NamedTuple):
     labels: list[str]  # columns that slice or group texts
     unread: list[str]
 
-    @property
-    def roles_in_names(self) -> frozenset[str]:
-        """The keys that the names of columns tell."""
-        return told_by(self.values)
-
 
 _KEYS = {Role.DOC: "doc_id", Role.SYSTEM: "author"}  # other roles are keys of the same name
 
@@ -114,20 +109,23 @@ def find_columns(
     named = _named_columns(sheet, shape, options, faults)
     optional = [key for key in shape.optional if key in sheet.frame and key not in named.values()]
     labels = [name for name in options.labels if name in sheet.frame]
-    _check_labels(sheet, named.values(), labels, shape, faults)
+    for name in labels:
+        if name in {*named.values(), shape.what} or (shape.what in sheet.frame and name == "value"):
+            what = f"column {shown(name)} is a key or a number, and cannot label texts"
+            faults.add(sheet.head, what, "name another column")
     aside = {*labels, *optional} - {*named.values(), "rater"}
-    guess = guess_of(kind, sheet, named, keys, faults, aside=aside, metrics=options.values)
+    guess = start_guess(kind, sheet, named, keys, faults, aside=aside, metrics=options.values)
     inferred = None
     if guess is not None:
         find_keys(guess)
         by_documents = kind == "ratings" and keys.documents
         if Role.DOC in guess.roles or not guess.free or not by_documents:
-            _check_needed(guess, other, options, faults)
-        _take_unreadable(guess, shape, faults)
-        inferred = None if faults else found_columns(guess)
+            _check_needed(guess, other, options)
+        _take_unreadable(guess, shape)
+        inferred = None if faults else complete_guess(guess)
     if inferred is None:
         return Columns({}, {}, [], [])
-    check_each(kind, sheet, inferred, faults)
+    check_files(kind, sheet, inferred, faults)
     roles = {_KEYS.get(r, r): c for r, c in inferred.roles.items() if r != Role.VALUE}
     unread = [c for c in inferred.unread(sheet) if c not in {*optional, *labels}]
     last = {shape.what: roles.pop(shape.what)} if shape.what in roles else {}
@@ -135,7 +133,7 @@ def find_columns(
     values = _values(inferred, shape)
     if inferred.spread and not inferred.pattern:
         empty = [column for column in unread if not sheet.cells(column)]
-        if shape.what in inferred.each:
+        if shape.what in inferred.name_roles:
             values |= {column: {shape.what: column} for column in empty}
         unread = [column for column in unread if column not in values]
     for column in filter(lambda name: len(name) > MOST, values):
@@ -149,7 +147,7 @@ def _named_columns(
     sheet: Sheet, shape: Shape, options: ColumnOptions, faults: Findings
 ) -> dict[str, str]:
     """Return the columns that options or their standard names tell, by role."""
-    by_option = said_columns(options.columns, ("ratings", "scores"), [])[shape.kind]
+    by_option = parse_columns(options.columns, ("ratings", "scores"), [])[shape.kind]
     keys = (Role.DOC, Role.SYSTEM)
     columns = {r: c for r, c in by_option.items() if r not in keys or c in sheet.frame}
     for role in (*keys, Role.RATER):
@@ -165,15 +163,15 @@ def _named_columns(
     return columns
 
 
-def _take_unreadable(guess: Guess, shape: Shape, faults: Findings) -> None:
+def _take_unreadable(guess: Guess, shape: Shape) -> None:
     """Take all columns for values if none has numbers or grades: their cells tell what to do."""
     if Role.VALUE in guess.roles or guess.spread or guess.numbers():
         return
     guess.by_name(Role.RATER if shape is RATINGS_FILE else Role.METRIC)
     if not guess.free:
         fix = f"name it in the header; {REMEDY}"
-        faults.add(guess.sheet.head, f"no column is a {shape.what}", fix)
-    elif not any(in_order(guess.sheet.cells(column)) for column in guess.free):
+        guess.problems.add(guess.sheet.head, f"no column is a {shape.what}", fix)
+    elif not any(order_grades(guess.sheet.cells(column)) for column in guess.free):
         guess.spread_over(shape.what, guess.free)
 
 
@@ -184,7 +182,7 @@ def _values(inferred: Inferred, shape: Shape) -> dict[str, dict[str, str]]:
         column = inferred.roles[Role.VALUE]
         name = ONLY if shape is RATINGS_FILE else column
         return {column: {} if long else {shape.what: name}}
-    only = {} if long or shape.what in inferred.each else {shape.what: ONLY}
+    only = {} if long or shape.what in inferred.name_roles else {shape.what: ONLY}
     return {
         column: only | {_KEYS.get(role, role): name for role, name in names.items()}
         for column, names in inferred.spread.items()
@@ -195,7 +193,7 @@ def check_columns(
     files: Sequence[Sheet], ratings: Sheet, options: ColumnOptions, faults: list[str]
 ) -> None:
     """Add a fault for each column of the options that no file has; `rater` must be in `ratings`."""
-    said_columns(options.columns, ("ratings", "scores"), faults)
+    parse_columns(options.columns, ("ratings", "scores"), faults)
     groups = [key for key in GROUPS if not options.alone(key)]
     columns = [(key, getattr(options, key)) for key in ("doc", "system", "rater", *groups)]
     standard = ColumnOptions()._asdict()
@@ -217,7 +215,7 @@ def check_columns(
 def _key_columns(sheet: Sheet, role: str, name: str) -> list[str]:
     """Return the columns with the name of this key, the caller's name first."""
     standard = {Role.DOC: ["doc_id"], Role.SYSTEM: ["system", "author"], Role.RATER: ["rater"]}
-    return [name for name in dict.fromkeys([name, *standard[role]]) if name in sheet.frame]
+    return [c for c in dict.fromkeys([name, *standard[role]]) if c in sheet.frame]
 
 
 def _key_column(sheet: Sheet, role: str, name: str, faults: Findings) -> str | None:
@@ -229,26 +227,15 @@ def _key_column(sheet: Sheet, role: str, name: str, faults: Findings) -> str | N
     return columns[0] if columns else None
 
 
-def _check_needed(
-    guess: Guess, other: Sheet | None, options: ColumnOptions, faults: Findings
-) -> None:
-    sheet, keys = guess.sheet, guess.roles
-    if Role.DOC not in keys:
+def _check_needed(guess: Guess, other: Sheet | None, options: ColumnOptions) -> None:
+    head, faults = guess.sheet.head, guess.problems
+    if Role.DOC not in guess.roles:
         fix = f"name it in the header, or say which column it is: --columns doc=COLUMN; {REMEDY}"
-        faults.add(sheet.head, f"column {options.doc!r} is missing", fix)
+        faults.add(head, f"column {options.doc!r} is missing", fix)
     theirs = _key_columns(other, Role.SYSTEM, options.system) if other else []
-    if other and theirs and Role.SYSTEM not in keys:
+    if other and theirs and Role.SYSTEM not in guess.roles:
         fix = (
             f"add it, or say which column it is: --columns system=COLUMN; {other.name} has"
             f" {theirs[0]!r}; only where both files lack it are all texts by one system"
         )
-        faults.add(sheet.head, f"column {options.system!r} is missing", fix)
-
-
-def _check_labels(
-    sheet: Sheet, keys: Collection[str], labels: Sequence[str], shape: Shape, faults: Findings
-) -> None:
-    for name in labels:
-        if name in {*keys, shape.what} or (shape.what in sheet.frame and name == "value"):
-            what = f"column {shown(name)} is a key or a number, and cannot label texts"
-            faults.add(sheet.head, what, "name another column")
+        faults.add(head, f"column {options.system!r} is missing", fix)

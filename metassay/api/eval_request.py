@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from metassay.api.columns import LISTED, ColumnOptions, InputTable
-from metassay.core.errors import collect_problems, meant, raise_problems, shown
+from metassay.core.errors import collect_problems, hint, raise_problems, shown
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
@@ -41,11 +41,6 @@ class EvalRequest(NamedTuple):
         primary = self.settings.get("primary")
         return self.columns._replace(values=(*names, *([primary] if primary else [])))
 
-    @property
-    def directions(self) -> dict[str, Sequence[str]]:
-        """The directions that the caller gives."""
-        return {**self.better, "neither": self.confounds}
-
 
 class EvalSettings(NamedTuple):
     """What `evaluate` and `certificates` need beside the two tables."""
@@ -67,7 +62,8 @@ def check_request(
     metrics = scores.names if scores is not None else []
     problems = _check_names(metrics, ratings, request)
     usual = {name: metric.better for name, metric in descriptions().items()}
-    scored = {name: direction([name], request.directions, usual) for name in metrics}
+    directions = {**request.better, "neither": request.confounds}
+    scored = {name: direction([name], directions, usual) for name in metrics}
     rated = {name: direction([name], request.better, {}, criterion=True) for name in ratings.names}
     problems += _unclear(scores, scored, request) + _unclear(ratings, rated, request)
     better = {name: cast(Better, scored[name].better) for name in metrics}
@@ -76,8 +72,14 @@ def check_request(
     chosen, notes = _compared(scores, directed, request)
     if request.compared is not None and len(chosen) < len(set(request.compared)) and not problems:
         problems += notes
+    settings = {**DEFAULTS, **request.settings, "compared": chosen}
+    settings["confounds"] = list(dict.fromkeys(request.confounds))
+    fields = [name for name in CertificationOptions.model_fields if name in settings]
+    certifying = {name: settings.pop(name) for name in fields}
     with collect_problems(problems):
-        options, certification = _options(request, chosen)
+        options = parse(MetaOptions, settings, where="meta-eval")
+    with collect_problems(problems):
+        certification = parse(CertificationOptions, certifying, where="meta-eval")
     raise_problems(problems)
     by_criterion = ratings.table.groupby("criterion")["value"]
     low, high = by_criterion.min().to_dict(), by_criterion.max().to_dict()
@@ -94,22 +96,6 @@ def check_request(
     }
     notes = [*direction_lines(scored, "metrics"), *direction_lines(rated, "criteria"), *notes]
     return EvalSettings(better, criteria, options, certification, notes)
-
-
-def _options(
-    request: EvalRequest, compared: Sequence[str]
-) -> tuple[MetaOptions, CertificationOptions]:
-    """Sort the settings into the two kinds of options; BadInput names all faults."""
-    settings = {**DEFAULTS, **request.settings}
-    settings |= {"compared": compared, "confounds": list(dict.fromkeys(request.confounds))}
-    certification = {n: settings.pop(n) for n in CertificationOptions.model_fields if n in settings}
-    parsed: list[Any] = []
-    problems: list[str] = []
-    for kind, block in ((MetaOptions, settings), (CertificationOptions, certification)):
-        with collect_problems(problems):
-            parsed.append(parse(kind, block, where="meta-eval"))
-    raise_problems(problems)
-    return parsed[0], parsed[1]
 
 
 def _check_names(metrics: Sequence[str], ratings: InputTable, request: EvalRequest) -> list[str]:
@@ -138,10 +124,10 @@ def _check_names(metrics: Sequence[str], ratings: InputTable, request: EvalReque
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
-    what = "no metric or criterion is called so; there are"
+    what = "no metric or criterion has this name; there are"
     all_known = listed(dict.fromkeys(known), LISTED) or "none"
     return [
-        f"{option} {shown(name)}: {what}: {all_known}{meant(name, known)}"
+        f"{option} {shown(name)}: {what}: {all_known}{hint(name, known)}"
         for name in names
         if name not in known
     ]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metassay.api.columns import (
     RATINGS_FILE,
@@ -22,19 +21,20 @@ from metassay.api.columns import (
     check_columns,
     find_columns,
 )
-from metassay.core.errors import BadInput, meant, raise_problems, shown
+from metassay.core.errors import BadInput, hint, raise_problems, shown
 from metassay.core.naming import MOST, words_problem
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
+from metassay.statistics.exact_sums import Array
 from metassay.tables.names import REFERENCE
 from metassay.tables.parquet import as_written
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
-from metassay.tabular.column_synonyms import plain_key
-from metassay.tabular.columns import SPREADS, Keys
-from metassay.tabular.infer_columns import joined_by_text
+from metassay.tabular.column_synonyms import fold_key
+from metassay.tabular.columns import SPREADS, Keys, roles_in
+from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, as_keys, read_sheet, together
+from metassay.tabular.sheet import Sheet, combine_sheets, read_sheet, to_keys
 
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 
@@ -58,14 +58,14 @@ def read_both(
     Several files are read as one. Without a column for the rater, each file is one rater's.
     """
     problems: list[str] = []
-    of_scores, of_ratings = together(scores) if scores else None, together(ratings)
+    of_scores, of_ratings = combine_sheets(scores) if scores else None, combine_sheets(ratings)
     files = [sheet for sheet in (of_scores, of_ratings) if sheet is not None]
     check_columns(files, of_ratings, options, problems)
     if of_scores is not None:
         names = options.doc, options.system
         of_scores, of_ratings = (
-            joined_by_text(of_scores, of_ratings, *names),
-            joined_by_text(of_ratings, of_scores, *names),
+            join_by_text(of_scores, of_ratings, *names),
+            join_by_text(of_ratings, of_scores, *names),
         )
     documents, systems = (
         frozenset(of_ratings.cells(name) if name in of_ratings.frame else ())
@@ -116,10 +116,12 @@ def _read(
     columns = find_columns(sheet, shape, options, other, keys, faults)
     file = InputTable(pd.DataFrame(), sheet.name, [], [], sheet, pd.DataFrame(), columns.keys)
     if not faults:
-        rows = pd.DataFrame({k: as_keys(sheet.frame[name]) for k, name in columns.keys.items()})
+        rows = pd.DataFrame({k: to_keys(sheet.frame[name]) for k, name in columns.keys.items()})
         _check_keys(sheet, rows, columns, faults)
-        if shape.what not in columns.keys:
-            _check_judge(sheet, columns, faults)
+        judge = columns.keys.get("judge") if shape.what not in columns.keys else None
+        if judge and sheet.share_of_numbers(judge) == 1:  # in a wide file it is a metric
+            fix = "rename it if it is a metric; else give the judges names that are not numbers"
+            faults.add(sheet.head, "'judge' must name the judge, but holds numbers", fix)
         values = {name: _by_criterion(sheet, name, rows, faults) for name in columns.values}
         table = _stack(sheet, rows, columns, shape, values, faults)
         _check_duplicates(sheet, table, columns, shape, faults)
@@ -134,7 +136,7 @@ def _stack(
     rows: pd.DataFrame,
     columns: Columns,
     shape: Shape,
-    values: dict[str, NDArray[np.float64]],
+    values: dict[str, Array],
     faults: Findings,
 ) -> pd.DataFrame:
     """Return a row per value, with its `row` in the file."""
@@ -175,10 +177,10 @@ def _add_values(
         notes.append(f"{missing:,} of {len(table):,} values are missing: left out")
     texts = table[[*TEXT, "row"]].drop_duplicates(ignore_index=True)
     for name in columns.labels:
-        texts[name] = as_keys(sheet.frame[name]).str.strip().to_numpy()[texts["row"]]
+        texts[name] = to_keys(sheet.frame[name]).str.strip().to_numpy()[texts["row"]]
     notes = [f"{file.name}: {note}" for note in notes]
-    keys = {*columns.keys, *columns.roles_in_names}
-    if shape is RATINGS_FILE and sheet.parts and "rater" not in keys:
+    raters = "rater" in {*columns.keys, *roles_in(columns.values)}
+    if shape is RATINGS_FILE and sheet.parts and not raters:
         notes.append("no column names the rater: each file counts as one rater, named after it")
     return file._replace(table=filled, names=names, notes=notes, texts=texts)
 
@@ -242,17 +244,7 @@ def _check_key(sheet: Sheet, column: "pd.Series[str]", name: str, faults: Findin
         faults.add(sheet.at(row), f"{name!r} {what}", fix)
 
 
-def _check_judge(sheet: Sheet, columns: Columns, faults: Findings) -> None:
-    """Refuse a column `judge` of numbers in a wide file: it is a metric, not a judge's name."""
-    name = columns.keys.get("judge")
-    if name is not None and sheet.share_of_numbers(name) == 1:
-        fix = "rename it if it is a metric; else give the judges names that are no numbers"
-        faults.add(sheet.head, "'judge' names who judged, and holds numbers", fix)
-
-
-def _by_criterion(
-    sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings
-) -> NDArray[np.float64]:
+def _by_criterion(sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings) -> Array:
     """Read the numbers of a column, those of each criterion by its own words if it has some."""
     if not {*sheet.words} & {*rows.get("criterion", ())}:
         return _values(sheet, name, faults)
@@ -266,11 +258,11 @@ def _by_criterion(
     return values
 
 
-def _values(sheet: Sheet, name: str, faults: Findings) -> NDArray[np.float64]:
+def _values(sheet: Sheet, name: str, faults: Findings) -> Array:
     read_as = sheet.clear_numbers(name, faults)
     values = np.full(len(sheet.lines), np.nan) if read_as.fault else sheet.values(name, read_as)
     what = f"{shown(name)} is not a finite number"
-    fix = "write one, or nothing, NaN or NA where there is none; remove a column of other things"
+    fix = "write one, or nothing, NaN or NA if there is none; remove a column of other things"
     for row in np.flatnonzero(np.isinf(values)):
         faults.add(sheet.at(row), what, fix)  # without the cell, which may be a text
     for row in np.flatnonzero(np.isfinite(values) & (np.abs(values) > _LARGEST)):
@@ -330,7 +322,7 @@ def _only_in_first(first: InputTable, second: InputTable, column: str, noun: str
     others = {*second.texts[column].unique()} - {REFERENCE}
     only = sorted(set(rows.index) - others)
     for name in only[:_NAMES]:
-        like = meant(name, sorted(others - set(rows.index)))
+        like = hint(name, sorted(others - set(rows.index)))
         named = f"{shown(name)} ({counted(int(rows[name]), 'row')})"
         yield f"{first.name} names {noun} {named} that {second.name} does not have{like}"
     if len(only) > _NAMES:
@@ -340,8 +332,8 @@ def _only_in_first(first: InputTable, second: InputTable, column: str, noun: str
 
 def _spelt_alike(first: InputTable, second: InputTable) -> Iterator[str]:
     ids, others = ({*file.table["doc_id"].unique()} for file in (first, second))
-    alike = {plain_key(name): name for name in sorted(others - ids)}
-    pairs = [(n, alike[plain_key(n)]) for n in sorted(ids - others) if plain_key(n) in alike]
+    alike = {fold_key(name): name for name in sorted(others - ids)}
+    pairs = [(n, alike[fold_key(n)]) for n in sorted(ids - others) if fold_key(n) in alike]
     if pairs:
         many, example = counted(len(pairs), "document"), " and ".join(map(shown, pairs[0]))
         what = f"{first.name} and {second.name} spell {many} differently (first: {example})"

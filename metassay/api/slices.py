@@ -1,6 +1,6 @@
 """Columns that describe texts: slices (`--by`), and groups (`--cluster` ...)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pandas as pd
@@ -10,7 +10,7 @@ from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.layouts import Groups
 from metassay.tables.names import REFERENCE
-from metassay.tabular.numbers import absent
+from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings
 
 LARGEST = 50  # values of a column: slices by more are hardly of use, and take very long
@@ -52,7 +52,11 @@ def find_slices(files: Sequence[InputTable], by: Sequence[str]) -> tuple[list[Sl
             for value, texts in of_texts.groupby(of_texts, sort=True)
         ]
         slices += of_column
-        notes += _notes(column, of_column, int(of_texts.isna().sum()))
+        sizes = (f"{part.name.partition('=')[2]} ({len(part.texts):,})" for part in of_column)
+        notes.append(f"slices by {column}, with their texts: {', '.join(sizes) or 'none'}")
+        if missing := int(of_texts.isna().sum()):
+            without = f"{counted(missing, 'text')} without {column}"
+            notes.append(f"{without}: in no slice, only in the whole")
     return slices, notes
 
 
@@ -81,17 +85,17 @@ def find_groups(files: Sequence[InputTable], options: ColumnOptions) -> tuple[Gr
 
 
 def _check_values(
-    files: Sequence[InputTable], column: str, keys: Sequence[str], whose: str, faults: Findings
+    files: Sequence[InputTable], column: str, keys: Sequence[str], kind: str, faults: Findings
 ) -> pd.DataFrame:
     """Return each row's text and value; add a fault where one of `keys` has two values."""
     rows = _rows(files, column)
     filled = rows[rows[column] != ""]
     first = filled.groupby([*keys])[column].transform("first")
     for row in filled[filled[column] != first].to_dict("records"):
-        what = f"{shown(column)} is not what another row says of the same {whose}"
+        what = f"{shown(column)} differs from another row of the same {kind}"
         where = "/".join(shown(row[key]) for key in keys)
         place = files[int(row["file"])].cells.at(int(row["row"]))
-        faults.add(place, what, f"give each {whose} one value", where)
+        faults.add(place, what, f"give each {kind} one value", where)
     return rows
 
 
@@ -110,13 +114,6 @@ def _of_texts(files: Sequence[InputTable], column: str, faults: Findings) -> "pd
     return of_text.reindex(index).astype("object").fillna(of_document.where(unseen))
 
 
-def _notes(column: str, slices: Sequence[Slice], missing: int) -> Iterator[str]:
-    sizes = (f"{part.name.partition('=')[2]} ({len(part.texts):,})" for part in slices)
-    yield f"slices by {column}, with their texts: {', '.join(sizes) or 'none'}"
-    if missing:
-        yield f"{counted(missing, 'text')} without {column}: in no slice, only in the whole"
-
-
 def _rows(files: Sequence[InputTable], column: str) -> pd.DataFrame:
     """Return each row's text, file, row and value; "" where that is missing."""
     frames = [
@@ -125,5 +122,5 @@ def _rows(files: Sequence[InputTable], column: str) -> pd.DataFrame:
         if column in file.texts
     ]
     rows = pd.concat(frames, ignore_index=True)
-    rows[column] = rows[column].where(~rows[column].map(absent), "")
+    rows[column] = rows[column].where(~rows[column].map(is_blank), "")
     return rows

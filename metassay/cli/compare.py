@@ -17,7 +17,7 @@ from rich.text import Text
 
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import is_stdout, whole_file
-from metassay.core.errors import BadInput, collect_problems, meant, raise_problems
+from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.errors import shown as quoted
 from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.core.options import BENCHMARKS, PARAMS
@@ -95,11 +95,11 @@ def _print(comparison: Comparison, console: Console) -> None:
     if rows:
         console.print(_table(rows[:ROWS]))
     lines = _more(len(rows) - ROWS, "rows")
-    behind = words.documents_of_regressed(comparison)
-    if behind:
-        keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in behind[:LINES])
+    documents = words.documents_of_regressed(comparison)
+    if documents:
+        keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in documents[:LINES])
         lines += [f"documents behind regressions: {keys}"]
-        lines += _more(len(behind) - LINES, "documents")
+        lines += _more(len(documents) - LINES, "documents")
     lines += filter(None, [words.missing_answers(changes)])
     lines += [] if comparison.of_systems else words.cause_lines(comparison.causes)
     certificates = list(words.certificate_lines(comparison.certificates))
@@ -168,7 +168,7 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
             known = set().union(*(side.benchmarks() for side in sides))
             if name not in known:
                 state = f"; to compare with a state: metassay compare --before {name}"
-                close = meant(name, known) or state
+                close = hint(name, known) or state
                 raise BadInput(f"no benchmark is called {quoted(name)}{close}")
     if named:
         return list(dict.fromkeys(named))
@@ -177,9 +177,9 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
     of_sides = {side.word: side.benchmarks() for side in sides}
     both = sorted(set.intersection(*of_sides.values()))
     if not both:
-        there = "; ".join(f"{w}: {', '.join(sorted(n)) or 'none'}" for w, n in of_sides.items())
+        by_side = "; ".join(f"{w}: {', '.join(sorted(n)) or 'none'}" for w, n in of_sides.items())
         remedy = f"run one there and commit its {LOCK}"
         if any(side.kind == OF_ACCEPTED for side in sides):
             remedy = "accept one: `metassay watch accept BENCHMARK`"
-        raise BadInput(f"no benchmark has scores on every side ({there}); {remedy}")
+        raise BadInput(f"no benchmark has scores on every side ({by_side}); {remedy}")
     return both

@@ -42,7 +42,7 @@ def figures(args: argparse.Namespace) -> int:
     code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ)) if whole else DONE
     if code not in (DONE, FAILED):
         return code
-    by_stage = [] if code else whole  # a stage that failed has left no figures
+    by_stage = [] if code else whole  # what a failed stage left is unknown
     outcomes = {
         paper: _draw_here(paper, args.format or FORMATS)
         for paper in papers

@@ -65,18 +65,15 @@ def update(_: argparse.Namespace) -> int:
 def _content(args: argparse.Namespace, name: str) -> Content | None:
     if not args.texts:
         if args.ratings or args.scores or args.columns:
-            raise BadInput(
-                "--texts is missing: ratings and scores are about texts; name their file"
-            )
+            raise BadInput("--texts is missing: ratings and scores are of texts; name their file")
         return example(name)
     from metassay.project.spreadsheets import summary
     from metassay.project.spreadsheets.read import KINDS, Inputs, read_all
 
     files = {kind: getattr(args, kind) for kind in KINDS if getattr(args, kind)}
-    options = ("columns", "reference", "lower", "higher", "neither", "primary")
-    request = Inputs(
-        files=files, scales=args.scale, **{name: getattr(args, name) for name in options}
-    )
+    names = ("columns", "reference", "lower", "higher", "neither", "primary")
+    options = {name: getattr(args, name) for name in names}
+    request = Inputs(files=files, scales=args.scale, **options)
     spreadsheets = read_all(request)
     for line in summary.lines(spreadsheets, summary.settings_of(spreadsheets.rows)):
         print(line)
@@ -84,8 +81,8 @@ def _content(args: argparse.Namespace, name: str) -> Content | None:
     more += ["--run"] if args.run else []
     if not args.yes and not _confirm(summary.command(args.folder, request, spreadsheets, more)):
         return None
-    names = [path.name for paths in files.values() for path in paths]
-    return summary.project_of(name, spreadsheets, names)
+    file_names = [path.name for paths in files.values() for path in paths]
+    return summary.project_of(name, spreadsheets, file_names)
 
 
 def _confirm(command: str) -> bool:

@@ -17,7 +17,7 @@ from metassay.core.params import MaxCost
 from metassay.core.work import owner_alone
 from metassay.datasets.clearance import dry_session
 from metassay.datasets.registry import load_registry
-from metassay.llm.budget import Spending, beginning_with, spending
+from metassay.llm.budget import Spending, spending, spent_by_prefix
 from metassay.llm.ledger import Ledger, export, import_
 from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.project import cost as plan
@@ -63,7 +63,7 @@ def stats(_: argparse.Namespace) -> int:
     with Ledger(LEDGER) as ledger:
         holdings, attempts = ledger.holdings(), ledger.attempts()
         spent = spending(ledger, ACCOUNT)
-        by_sentinels = beginning_with(ledger, SENTINEL)
+        by_sentinels = spent_by_prefix(ledger, SENTINEL)
     table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
     for model, status, *counts in holdings:
         table.add_row(*map(Text, (model, status, *(f"{number:,}" for number in counts))))

@@ -16,6 +16,7 @@ from metassay.api.eval_request import EvalRequest
 from metassay.api.example import write_example
 from metassay.api.meta_eval import evaluate_sheets
 from metassay.api.reading import EVERYBODY, find_faults, read_file
+from metassay.cli.parsing import ROLES
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
@@ -39,7 +40,6 @@ from metassay.tabular.decoding import check_names
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
-ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # columns of both files
 SETTINGS = (
     *("coefficient", "resample", "resamples", "permutations", "confidence", "useful", "margin"),
     *("digits", "seed", "primary"),
@@ -112,8 +112,8 @@ def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
     named = bool(scores or ratings)
     if named and files:
         raise BadInput(
-            f"{', '.join(map(str, files))}: stands beside files that are named by --scores or"
-            " --ratings; name all of them so"
+            f"{', '.join(map(str, files))}: cannot be combined with --scores or --ratings; name all"
+            " files by these options"
         )
     if not named and not 1 <= len(files) <= 2:
         raise BadInput(
@@ -140,13 +140,12 @@ def _read(
         check_names(paths, faults)
     problems = faults.lines()
     of_scores, of_ratings = (
-        [sheet for path in paths if (sheet := read_file(path, problems)) is not None]
+        [sheet for path in paths if (sheet := read_file(path, problems))]
         for paths in (scores, ratings)
     )
     if problems:
-        for sheets in (of_scores, of_ratings):
-            for sheet in sheets:
-                problems += find_faults(sheet, scores=sheets is of_scores, options=options)
+        for sheet in (*of_scores, *of_ratings):
+            problems += find_faults(sheet, scores=sheet in of_scores, options=options)
         raise BadInput(problems)
     return of_scores, of_ratings
 
@@ -181,16 +180,12 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
         design = designs[(designs[_STUDY_KEY] == list(key)).all(axis=1)]
         for line in limits(of_criterion, design, confidence):
             console.print(_indent(line))
-        by_level = {
-            level: ranked(records(of_criterion[of_criterion["level"] == level]))
-            for level in DECISIONS
-        }
+        frames = ((level, of_criterion[of_criterion["level"] == level]) for level in DECISIONS)
+        by_level = {level: ranked(records(frame)) for level, frame in frames if len(frame)}
         for level, rows in by_level.items():
-            if rows:
-                _print_level(rows, level, confidence, console)
+            _print_level(rows, level, confidence, console)
         for level, rows in by_level.items():
-            if rows:
-                console.print(_indent(_headline(rows, level)))
+            console.print(_indent(_headline(rows, level)))
         console.print(_indent(alpha.get((study, criterion), _ONE_RATER)))
         console.print()
 

@@ -144,9 +144,7 @@ def _metrics(name: str, params: Params, folder: Path) -> tuple[str, list[Part]]:
         why = "whole texts" if len(certificates) else "texts that have scores"
         return f"{name}: people rated no {why}, so no metric of them could be tested.", []
     leaders = [best for _, _, best in answers]
-    systems, documents = (
-        max(best.row[n] for best in leaders) for n in ("n_systems", "n_documents")
-    )
+    systems, documents = (max(top.row[n] for top in leaders) for n in ("n_systems", "n_documents"))
     n_metrics = max(len(best.rows) for best in leaders)
     title = (
         f"{name}: {counted(n_metrics, 'metric')} tested against people"

@@ -7,7 +7,7 @@ from metassay.core.errors import shown
 from metassay.datasets.own_data import cell_number, released
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import Record, csv_records, finite_number
-from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, canonical, source_row, turns_of
+from metassay.tabular.rows import AGAIN, Place, Rows, TextRow, source_row, split_turns, to_json
 from metassay.text.patterns import read_pairs
 
 DIALOGUES = "clinicalnlp_taskB_test1.csv"
@@ -30,8 +30,8 @@ def read_aci_bench(folder: Path) -> Rows:
     for record in _records(folder / DIALOGUES, (_DIALOGUE, _NOTE), rows):
         at, encounter = record.at, record.fields[_KEY]
         where = f"{_KEY} {shown(encounter)}"
-        speaker, passages = turns_of(record.fields[_DIALOGUE], _TURN, at, rows, where)
-        more = canonical({n: v for n, v in about.get(encounter, {}).items() if n != _KEY})
+        speaker, passages = split_turns(record.fields[_DIALOGUE], _TURN, at, rows, where)
+        more = to_json({n: v for n, v in about.get(encounter, {}).items() if n != _KEY})
         rows.sources.append(source_row(at, encounter, "note", passages, speaker, attributes=more))
         rows.texts.append(TextRow(at, encounter, REFERENCE, FULL, record.fields[_NOTE]))
     for author, name in SYSTEMS.items():
@@ -81,7 +81,7 @@ def read_mts_dialog(folder: Path) -> Rows:
         doc_id, author = f"mts_{int(fields['ID']):03d}", f"system_{number // documents + 1}"
         if number < documents:
             where = f"ID {fields['ID']}"
-            speaker, passages = turns_of(fields["Dialogue"], _TAG, at, rows, where)
+            speaker, passages = split_turns(fields["Dialogue"], _TAG, at, rows, where)
             rows.sources.append(source_row(at, doc_id, "note", passages, speaker))
             rows.texts.append(TextRow(at, doc_id, REFERENCE, FULL, fields["Reference Summary"]))
         rows.texts.append(TextRow(at, doc_id, author, FULL, fields["Automatic Summary"]))

@@ -17,7 +17,7 @@ from metassay.core.options import Options
 from metassay.datasets.own_data import Clean, Filled, Key, checked, parsed, read_sources
 from metassay.tables.names import FULL
 from metassay.tables.ratings import STATEMENT_UNIT
-from metassay.tabular.decoding import UNREAD, json_lines, name_unread
+from metassay.tabular.decoding import UNREAD, json_lines, warn_unread
 from metassay.tabular.rows import Place, Rows, TextRow
 from metassay.text.citations import parse
 from metassay.text.sentences import sentences
@@ -106,7 +106,7 @@ def read(folder: Path) -> Rows:
         lengths[one.doc_id, one.author] = len(one.sentences)
         rows.texts.append(TextRow(at, one.doc_id, one.author, FULL, text))
     _read_labels(folder / LABELS, lengths, rows)
-    name_unread(folder, {SOURCES, SUMMARIES, LABELS}, rows.warnings)
+    warn_unread(folder, {SOURCES, SUMMARIES, LABELS}, rows.warnings)
     return rows
 
 

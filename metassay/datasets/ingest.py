@@ -11,7 +11,7 @@ from metassay.core.kinds import is_path
 from metassay.core.options import Criterion
 from metassay.datasets.checks import check
 from metassay.datasets.readers import READERS, reader_of, returned
-from metassay.tables.criteria import given_criteria
+from metassay.tables.criteria import dataset_criteria
 from metassay.tables.documents import SOURCES, TEXTS
 from metassay.tables.names import NO_JUDGE
 from metassay.tables.parquet import Table, empty
@@ -65,7 +65,7 @@ def ingest(
         _frame(SEGMENTS, [row._asdict() for row in rows.segments]),
         _frame(RATINGS, [row._asdict() for row in rows.ratings]),
         _frame(MEASUREMENTS, [_measurement(row, recipe) for row in rows.scores]),
-        given_criteria(own),
+        dataset_criteria(own),
         tuple(rows.warnings.lines()),
     )
 

@@ -23,10 +23,10 @@ from metassay.tables.names import FULL
 from metassay.tabular.decoding import (
     UNREAD,
     Record,
+    check_header,
     finite_number,
-    header_is_right,
     json_lines,
-    name_unread,
+    warn_unread,
 )
 from metassay.tabular.rows import (
     AGAIN,
@@ -40,7 +40,7 @@ from metassay.tabular.rows import (
     SegmentRow,
     SourceRow,
     TextRow,
-    canonical,
+    to_json,
 )
 from metassay.tabular.sheet import read_sheet
 
@@ -72,7 +72,7 @@ def _key(value: str) -> str:
 
 
 def _attributes(value: dict[str, Any]) -> dict[str, Any]:
-    _clean(canonical(value))
+    _clean(to_json(value))
     return value
 
 
@@ -287,7 +287,7 @@ def read(folder: Path, beside: Collection[str] = ()) -> Rows:
         if os.path.lexists(folder / name):
             reader(folder / name, rows)
     check_citations(rows)
-    name_unread(folder, {*_FILES, *beside}, rows.warnings)
+    warn_unread(folder, {*_FILES, *beside}, rows.warnings)
     return rows
 
 
@@ -297,7 +297,7 @@ def read_sources(path: Path, rows: Rows) -> None:
         if one is not None:
             each = [list(dict(passage).values()) for passage in one.passages]
             text, speaker, group = map(list, zip(*each, strict=True)) if each else ([], [], [])
-            more = None if one.attributes is None else canonical(one.attributes)
+            more = None if one.attributes is None else to_json(one.attributes)
             rows.sources.append(SourceRow(at, one.doc_id, one.task, text, speaker, group, more))
         elif key is not None:
             rows.sources.append(SourceRow(at, key[0], "", [], [], []))
@@ -372,7 +372,7 @@ def records(
     faults, problems = Findings(), rows.problems
     sheet = read_sheet(path, faults, remedy=_SEE, header_alone=True)
     columns = list(sheet.columns) if sheet is not None else []
-    if sheet is not None and not header_is_right(
+    if sheet is not None and not check_header(
         columns, path.name, problems, required, tuple(defaults)
     ):
         return
@@ -387,5 +387,5 @@ def records(
             found = dict.fromkeys(values, None)
             for name, read_as in numbers.items():
                 what = f"{name!r} is not a finite number"
-                found[name] = read_as.sound(fields[name], at, what, remedy, problems)
+                found[name] = read_as.read(fields[name], at, what, remedy, problems)
             yield at, one, found

@@ -18,7 +18,7 @@ from metassay.core import strict_yaml
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.naming import name_problems
 from metassay.core.options import BENCHMARKS, PARAMS, Options, parse
-from metassay.core.params import Tuning, parsed
+from metassay.core.params import Tuning, parse_folder
 
 REGISTRY = Path("data/registry.yaml")
 RAW = Path("data/raw")  # a folder per dataset that is fetched, and per dataset of examples
@@ -149,7 +149,7 @@ def closed(word: str, datasets: Mapping[str, Dataset]) -> bool:
     file = BENCHMARKS / word / PARAMS.name
     if not file.is_file():
         return word in datasets and datasets[word].access != "public"
-    one = parsed(strict_yaml.load(file), where=str(file))
+    one = parse_folder(strict_yaml.load(file), where=str(file))
     if isinstance(one, Tuning):
         return closed(one.benchmark, datasets)
     if one.dataset not in datasets or datasets[one.dataset].access != "public":

@@ -8,7 +8,7 @@ from typing import Any
 from metassay.datasets.own_data import cell_number, json_number, released
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import UNREAD, Record, csv_records, json_list, load_json
-from metassay.tabular.rows import AGAIN, Place, Rows, SourceRow, TextRow, canonical, source_row
+from metassay.tabular.rows import AGAIN, Place, Rows, SourceRow, TextRow, source_row, to_json
 from metassay.text.patterns import read_pairs
 
 # ---- FRANK
@@ -43,7 +43,7 @@ def read_frank(folder: Path) -> Rows:
         doc_id, author = _frank_place(value)
         if doc_id not in known:
             known.add(doc_id)
-            about = canonical({"corpus": _CORPORA[value["dataset"]], "split": value["split"]})
+            about = to_json({"corpus": _CORPORA[value["dataset"]], "split": value["split"]})
             rows.sources.append(source_row(at, doc_id, "other", [], attributes=about))
         by = {name: json_number(at, value[of], of, rows) for of, name in FRANK_CRITERIA.items()}
         rows.rate(at, ("frank", doc_id, author, FULL, "text", "majority"), by)
@@ -276,7 +276,7 @@ def _named(story: str) -> tuple[str, str]:
 
 def _source(at: Place, doc_id: str, sentences: list[str], **attributes: str) -> SourceRow:
     passages = [said.strip() for said in sentences if said.strip()]
-    said = canonical(attributes) if attributes else None
+    said = to_json(attributes) if attributes else None
     return source_row(at, doc_id, "abstract", passages, attributes=said)
 
 

@@ -1,6 +1,6 @@
-"""Frames as CSV (all stored digits) and Markdown (four digits), and as plain rows.
+"""Write frames as CSV (all stored digits) and Markdown (four digits), and iterate over rows.
 
-Names are somebody's data: in neither do they run, nor change what stands around them.
+Names come from data: they must not run as formulas in CSV, nor act as Markdown.
 """
 
 from collections.abc import Iterator
@@ -19,20 +19,20 @@ _ESCAPES = str.maketrans(
 
 
 def rows(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
-    """The named columns row by row as Python values; null, whatever its kind, is None."""
+    """Iterate over rows of the named columns as Python values; any null is None."""
     return zip(*(_plain(frame[name]) for name in columns), strict=True)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Every row by column name, as Python values; null, whatever its kind, is None."""
+    """Return rows as dicts by column, of Python values; any null is None."""
     names = list(frame.columns)
     return [dict(zip(names, row, strict=True)) for row in rows(frame, *names)]
 
 
 def to_csv(frame: pd.DataFrame) -> str:
-    """All rows and columns with every stored digit; null is empty; lines end in a newline.
+    """Write all rows and columns with all stored digits; null is empty; lines end in a newline.
 
-    A text that a spreadsheet would take for a formula gets a single quote in front.
+    A text that a spreadsheet could take for a formula gets a single quote in front.
     """
     safe = frame.copy(deep=False)
     for name in frame:
@@ -42,14 +42,13 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 
 def to_markdown(frame: pd.DataFrame) -> str:
-    """A Markdown table: numbers to four significant digits, null empty, text escaped.
+    """Write a Markdown table: numbers to four significant digits, null empty, text escaped.
 
-    Two columns are too long for a row and are listed once, below the table: each `recipe`, and each
-    `note`, to which its rows refer by number.
+    Two long columns are listed below the table: each `recipe`, and each `note`, with a number in
+    its rows.
     """
-    notes = (
-        sorted({_text(note) for (note,) in rows(frame, "note")} - {""}) if "note" in frame else []
-    )
+    texts = (_text(note) for (note,) in rows(frame, "note")) if "note" in frame else ()
+    notes = sorted(set(texts) - {""})
     numbers = {note: str(number) for number, note in enumerate(notes, start=1)}
     if notes:
         frame = frame.assign(note=[numbers.get(_text(n), "") for (n,) in rows(frame, "note")])
@@ -91,5 +90,5 @@ def _text(value: object) -> str:
 
 @lru_cache(maxsize=1 << 14)  # columns repeat their texts
 def escaped(text: str) -> str:
-    """The text for a line of Markdown, in which it changes nothing around it."""
+    """Escape a text for a line of Markdown."""
     return text.translate(_ESCAPES)

@@ -91,8 +91,8 @@ class _Scanner:
                     raise fault from None
                 continue
             # A number may go on in the next piece.
-            length, behind = end - self.position, self.buffer[end : end + 1]
-            if (behind and behind in ",:]}" + _BLANK) or not self.read_more():
+            length, following = end - self.position, self.buffer[end : end + 1]
+            if (following and following in ",:]}" + _BLANK) or not self.read_more():
                 self.position += length
                 return value
 
@@ -169,7 +169,7 @@ def records(path: Path, problems: Findings, select: Select = is_list) -> Iterato
         if isinstance(value, dict):
             yield place, value
         else:
-            problems.add(place, "is no object with named values", FIX)
+            problems.add(place, "is not an object with named values", FIX)
 
 
 def names_in(path: Path) -> list[str]:

@@ -37,7 +37,7 @@ from metassay.models.pair_scores import (
     load_encoder_decoder,
     shares,
 )
-from metassay.models.rows import PACKAGES, computed
+from metassay.models.rows import PACKAGES, compute_outputs
 from metassay.models.store import STORE
 from metassay.scoring.pairing.instruments import THREE_WAY
 from metassay.text.sentences import sentences
@@ -247,7 +247,7 @@ class NliJudge:
         options = self._options
         excluded = {"model", "revision", "device", "batch_tokens", "form"}
         settings = options.model_dump(exclude=excluded, exclude_none=True)
-        settings |= {"digits": self._digits.kept}
+        settings |= {"digits": self._digits.significant}
         model = f"nli|form:{options.form}|model:{identify(options).name}"
         packages = "|".join(f"{name}:{extra.version(name)}" for name in PACKAGES)
         text = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -331,7 +331,7 @@ class NliJudge:
                 return three_way(windows, self._options.abstain)
             return two_way(windows, self._options.threshold, self._options.abstain)
 
-        windows = [shares(row, labels, self._digits.kept) for row in finite]
+        windows = [shares(row, labels, self._digits.significant) for row in finite]
         self.counts["fragile"] += is_fragile(windows, self._digits.off, decide)
         return decide(windows)
 
@@ -378,7 +378,7 @@ class NliJudge:
         settings = {name: getattr(options, name) for name in names}
         settings["words"] = [word for _, word in self._words]
         task = self._task("nli", settings)
-        rows = computed(
+        rows = compute_outputs(
             task,
             texts,
             lambda: self._loaded().runner.scores,

@@ -21,9 +21,16 @@ from pydantic import Field
 from metassay.core.errors import BadInput
 from metassay.metrics.describe import OVERLAP, Description, Measured, Metric
 from metassay.models import encoders, extra, matching
-from metassay.models.matching import Match, layers_of, matches, stated, weighing, without
+from metassay.models.matching import (
+    Match,
+    layers_of,
+    match_without_tokens,
+    matches,
+    recipe_parts,
+    weighing,
+)
 from metassay.models.outputs import text_hash
-from metassay.models.rows import Scores, computed
+from metassay.models.rows import Scores, compute_outputs
 from metassay.models.store import STORE
 
 METHOD = 3  # part of the store's keys; whoever changes what a match is raises it
@@ -79,7 +86,7 @@ DESCRIPTIONS = (
 def recipe(options: BertscoreOptions) -> str:
     """Everything that can change more than a last digit, a folder by its content."""
     baseline = options.baseline or "none"
-    known = stated(
+    known = recipe_parts(
         options,
         idf="yes" if options.idf else "no",
         baseline=",".join(map(str, baseline)) if isinstance(baseline, list) else baseline,
@@ -124,7 +131,7 @@ def columns(
     pairs = [(c.strip(), r.strip()) for c, r in zip(candidates, evidence, strict=True)]
     full = [pair for pair in pairs if all(pair)]
     results = iter(match(full))
-    every = [next(results) if all(pair) else without(*pair) for pair in pairs]
+    every = [next(results) if all(pair) else match_without_tokens(*pair) for pair in pairs]
     values = [(values_of(each, baseline), any(each.unread)) for each in every]
     return {
         name: [Measured(row[at], None, cut) for row, cut in values] for at, name in enumerate(names)
@@ -174,7 +181,7 @@ def matched(
     `settings`: all but the encoder that can change a match.
     """
     task = matching.task_of(name, options, settings)
-    every = computed(task, pairs, load, options.batch_tokens, store=store)
+    every = compute_outputs(task, pairs, load, options.batch_tokens, store=store)
     return [Match(*match) for match in every]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError, model_validator
 
-from metassay.concepts.linkers import known_as
+from metassay.concepts.linkers import name_and_hash
 from metassay.concepts.terms import version
 from metassay.core.errors import BadInput, raise_problems
 from metassay.core.options import Options
@@ -150,7 +150,7 @@ def _squeezed(text: str) -> str:
 
 def _recipe(options: RadgraphOptions) -> str:
     if options.annotations:
-        return f"annotations:{known_as(Path(options.annotations))}"
+        return f"annotations:{name_and_hash(Path(options.annotations))}"
     return f"model:{options.model}|radgraph:{version('radgraph')}"
 
 

@@ -20,7 +20,7 @@ from metassay.metrics.bertscore import columns, matched
 from metassay.metrics.describe import Description, Measured, Metric
 from metassay.models import extra
 from metassay.models.encoders import Encoder, EncoderOptions, Tokens, load_encoder, vectors
-from metassay.models.matching import Embed, Match, Way, Weigh, layers_of, matches, stated
+from metassay.models.matching import Embed, Match, Way, Weigh, layers_of, matches, recipe_parts
 from metassay.models.rows import Scores
 from metassay.models.store import STORE
 
@@ -148,7 +148,7 @@ def measure(
 KIND = Metric(
     options=MedBertscoreOptions,
     measure=measure,
-    recipe=lambda options: "|".join(stated(options, **_settings(options))),
+    recipe=lambda options: "|".join(recipe_parts(options, **_settings(options))),
     descriptions=described(NAME, "What is past the encoder's limit is not read"),
     files=lambda options: linkers.files(options.linker),
     costly=True,

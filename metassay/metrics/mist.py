@@ -89,7 +89,7 @@ KIND = Metric(
     measure=measure,
     recipe=lambda options: (
         f"linker:{linkers.recipe(options.linker)}|rule:{options.rule}"
-        f"|vectors:{','.join(map(linkers.known_as, options.vectors.paths))}"
+        f"|vectors:{','.join(map(linkers.name_and_hash, options.vectors.paths))}"
     ),
     descriptions=DESCRIPTIONS,
     files=lambda options: linkers.files(options.linker, *options.vectors.paths),

@@ -30,7 +30,7 @@ from metassay.labelled.types import chosen_test, segment_options
 from metassay.llm import estimate
 from metassay.llm.estimate import Estimate
 from metassay.llm.messages import ChatRequest
-from metassay.llm.needs import Requests, all_datasets, everyone
+from metassay.llm.needs import Requests, all_datasets, with_members
 from metassay.llm.session import Session
 from metassay.scoring.pairing.pairs import build_pairs
 from metassay.scoring.pairing.questions import Questions, questions_of
@@ -324,7 +324,7 @@ def _plan_judges(
         if not llm_members(judge):
             continue
         check_instruments(pairs, name, instruments_of(judge))
-        if any(member.kind == "cascade" for member in everyone(judge)):
+        if any(member.kind == "cascade" for member in with_members(judge)):
             costs.notes.append(
                 f"judge-{name} is counted as if the first judge of its cascade were sure of"
                 " nothing; what it decides is asked of nobody else"

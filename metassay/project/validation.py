@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput, collect_problems, meant, raise_problems
+from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.kinds import Chosen, choose, is_path
 from metassay.core.options import BENCHMARKS, PARAMS, Block, Options, parse
 from metassay.core.params import (
@@ -399,7 +399,7 @@ def _statement_scores(options: StatementOptions, metrics: Iterable[str]) -> list
 def _check_published(at: str, tables: Iterable[str], names: Collection[str]) -> Iterator[str]:
     for table in tables:
         if table not in names:
-            close = meant(table, names)
+            close = hint(table, names)
             yield f"{at} > published: {table!r} is not known; choose from {', '.join(names)}{close}"
 
 
@@ -456,7 +456,7 @@ def _check_dataset(
 ) -> Iterator[str]:
     dataset = registry.get(benchmark.dataset)
     if dataset is None:
-        names, close = ", ".join(registry), meant(benchmark.dataset, registry)
+        names, close = ", ".join(registry), hint(benchmark.dataset, registry)
         yield f"dataset: {benchmark.dataset!r} is not in {REGISTRY}; known: {names}{close}"
     elif dataset.reader is None:
         yield f"dataset: {benchmark.dataset!r} has no reader; choose another"

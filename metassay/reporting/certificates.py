@@ -31,7 +31,7 @@ from metassay.meta_evaluation.verdicts import (
     is_shown,
     kind_of,
 )
-from metassay.reporting.contract import Decision, GridCell, GridRow
+from metassay.reporting.contract import GridCell, GridRow
 from metassay.reporting.names import (
     Key,
     Row,
@@ -299,16 +299,15 @@ def _orders(n: int) -> int:
 # The grid of the first screen: for each criterion and decision the metric to use, or the closest.
 
 
-def decisions(certificates: pd.DataFrame) -> list[Decision]:
-    """Return those of which any metric was tested."""
+def decisions(certificates: pd.DataFrame) -> dict[str, str]:
+    """Return the title of each level at which any metric was tested."""
     levels = set(certificates["level"])
-    return [Decision(level, words) for level, words in DECISIONS.items() if level in levels]
+    return {level: words for level, words in DECISIONS.items() if level in levels}
 
 
 def grid(certificates: pd.DataFrame, confidence: float) -> list[GridRow]:
     """Return a row per study, criterion and part, with a cell per decision of `decisions`."""
-    levels = [decision.level for decision in decisions(certificates)]
-    several = certificates["study"].nunique() > 1
+    several, levels = certificates["study"].nunique() > 1, decisions(certificates)
     grid = []
     for key, rows in by_criterion(certificates):
         of_levels = (best([row for row in rows if row["level"] == level]) for level in levels)

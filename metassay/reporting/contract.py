@@ -6,13 +6,13 @@ page/data/head.js (what the first screen needs), and shards, page/data/ID.js, th
 view needs them. Each data file is a classic script that calls `metassay("ID", VALUE)`, since a page
 that was opened from the disk may load scripts but may not fetch files. No file is larger than 2 MB:
 a larger value is `{ pieces: [ID, ...] }`, whose texts together are its JSON. Texts stand in values
-only, never in keys.
+only, in no keys but those of Metassay.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-CONTRACT = 2
+CONTRACT = 3
 
 
 class Dataset(NamedTuple):
@@ -34,13 +34,6 @@ class Problem(NamedTuple):
 
     kind: str  # "missing" | "warning" | "limit" | "change"
     text: str
-
-
-class Decision(NamedTuple):
-    """A column of the grid."""
-
-    level: str  # value of column `level` in table certificates
-    title: str  # "any two texts"
 
 
 class GridCell(NamedTuple):
@@ -74,25 +67,11 @@ class VerdictWord(NamedTuple):
     means: str
 
 
-class Term(NamedTuple):
-    """A term of the glossary."""
-
-    term: str
-    means: str
-
-
 class Link(NamedTuple):
     """Another page."""
 
     href: str  # relative
     title: str
-
-
-class FigureInfo(NamedTuple):
-    """figures/NAME.svg and .png."""
-
-    name: str  # figures/NAME.svg and .png
-    title: str  # to read out
 
 
 class ColumnInfo(NamedTuple):
@@ -133,7 +112,7 @@ class TableInfo(NamedTuple):
     # what stands in a cell of the matrix, or an estimate in a plain table
     cell: CellInfo | None = None
     hide: Sequence[str] = ()  # columns not shown until asked for ("recipe")
-    figures: Sequence[str] = ()  # names of figures that draw it
+    figures: Mapping[str, str] = {}  # drawings, figures/NAME.svg and .png: titles by name
     # "tiles": the larger a number, the darker its cell; "pairs": such tiles with a mirrored half;
     # "dots": values and intervals on one scale
     picture: str = ""
@@ -153,13 +132,6 @@ class SystemsInfo(NamedTuple):
     # apart
     groups: str = ""
     no_groups: str = ""  # why there are no letters, where somebody would look for them
-
-
-class AuthorInfo(NamedTuple):
-    """Who wrote texts."""
-
-    name: str
-    kind: str  # "system" | "reference" | "people"
 
 
 class Measure(NamedTuple):
@@ -183,7 +155,8 @@ class TextsInfo(NamedTuple):
     documents: int
     texts: int
     noun: str  # "document"; "item" in a test of judges
-    authors: Sequence[AuthorInfo]
+    authors: Sequence[str]
+    references: Sequence[str]  # authors that are no systems
     measures: Sequence[Measure]  # columns of the index after the fixed ones: metrics, then people
     judges: Sequence[str]
     parts: Sequence[str]  # facets or sections that texts may have
@@ -301,18 +274,18 @@ class Head(NamedTuple):
     kind: str
     name: str  # the benchmark's name, or the title of the page
     about: str  # one sentence: what this page is
-    made: str  # "Metassay 0.1.0"
+    program: str  # "Metassay 0.1.0"
     dataset: Dataset | None = None
     banners: Sequence[str] = ()  # what nobody may miss: invented data, a lexical judge
     answer: Sequence[str] = ()  # sentences, the first is the most important
     problems: Sequence[Problem] = ()  # what the line on the data counts and opens
-    # columns of the grid; none where nothing was tested against people
-    decisions: Sequence[Decision] = ()
+    # columns of the grid: titles by value of column `level` in table certificates; none where
+    # nothing was tested against people
+    decisions: Mapping[str, str] = {}
     grid: Sequence[GridRow] = ()  # a row per criterion
     verdicts: Sequence[VerdictWord] = ()  # every kind of verdict, best first
-    terms: Sequence[Term] = ()  # the glossary's terms that this page uses
+    terms: Mapping[str, str] = {}  # meanings of the glossary's terms that this page uses
     tables: Sequence[TableInfo] = ()  # in the order of the list of evidence
-    figures: Sequence[FigureInfo] = ()  # pictures for papers, as files
     systems: SystemsInfo | None = None
     texts: TextsInfo | None = None
     links: Sequence[Link] = ()  # other pages: the report that a change report is about

@@ -10,6 +10,7 @@ import io
 import math
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ from metassay.reporting.names import (
     sorted_parts,
 )
 from metassay.statistics.document_means import Reals
-from metassay.tables.names import metric_label
+from metassay.tables.names import FULL, metric_label
 
 PNG_DPI = 150
 LONGEST_LABEL = 44
@@ -67,7 +68,7 @@ STYLE = {
 }
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
 
-Draw = Callable[..., Figure | None]  # a frame, and what it takes by name
+Draw = Callable[[pd.DataFrame], Figure | None]
 
 
 class Files(NamedTuple):
@@ -77,10 +78,21 @@ class Files(NamedTuple):
     png: bytes
 
 
-def draw(figure_of: Draw, frame: pd.DataFrame, **options: float) -> Files | None:
+def figures(useful: float) -> dict[str, Draw]:
+    """Return what draws each figure, by its name; `useful`: a correlation that is of use."""
+    return {
+        "leaderboard": draw_leaderboard,
+        "forest": partial(draw_forest, useful=useful),
+        "violins": draw_violins,
+        "history": draw_history,
+        "reliability": draw_reliability,
+    }
+
+
+def draw(figure_of: Draw, frame: pd.DataFrame) -> Files | None:
     """Draw a frame; None where it has nothing to show. Equal frames give equal bytes."""
     with matplotlib.style.context(["default", STYLE]):
-        figure = figure_of(frame, **options)
+        figure = figure_of(frame)
         if figure is None:
             return None
         svg, png = io.StringIO(), io.BytesIO()
@@ -456,10 +468,12 @@ def _values(ratings: Sequence[float] | Reals, *, fine: bool = False) -> Reals:
 
 
 def draw_reliability(calibration: pd.DataFrame) -> Figure | None:
-    """Draw a panel per judge of rows of table `calibration`, those of one study; None if empty.
+    """Draw a panel per judge of table `calibration`, of all items of its first study; or None.
 
     A dot is a bin; its area goes with the number of items.
     """
+    whole = calibration[calibration["part"] == FULL]
+    calibration = whole[whole["study"].isin(whole["study"].head(1))]
     judges = sorted(set(calibration["judge"]))
     if not judges:
         return None

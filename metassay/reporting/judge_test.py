@@ -21,22 +21,13 @@ from metassay.labelled.results import (
 )
 from metassay.reporting import contract as c
 from metassay.reporting.answers import answers_table
-from metassay.reporting.evidence import finish, in_order
-from metassay.reporting.figures import draw_reliability
 from metassay.reporting.names import Row, grouped, short_estimate, sorted_parts
-from metassay.reporting.page import Drawing, Report, filled, put_figures, write_tables
+from metassay.reporting.page import Report, filled, in_order, write_page, write_tables
 from metassay.reporting.published import compare_judges
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 from metassay.tables.names import FULL, MEAN_OF_SUBSETS
 
-JUDGE_FIGURES = {
-    "reliability": Drawing(
-        draw_reliability,
-        "calibration",
-        "Each judge's probabilities beside the share of items that are entailed",
-    ),
-}
 # Numbers of a card of which less is better, and those that are neither good nor bad.
 _LOWER = ("false_pass", "false_fail", "abstained", "failed", "brier", "ece")
 _NEITHER = (
@@ -81,7 +72,7 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         write_tables(files, folder)
         # From here on judges are called as they are shown.
         tables, files = report.shown_as.frames(tables), report.shown_as.frames(files)
-        card_rows, bins = files["judge_cards"], files["calibration"]
+        card_rows = files["judge_cards"]
         cards = cards_of(card_rows, set(tables["ratings"]["rater"]))
         first = FIRST.get(report.test, BALANCED)
         better = dict.fromkeys(_LOWER, "lower") | dict.fromkeys(_NEITHER, "neither")
@@ -96,16 +87,14 @@ def write_judge_test(report: JudgeTestReport, out: Path) -> None:
         files["judge_cards"] = card_rows.assign(better=better_of)
         for name in {"judge_cards", "kinds", "calibration"} & set(files):
             files[name] = in_order(files[name], order)
-        whole = bins[(bins["study"] == cards.pooled) & (bins["part"] == FULL)]
         page = PageFolder(folder)
         answer = [*kinds_verdict(cards, kinds_table(cards)), *verdict(cards, first)]
         texts = put_items(page, files["verdicts"], tables)
-        finish(
+        write_page(
             page,
             "judge test",
             files,
             report.command,
-            figures=put_figures(JUDGE_FIGURES, {"calibration": whole}, folder),
             blocks=compared.blocks,
             systems={"headline": headline},
             **report.head(files, _counts(tables), answer=answer, texts=texts),

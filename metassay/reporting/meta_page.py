@@ -11,7 +11,6 @@ from metassay.format.frames import records
 from metassay.format.numbers import short
 from metassay.meta_evaluation.options import BELOW_OTHERS, CertificationOptions
 from metassay.meta_evaluation.verdicts import FEWEST_SYSTEMS, VERDICTS
-from metassay.reporting import figures as pictures
 from metassay.reporting.certificates import (
     answers_by_criterion,
     best_of,
@@ -20,30 +19,10 @@ from metassay.reporting.certificates import (
     limits,
     state_of,
 )
-from metassay.reporting.contract import Link, Problem, Term, VerdictWord
-from metassay.reporting.evidence import finish
+from metassay.reporting.contract import Link, Problem, VerdictWord
 from metassay.reporting.names import short_estimate
-from metassay.reporting.page import Drawing, put_figures
+from metassay.reporting.page import write_page
 from metassay.reporting.shell import PageFolder
-
-FIGURES = {
-    "leaderboard": Drawing(
-        pictures.draw_leaderboard,
-        "leaderboard",
-        "Each author's mean on the main metrics, with bootstrap intervals",
-    ),
-    "forest": Drawing(
-        pictures.draw_forest,
-        "certificates",
-        "Each metric's correlation with people per criterion, with intervals and one rater's own",
-        ("useful",),
-    ),
-    "violins": Drawing(
-        pictures.draw_violins,
-        "rating_violins",
-        "What people gave each system by criterion, and the mean with its interval",
-    ),
-}
 
 
 def answer_of(
@@ -68,7 +47,7 @@ def answer_of(
         "decisions": decisions(certificates),
         "grid": grid(certificates, confidence),
         "verdicts": [VerdictWord(kind, state_of(kind), terms[kind].whole) for kind in VERDICTS],
-        "terms": [Term(name, t.whole) for name, t in terms.items() if t.group in groups],
+        "terms": {name: term.whole for name, term in terms.items() if term.group in groups},
     }
 
 
@@ -108,12 +87,12 @@ def write_meta_page(
         fields = answer_of(tables, options, confidence)
         about = "Metrics tested against people: which to trust, for which decision, and how sure."
     problems = [*(Problem("warning", line) for line in notes), *fields.pop("problems")]
-    finish(
+    write_page(
         PageFolder(folder),
         "meta-eval",
         tables,
         command,
-        figures=put_figures(FIGURES, tables, folder, options),
+        useful=options.useful,
         name=title,
         about=about,
         problems=problems,

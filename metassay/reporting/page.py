@@ -1,26 +1,61 @@
-"""What a report is made from, its tables and figures as files, and the head of its page."""
+"""What reports are made from, and their pages: tables in words, and the head.
 
-from collections.abc import Mapping, Sequence
+`words.yaml` says how the view Evidence shows a table. A block there has the table's `title` and
+what it `says`; `pick`, `lead`, `across`, `cell` and `hide` are names of columns, separated by
+spaces (contract.TableInfo), and `figures` titles of those in figures.py that draw it. What a block
+leaves out is that of the `analysis` that makes the table, or of tables like it: `_DEFAULTS`.
+`ordered: false` keeps its rows as they stand.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from metassay import __version__
+from metassay.core import strict_yaml
 from metassay.format.frames import rows, to_csv, to_markdown
+from metassay.format.terms import COEFFICIENTS, COMPONENTS, LEVELS
 from metassay.llm.endpoints import ModelOptions
-from metassay.reporting import figures as pictures
-from metassay.reporting.contract import Dataset, FigureInfo, Problem
-from metassay.reporting.evidence import LISTS
-from metassay.reporting.names import NONE, ShownAs
+from metassay.meta_evaluation.evaluate import ANALYSES
+from metassay.meta_evaluation.options import ANY_SHAPE
+from metassay.reporting import contract as c
+from metassay.reporting.contract_page import TABLES
+from metassay.reporting.names import (
+    NONE,
+    ShownAs,
+    criterion_rank,
+    sorted_authors,
+    sorted_metrics,
+    sorted_parts,
+)
 from metassay.reporting.responses import missing_lines, models_table
+from metassay.reporting.shell import PageFolder
+from metassay.tables.columns import SHARED
+from metassay.tables.judge_cards import CARD_STATISTICS
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import empty
+from metassay.tables.summaries import SUMMARIES
 
-INVENTED = (
-    "Invented data: every text, system and rating was made up to show how Metassay works. The"
-    " numbers say nothing about any real system, metric or patient."
-)
+TableWords = Mapping[str, Any]
+LISTS = "all_ratings"  # a column for figures alone: long lists that no file has
+_DEFAULTS = {
+    "pick": "study criterion part level coefficient",
+    "lead": "metric judge",
+    "hide": "recipe",
+}
+_CELL = ("value", "low", "high", "n", "n_missing")
+
+
+@cache
+def texts(file: str) -> Any:
+    """Read the blocks of a file of this folder, such as `words.yaml`."""
+    return strict_yaml.load(Path(__file__).with_name(file))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,14 +90,15 @@ class Report:
         """
         notes = tables.get("notes", empty(NOTES))
         missing = missing_lines(models_table(self.responses, self.models))
-        problems = [Problem("missing", line) for line in missing]
-        problems += [Problem("warning", ": ".join(note)) for note in rows(notes, "stage", "note")]
+        problems = [c.Problem("missing", line) for line in missing]
+        problems += [c.Problem("warning", ": ".join(note)) for note in rows(notes, "stage", "note")]
+        invented = [texts("words_of_tests.yaml")["invented"]] if self.invented else []
         return {
             **more,
             "name": self.benchmark,
-            "dataset": Dataset(self.title, self.licence, self.citation, counts, self.seen),
+            "dataset": c.Dataset(self.title, self.licence, self.citation, counts, self.seen),
             "problems": [*problems, *more.get("problems", ())],
-            "banners": [*([INVENTED] if self.invented else []), *more.get("banners", ())],
+            "banners": [*invented, *more.get("banners", ())],
         }
 
     @property
@@ -82,15 +118,6 @@ def filled(**tables: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {name: frame for name, frame in tables.items() if not frame.empty}
 
 
-class Drawing(NamedTuple):
-    """A figure, the table that it draws, its title to read out, and the options that it takes."""
-
-    draw: pictures.Draw
-    table: str
-    title: str
-    options: tuple[str, ...] = ()
-
-
 def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
     """Write each table as NAME.csv with all digits, and as NAME.md."""
     for name, frame in tables.items():
@@ -99,23 +126,183 @@ def write_tables(tables: Mapping[str, pd.DataFrame], folder: Path) -> None:
         (folder / f"{name}.md").write_bytes(to_markdown(in_file).encode())
 
 
-def put_figures(
-    figures: Mapping[str, Drawing],
+# The page.
+
+
+def write_page(
+    page: PageFolder,
+    kind: str,
     tables: Mapping[str, pd.DataFrame],
-    folder: Path,
-    options: object = None,
-) -> dict[str, list[FigureInfo]]:
-    """Write figures/NAME.svg and .png of the tables there are; return them by their tables."""
-    by_table: dict[str, list[FigureInfo]] = {}
-    for name, figure in figures.items():
-        if figure.table not in tables:
-            continue
-        chosen = {option: getattr(options, option) for option in figure.options}
-        picture = pictures.draw(figure.draw, tables[figure.table], **chosen)
-        if picture is None:
-            continue
-        (folder / "figures").mkdir(exist_ok=True)
-        (folder / "figures" / f"{name}.svg").write_bytes(picture.svg.encode())
-        (folder / "figures" / f"{name}.png").write_bytes(picture.png)
-        by_table.setdefault(figure.table, []).append(FigureInfo(name, figure.title))
+    command: str,
+    *,
+    blocks: Mapping[str, TableWords] | None = None,
+    systems: Mapping[str, Any] | None = None,
+    useful: float = math.nan,
+    **head: Any,
+) -> None:
+    """Write the tables that have a row and their figures, then the head of a page of this `kind`.
+
+    Tables stand in the order of the kind in `words_of_tests.yaml`, of `words.yaml`, then of
+    `blocks`, whose tables no file has; one without a block is a KeyError. `command` makes them
+    again. `systems` are fields of SystemsInfo, and `head` of Head, that no file has; `useful` is
+    the correlation that a forest of certificates marks.
+    """
+    words = texts("words_of_tests.yaml")[kind]
+    of_kind, more = (
+        {name: {"group": words.get("group"), **block} for name, block in group.items()}
+        for group in (words.get("tables", {}), blocks or {})
+    )
+    all_blocks = {**of_kind, **_blocks(), **of_kind, **more}
+    evidence = [
+        _put_table(page, name, tables[name], all_blocks[name], command, useful)
+        for name in sorted(tables, key=list(all_blocks).index)
+        if not tables[name].empty
+    ]
+    fields = {
+        "about": words.get("about"),
+        "terms": words.get("terms", {}),
+        "systems": _systems(words.get("systems"), evidence, systems or {}),
+    }
+    program = f"Metassay {__version__}"
+    page.finish(c.Head(kind=kind, program=program, tables=evidence, **{**fields, **head}))
+
+
+def _put_table(
+    page: PageFolder, name: str, frame: pd.DataFrame, block: TableWords, command: str, useful: float
+) -> c.TableInfo:
+    figures = _draw(page.folder, frame, block.get("figures", {}), useful)
+    frame = frame.drop(columns=LISTS, errors="ignore")
+    contract = {**TABLES, **SUMMARIES}.get(name)
+    columns = SHARED if contract is None else contract.columns
+    means = {column: record.meaning for column, record in columns.items()}
+    return page.put_evidence(
+        name,
+        ordered(name, frame) if block.get("ordered", True) else frame,
+        means={**means, **block.get("columns", {})},
+        title=block["title"],
+        group=block["group"],
+        says=block.get("says", ()),
+        csv=f"{name}.csv",
+        command=command,
+        across=block.get("across", ""),
+        cell=_cell(frame, block),
+        figures=figures,
+        **{key: _names(frame, block, key) for key in _DEFAULTS},
+        picture=block.get("picture", ""),
+    )
+
+
+def _draw(
+    folder: Path, frame: pd.DataFrame, titles: Mapping[str, str], useful: float
+) -> dict[str, str]:
+    """Write figures/NAME.svg and .png where there is something to draw; return their titles."""
+    if not titles:
+        return {}
+    from metassay.reporting.figures import draw, figures  # slow; most pages draw nothing
+
+    pictures = {name: draw(figures(useful)[name], frame) for name in titles}
+    for name, picture in pictures.items():
+        if picture is not None:
+            (folder / "figures").mkdir(exist_ok=True)
+            (folder / "figures" / f"{name}.svg").write_bytes(picture.svg.encode())
+            (folder / "figures" / f"{name}.png").write_bytes(picture.png)
+    return {name: title for name, title in titles.items() if pictures[name] is not None}
+
+
+def _systems(
+    words: TableWords | None, evidence: Sequence[c.TableInfo], more: Mapping[str, Any]
+) -> c.SystemsInfo | None:
+    """Return what the view Systems shows, if its table is there; `groups` only if that is there."""
+    names = {info.name for info in evidence}
+    if words is None or words["table"] not in names:
+        return None
+    groups = words.get("groups", "")
+    fields = {
+        "metric": words["metric"].split(),
+        "cell": c.CellInfo(*words["cell"].split()),
+        "groups": groups if groups in names else "",
+    }
+    return c.SystemsInfo(**{**words, **fields, **more})
+
+
+@cache
+def _blocks() -> dict[str, TableWords]:
+    """Return blocks by table, with the words of its analysis where the file has none."""
+    pages = {table.name: analysis.page for analysis in ANALYSES for table in analysis.tables}
+    by_table: dict[str, TableWords] = {}
+    for group, blocks in texts("words.yaml")["tables"].items():
+        for name, block in blocks.items():
+            words = dict(block or {})
+            page = pages.get(words.get("analysis", name))
+            if page is not None:
+                says = [" ".join(text.split()) for text in page.says.split("\n\n") if text]
+                words = {"title": page.heading, "says": says, **words}
+            by_table[name] = {"group": group, "title": "", **words}
     return by_table
+
+
+def _names(frame: pd.DataFrame, block: TableWords, key: str) -> list[str]:
+    """Return the columns that a block names, or the default ones that the table has."""
+    if key in block:
+        names = str(block[key]).split()
+        return [name for name in names if name in frame] if key == "hide" else names
+    shown = {block.get("across", ""), *str(block.get("lead", "")).split()}
+    return [name for name in _DEFAULTS[key].split() if name in frame and name not in shown]
+
+
+def _cell(frame: pd.DataFrame, block: TableWords) -> c.CellInfo | None:
+    if "cell" in block:
+        names = ["" if name == "-" else name for name in str(block["cell"]).split()]
+        return c.CellInfo(*names) if names else None
+    if "value" not in frame:
+        return None
+    return c.CellInfo(*(name if name in frame else "" for name in _CELL))
+
+
+# In which order rows stand: columns, and what puts their values in order.
+_Sort = Callable[[Iterable[Any]], Sequence[Any]]
+_Order = tuple[tuple[str, ...], _Sort]
+
+
+def _first(*names: str) -> _Sort:
+    """Sort these names first and in this order, then others by name."""
+    rank = {name: place for place, name in enumerate(names)}
+    return lambda values: sorted(values, key=lambda name: (rank.get(name, len(rank)), name))
+
+
+_ORDERS: tuple[_Order, ...] = (
+    (("rubric", "position"), sorted),
+    (("study",), sorted),
+    (("criterion",), lambda values: sorted(values, key=criterion_rank)),
+    (("part",), sorted_parts),
+    (("level",), _first(*LEVELS)),
+    (("metric", "judge"), sorted_metrics),
+    (("author",), sorted_authors),
+    (("coefficient",), _first(*COEFFICIENTS)),
+    (("component",), _first(*COMPONENTS)),
+    (("statistic",), _first(ANY_SHAPE, *CARD_STATISTICS)),
+)
+
+
+def ordered(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """Sort a table as pages do: by study, criterion, part, metric, author, the rest of its key.
+
+    Tables without a contract stand as they were made.
+    """
+    if name not in TABLES:
+        return frame
+    others: list[_Order] = [((column,), sorted) for column in TABLES[name].key]
+    places = []
+    for columns, order in (*_ORDERS, *others):
+        if set(columns) <= set(frame):
+            values = [key if len(columns) > 1 else key[0] for key in rows(frame, *columns)]
+            place = {value: number for number, value in enumerate(order(set(values)))}
+            places.append([place[value] for value in values])
+    return frame.take(np.lexsort(places[::-1]))
+
+
+def in_order(frame: pd.DataFrame, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """Sort rows by the columns of `order`, which has their values in order; others come last."""
+    columns = [name for name in order if name in frame]
+    places = {name: {key: n for n, key in enumerate(order[name])} for name in columns}
+    return frame.sort_values(columns, key=lambda of: of.map(places[str(of.name)]), kind="stable")

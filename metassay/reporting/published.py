@@ -22,7 +22,7 @@ from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, probability
 from metassay.labelled.results import Cards
-from metassay.reporting.evidence import TableWords, in_order, texts
+from metassay.reporting.page import TableWords, in_order, texts
 from metassay.statistics.independence import rank_order
 from metassay.tables.names import FULL, NO_JUDGE
 

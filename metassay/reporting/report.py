@@ -16,11 +16,10 @@ from metassay.meta_evaluation.rubric_agreement import rubric_agreement
 from metassay.reporting.answers import answers_table, unanswered
 from metassay.reporting.contract import Problem
 from metassay.reporting.documents import put_documents
-from metassay.reporting.evidence import TableWords, finish
 from metassay.reporting.facets import facets_table
-from metassay.reporting.meta_page import FIGURES, answer_of
+from metassay.reporting.meta_page import answer_of
 from metassay.reporting.names import Metric, headline_metrics, known_names
-from metassay.reporting.page import Report, filled, put_figures, write_tables
+from metassay.reporting.page import Report, TableWords, filled, texts, write_page, write_tables
 from metassay.reporting.published import Ours, compare_all
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.summaries import (
@@ -120,7 +119,7 @@ def _write_page(
     folder: Path,
 ) -> None:
     """Write the page, with names as they are shown, of the benchmark's tables and the files'."""
-    shown_as, page = report.shown_as, PageFolder(folder)
+    shown_as, page, words = report.shown_as, PageFolder(folder), texts("words_of_tests.yaml")
     tables, files = shown_as.frames(tables), shown_as.frames(files)
     answer = answer_of(files, report.certification, report.resampling.confidence)
     if "answers" in files:
@@ -134,7 +133,7 @@ def _write_page(
     # A judge may have any name, so its recipe counts too.
     named = set(rows(tables["judgments"], "judge", "recipe"))
     lexical = sorted({judge for judge, recipe in named if "lexical" in f"{judge} {recipe}".lower()})
-    texts = put_documents(
+    texts_info = put_documents(
         page,
         tables,
         facets=report.facets,
@@ -142,37 +141,25 @@ def _write_page(
         better={metric: better[metric] for metric in in_texts},
         names=shown_as.authors,
     )
-    finish(
+    write_page(
         page,
         "benchmark",
         files,
         report.command,
-        figures=put_figures(FIGURES, files, folder, report.certification),
+        useful=report.certification.useful,
         blocks=blocks,
         systems={
             "headline": [metric_label(*metric) for metric in headline],
-            "no_groups": _NO_GROUPS if clusters else "",
+            "no_groups": words["no_groups"] if clusters else "",
         },
         **report.head(
             files,
             _counts(tables),
             **answer,
-            banners=[_LEXICAL.format(judges=" and ".join(lexical))] if lexical else [],
-            texts=texts,
+            banners=[words["lexical"].format(judges=" and ".join(lexical))] if lexical else [],
+            texts=texts_info,
         ),
     )
-
-
-_NO_GROUPS = (
-    "Which systems can be told apart is not said here: scores and ratings show that documents"
-    " belong together, and nobody said which, so that equal systems would be told apart. Name the"
-    " clusters (docs/own-data.md, design) and run again."
-)
-_LEXICAL = (
-    "{judges}: a lexical baseline, not a semantic judge. It looks for a claim’s words and for"
-    " conflicting numbers, units, sides and negations; it doesn’t understand paraphrase. Read its"
-    " scores and grades as a floor to beat, not as a verdict on the systems."
-)
 
 
 def _directions(board: pd.DataFrame) -> dict[Metric, str]:

@@ -12,9 +12,8 @@ from metassay.format.frames import records, rows
 from metassay.format.numbers import counted, short, shown, shown_interval
 from metassay.labelled.records import NONE
 from metassay.reporting import contract as c
-from metassay.reporting.evidence import finish, in_order
 from metassay.reporting.names import Row, grouped, short_estimate
-from metassay.reporting.page import Report, filled, write_tables
+from metassay.reporting.page import Report, filled, in_order, write_page, write_tables
 from metassay.reporting.shell import PageFolder
 from metassay.reporting.text_index import put_texts, utf16
 
@@ -77,7 +76,7 @@ def write_segment_test(report: SegmentTestReport, out: Path) -> None:
         page, majority = PageFolder(folder), str(sentences["label"].value_counts().index[0])
         texts = put_sentences(page, tables, wide, report.segmentations, labels)
         answer = verdict(tables["segment_scores"], majority)
-        finish(
+        write_page(
             page,
             "segmentation test",
             files,

@@ -72,14 +72,13 @@ def put_texts(  # noqa: PLR0913 - all that the view is made of
     known = [*FIXED, *_side_names(len(judges)), "split", "parts", *reals]
     frame = pd.DataFrame(index, columns=known)
     frame = frame.astype({"words": "Int64", **dict.fromkeys(reals, "float64")})
+    authors = sorted_authors(frame["author"])
     return c.TextsInfo(
         documents=shards.n,
         texts=len(frame),
         noun=noun,
-        authors=[
-            c.AuthorInfo(name, "reference" if is_reference(name) else "system")
-            for name in sorted_authors(frame["author"])
-        ],
+        authors=authors,
+        references=[name for name in authors if is_reference(name)],
         measures=[
             *(c.Measure(label, column, metrics[label]) for label, column in columns.items()),
             *(c.Measure(f"people: {n}", at, (criteria or {})[n]) for n, at in people.items()),

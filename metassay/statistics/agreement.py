@@ -38,13 +38,7 @@ from metassay.statistics.exact_sums import (
     quotient,
     weighted_sums,
 )
-from metassay.statistics.jackknife import (
-    Across,
-    LeftOut,
-    left_out,
-    left_out_documents,
-    over_strata,
-)
+from metassay.statistics.jackknife import Across, LeftOut, left_out, left_out_documents, over_strata
 from metassay.statistics.layout import Layout, Part, numbered, plain
 from metassay.statistics.resampling import CHUNK, expanded_percentiles, expanded_tail, tallies
 

@@ -20,7 +20,7 @@ from metassay.core.errors import BadInput
 from metassay.models import extra
 from metassay.models.loading import load
 from metassay.models.outputs import text_hash
-from metassay.models.rows import Row, Runner, computed, recipe_of, task_of
+from metassay.models.rows import Row, Runner, compute_outputs, recipe_of, task_of
 from metassay.scoring.aggregation.statements import PLACE
 from metassay.tables.corruptions import CORRUPTIONS
 from metassay.tables.names import REFERENCE
@@ -162,7 +162,7 @@ def filler(options: CorruptionOptions) -> Fill:
 
     def fill(sentences: Sequence[Masked]) -> list[str]:
         keys = [("\0".join(texts), seed) for texts, seed in sentences]
-        return computed(task, keys, lambda: loaded().scores, options.batch_tokens)
+        return compute_outputs(task, keys, lambda: loaded().scores, options.batch_tokens)
 
     return fill
 
@@ -180,7 +180,7 @@ def _runner(options: CorruptionOptions) -> Runner:
         return Row({"input_ids": tokens}, seed)
 
     def give(tensors: dict[str, Any], rows: Sequence[Row]) -> Iterator[str]:
-        draws = [_generator(row.told) for row in rows]
+        draws = [_generator(row.context) for row in rows]
         most = [len(row.features["input_ids"]) + MOST_NEW for row in rows]
         written = weights.generate(
             **tensors,

@@ -25,7 +25,7 @@ from metassay.core.options import BENCHMARKS, PARAMS, parse
 from metassay.core.params import Benchmark, Folder, load
 from metassay.core.stages import CODE, DAG, dag, names_of, stages_of
 from metassay.datasets.registry import REGISTRY
-from metassay.llm.needs import everyone
+from metassay.llm.needs import with_members
 from metassay.versions.closure import Code, hash_of
 
 FILE = CODE
@@ -208,7 +208,7 @@ def _version(root: Path, code: Code, block: str, name: str) -> str:
     modules = [entry.partition(":")[0] for entry in entries]
     if block != DATASETS and any(map(code.names_files, modules)):
         options: Any = code.values(root / file)
-        every = everyone(choose(known, options[block][name], where=where))
+        every = with_members(choose(known, options[block][name], where=where))
         for read in (read for one in every for read in one.record.files(one.options)):
             (learnt if read.filled is None else prompts).add(read.path)
     inside = sorted({_hash_of(code, module) for module in modules[1:]})

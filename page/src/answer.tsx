@@ -46,7 +46,7 @@ function Grid() {
             <th scope="col">
               <span class="hidden">Criterion</span>
             </th>
-            {head.decisions.map(({ level, title }) => (
+            {Object.entries(head.decisions).map(([level, title]) => (
               <th key={level} scope="col" children={t(title)} />
             ))}
           </tr>
@@ -55,7 +55,7 @@ function Grid() {
           {head.grid.map((row) => (
             <tr key={row.study + row.criterion + row.part}>
               <th scope="row">{t(row.title)}</th>
-              {head.decisions.map(({ level }, i) => (
+              {Object.keys(head.decisions).map((level, i) => (
                 <td key={level} children={<Cell row={row} level={level} cell={row.cells[i] ?? null} />} />
               ))}
             </tr>
@@ -130,7 +130,6 @@ function Picture({ table }: { table: Table }) {
   const known = ranked.filter((metric) => table.number("value", rows.get(metric)!) !== null);
   const unknown = ranked.filter((metric) => !known.includes(metric));
   const criteria = head.grid.map((row, i) => [String(i), row.title] as const);
-  const levels = head.decisions.map((d) => [d.level, d.title] as const);
   const pick = (i: string) => go(ofRow(head.grid[Number(i)]!));
   const verdicts = head.verdicts.map((of) => ({ term: `${SIGNS[of.state]} ${of.kind}`, says: t(of.means) }));
   const line = (metric: string) => {
@@ -155,7 +154,12 @@ function Picture({ table }: { table: Table }) {
       <h2>All metrics</h2>
       <div class="fields">
         <Select label="Criterion" value={String(head.grid.indexOf(now.row))} options={criteria} change={pick} />
-        <Select label="Decision between" value={now.level} options={levels} change={(level) => go({ level })} />
+        <Select
+          label="Decision between"
+          value={now.level}
+          options={Object.entries(head.decisions)}
+          change={(level) => go({ level })}
+        />
       </div>
       <p class="soft">
         Correlation with people. The thick line speaks for these systems only, the thin one for others too. Metrics

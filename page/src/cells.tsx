@@ -15,7 +15,7 @@ export function textsOf(info: TextsInfo | null, table: Table, row: number): Chan
   const known = whole ? info.measures.map((m) => m.key) : [];
   const among = (name: string): string | null => (known.includes(name) ? name : null);
   const names = ["author", "system"].map((column) => table.text(column, row));
-  const author = info.authors.find(({ name }) => names.includes(name));
+  const author = info.authors.find((name) => names.includes(name));
   const metric = among(label(table.at("metric", row), table.at("judge", row)));
   const people = among(PEOPLE + table.text("criterion", row));
   const doc = table.text("doc_id", row);
@@ -23,7 +23,7 @@ export function textsOf(info: TextsInfo | null, table: Table, row: number): Chan
   if (!author && !metric && !people && !doc && !part) {
     return judge === undefined ? null : { view: "texts", judge: key(judge), split: 1 };
   }
-  const [by, of, at] = [author?.name, judge, part].map((name) => (name === undefined ? null : key(name)));
+  const [by, of, at] = [author, judge, part].map((name) => (name === undefined ? null : key(name)));
   const texts = { view: "texts", x: metric ?? people, y: metric && people, judge: of };
   return doc ? { ...texts, doc: key(doc), text: by } : { ...texts, author: by, part: at, sort: metric ?? people };
 }

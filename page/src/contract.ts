@@ -1,5 +1,5 @@
 /** Written by tests/reporting/test_contract.py from metassay/reporting/contract.py. */
-export const CONTRACT = 2;
+export const CONTRACT = 3;
 
 /** What the data are, for the footer. */
 export interface Dataset {
@@ -14,12 +14,6 @@ export interface Dataset {
 export interface Problem {
   kind: "missing" | "warning" | "limit" | "change"; // "missing" | "warning" | "limit" | "change"
   text: string;
-}
-
-/** A column of the grid. */
-export interface Decision {
-  level: string; // value of column `level` in table certificates
-  title: string; // "any two texts"
 }
 
 /** For one criterion and decision a metric to `use`; one that is promising or undecided, the closest, to `confirm`; or `no` metric. */
@@ -49,22 +43,10 @@ export interface VerdictWord {
   means: string;
 }
 
-/** A term of the glossary. */
-export interface Term {
-  term: string;
-  means: string;
-}
-
 /** Another page. */
 export interface Link {
   href: string; // relative
   title: string;
-}
-
-/** figures/NAME.svg and .png. */
-export interface FigureInfo {
-  name: string; // figures/NAME.svg and .png
-  title: string; // to read out
 }
 
 /** A column of a table. */
@@ -99,7 +81,7 @@ export interface TableInfo {
   across: string; // a column whose values become columns (a matrix), "" for a plain table
   cell: CellInfo | null; // what stands in a cell of the matrix, or an estimate in a plain table
   hide: string[]; // columns not shown until asked for ("recipe")
-  figures: string[]; // names of figures that draw it
+  figures: Record<string, string>; // drawings, figures/NAME.svg and .png: titles by name
   picture: string; // "tiles": the larger a number, the darker its cell; "pairs": such tiles with a mirrored half; "dots": values and intervals on one scale
 }
 
@@ -116,12 +98,6 @@ export interface SystemsInfo {
   no_groups: string; // why there are no letters, where somebody would look for them
 }
 
-/** Who wrote texts. */
-export interface AuthorInfo {
-  name: string;
-  kind: "system" | "reference" | "people"; // "system" | "reference" | "people"
-}
-
 /** A column of the index by which texts are compared: a metric, or the mean of raters. */
 export interface Measure {
   key: string; // in addresses, and as shown: a metric's label, or "people: " and a criterion
@@ -134,7 +110,8 @@ export interface TextsInfo {
   documents: number;
   texts: number;
   noun: string; // "document"; "item" in a test of judges
-  authors: AuthorInfo[];
+  authors: string[];
+  references: string[]; // authors that are no systems
   measures: Measure[]; // columns of the index after the fixed ones: metrics, then people
   judges: string[];
   parts: string[]; // facets or sections that texts may have
@@ -238,17 +215,16 @@ export interface Head {
   kind: "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" | "changes" | "comparison"; // "benchmark" | "judge test" | "segmentation test" | "meta-eval" | "judge check" | "changes" | "comparison"
   name: string; // the benchmark's name, or the title of the page
   about: string; // one sentence: what this page is
-  made: string; // "Metassay 0.1.0"
+  program: string; // "Metassay 0.1.0"
   dataset: Dataset | null;
   banners: string[]; // what nobody may miss: invented data, a lexical judge
   answer: string[]; // sentences, the first is the most important
   problems: Problem[]; // what the line on the data counts and opens
-  decisions: Decision[]; // columns of the grid; none where nothing was tested against people
+  decisions: Record<string, string>; // columns of the grid: titles by value of column `level` in table certificates; none where nothing was tested against people
   grid: GridRow[]; // a row per criterion
   verdicts: VerdictWord[]; // every kind of verdict, best first
-  terms: Term[]; // the glossary's terms that this page uses
+  terms: Record<string, string>; // meanings of the glossary's terms that this page uses
   tables: TableInfo[]; // in the order of the list of evidence
-  figures: FigureInfo[]; // pictures for papers, as files
   systems: SystemsInfo | null;
   texts: TextsInfo | null;
   links: Link[]; // other pages: the report that a change report is about

@@ -39,13 +39,13 @@ function Opened({ document, index, info, rows }: Props & { document: Document })
   const article = useRef<HTMLElement>(null);
   const [hover, setHover] = useState<Spot | null>(null);
   const authors = document.texts.map((text) => key(text.author));
-  const systems = info.authors.flatMap(({ name, kind }) => (kind === "system" ? [key(name)] : []));
+  const references = info.references.map(key);
   const now = Math.max(
-    authors.findIndex((name) => (at.text ? name === at.text : systems.includes(name))),
+    authors.findIndex((name) => (at.text ? name === at.text : !references.includes(name))),
     0,
   );
   const beside = authors.findIndex((name, i) =>
-    at.beside ? name === at.beside : i !== now && !systems.includes(name),
+    at.beside ? name === at.beside : i !== now && references.includes(name),
   );
   const open = at.show?.split(",").map(Number) ?? [now, beside];
   const texts = document.texts.flatMap((_, i) => (open.includes(i) || i === now ? [i] : []));

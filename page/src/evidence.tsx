@@ -1,6 +1,6 @@
 /** All other tables, one at a time: what each says, its CSV, and the command that makes it again. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { FigureInfo, TableInfo } from "./contract";
+import type { TableInfo } from "./contract";
 import type { At } from "./address";
 import { Estimate, matrix, picked, Picks, plainColumns } from "./cells";
 import { type Table, tableOf } from "./data";
@@ -13,7 +13,6 @@ export function Evidence() {
   const { head, at, to } = usePage();
   const now = head.tables.find((table) => table.name === at.table) ?? head.tables[0];
   const groups = [...new Set(head.tables.map((table) => table.group))];
-  const loose = head.figures.filter(({ name }) => !head.tables.some((table) => table.figures.includes(name)));
   const nav = useRef<HTMLElement>(null);
   useEffect(() => {
     const link = nav.current?.querySelector<HTMLElement>("[aria-current=page]");
@@ -33,10 +32,7 @@ export function Evidence() {
           </section>
         ))}
       </nav>
-      <section>
-        {now && <Opened key={now.name} info={now} />}
-        {loose.length > 0 && <Figures figures={loose} />}
-      </section>
+      <section>{now && <Opened key={now.name} info={now} />}</section>
     </div>
   );
 }
@@ -49,7 +45,6 @@ function kept(info: TableInfo, at: At): Record<string, string | null> {
 }
 
 function Opened({ info }: { info: TableInfo }) {
-  const { head } = usePage();
   const means = info.columns.filter((column) => column.means);
   return (
     <>
@@ -66,7 +61,9 @@ function Opened({ info }: { info: TableInfo }) {
           <Facts facts={means.map((column) => ({ term: column.name, says: t(column.means) }))} />
         </details>
       )}
-      <Figures figures={head.figures.filter((figure) => info.figures.includes(figure.name))} />
+      {Object.entries(info.figures).map(([name, title]) => (
+        <Figure key={name} file={encodeURI(`figures/${name}`)} title={title} />
+      ))}
     </>
   );
 }
@@ -82,20 +79,13 @@ function Command({ command }: { command: string }) {
   );
 }
 
-const Figures = ({ figures }: { figures: readonly FigureInfo[] }) => (
-  <>
-    {figures.map(({ name, title }) => {
-      const file = (kind: string) => encodeURI(`figures/${name}.${kind}`);
-      return (
-        <figure key={name}>
-          <img src={file("svg")} alt={title} loading="lazy" />
-          <figcaption class="links">
-            <span>{t(title)}</span> <a href={file("svg")}>SVG</a> <a href={file("png")}>PNG</a>
-          </figcaption>
-        </figure>
-      );
-    })}
-  </>
+const Figure = ({ file, title }: { file: string; title: string }) => (
+  <figure>
+    <img src={`${file}.svg`} alt={title} loading="lazy" />
+    <figcaption class="links">
+      <span>{t(title)}</span> <a href={`${file}.svg`}>SVG</a> <a href={`${file}.png`}>PNG</a>
+    </figcaption>
+  </figure>
 );
 
 function Shown({ info, table }: { info: TableInfo; table: Table }) {

@@ -21,8 +21,9 @@ export function selected(head: Head, at: At): { row: GridRow; level: string } | 
     head.grid.find(
       (r) => r.criterion === at.criterion && (!at.study || r.study === at.study) && (!at.part || r.part === at.part),
     ) ?? head.grid[0];
-  const level = head.decisions.find((d) => d.level === at.level) ?? head.decisions[0];
-  return row && level ? { row, level: level.level } : null;
+  const levels = Object.keys(head.decisions);
+  const level = levels.find((name) => name === at.level) ?? levels[0];
+  return row && level ? { row, level } : null;
 }
 
 export const ofRow = (row: GridRow): { study: string; criterion: string; part: string } => ({

@@ -63,7 +63,7 @@ function Filters({ info, index }: Props) {
   return (
     <form class="fields" role="search" onSubmit={(event) => event.preventDefault()}>
       <Typed name="q" label="Search" />
-      {field("author", "Author", names(info.authors.map((author) => author.name)), "all")}
+      {field("author", "Author", names(info.authors), "all")}
       {field("status", "Status", kinds[0]!, "all", 2)}
       {field("task", "Task", kinds[1]!, "all", 2)}
       {field("part", "Has part", names(info.parts), "any")}

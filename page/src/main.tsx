@@ -81,18 +81,19 @@ function App({ head }: { head: Head }) {
 
 /** Whose data these are, and what words mean. */
 function Footer({ head }: { head: Head }) {
-  const { dataset, terms, made } = head;
+  const { dataset, program } = head;
+  const terms = Object.entries(head.terms);
   return (
     <footer>
       {terms.length > 0 && (
         <details>
           <summary>What the terms mean</summary>
-          <Facts facts={terms.map(({ term, means }) => ({ term, says: t(means) }))} />
+          <Facts facts={terms.map(([term, means]) => ({ term, says: t(means) }))} />
         </details>
       )}
       {dataset && <p>{t(`${dataset.title}. Licence: ${dataset.licence || "not stated"}.`)}</p>}
       {dataset && <Paragraphs texts={[dataset.citation, ...dataset.seen].filter(Boolean)} />}
-      <p>{t(made)}</p>
+      <p>{t(program)}</p>
     </footer>
   );
 }

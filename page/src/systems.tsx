@@ -91,7 +91,7 @@ function Versus({ texts, info }: { texts: TextsInfo; info: SystemsInfo }) {
   const { at, go } = usePage();
   const all = texts.measures;
   const measure = all.find((m) => m.key === (at.x ?? at.metric)) ?? all[0];
-  const names = texts.authors.map(({ name }) => [key(name), name] as const);
+  const names = texts.authors.map((name) => [key(name), name] as const);
   const author = (side: "a" | "b") => names.find(([name]) => name === at[side])?.[1];
   const [a, b] = [author("a"), author("b")];
   const field = (side: "a" | "b", title: string) => {

@@ -100,7 +100,7 @@ test("the grid's first cell is selected where the address has none that there is
   const row = (criterion: string, part: string): GridRow => ({ study: "s", criterion, part, title: "", cells: [] });
   const head = {
     grid: [row("a", "full"), row("b", "full"), row("b", "half")],
-    decisions: [{ level: "document" }, { level: "system" }],
+    decisions: { document: "texts", system: "systems" },
   } as unknown as Head;
   expect(selected(head, {})).toEqual({ row: head.grid[0], level: "document" });
   expect(selected(head, { criterion: "b", part: "half", level: "system" })).toEqual({

@@ -29,7 +29,8 @@ export const info: TextsInfo = {
   documents: 3,
   texts: 5,
   noun: "document",
-  authors: ["a", "b"].map((name) => ({ name, kind: "system" })),
+  authors: ["a", "b"],
+  references: [],
   measures: [
     { key: "m", column: "m0", better: "higher" },
     { key: "people: errors", column: "c0", better: "lower" },
@@ -38,7 +39,7 @@ export const info: TextsInfo = {
   parts: Array.from({ length: 11 }, (_, i) => `part ${i}`),
   table: {
     ...{ name: "index", title: "", group: "", says: [], columns: [], rows: 5, shards: [], csv: "", command: "" },
-    ...{ pick: [], lead: [], across: "", cell: null, hide: [], figures: [], picture: "" },
+    ...{ pick: [], lead: [], across: "", cell: null, hide: [], figures: {}, picture: "" },
   },
   search: [],
   documents_in: [],

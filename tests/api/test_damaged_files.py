@@ -203,8 +203,8 @@ def test_a_hundred_damages_of_a_parquet_file(here: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: {"grade": [[1.0]] * len(t)}, "column 'grade' holds neither texts nor numbers"),
-        (lambda t: {"rater": [b"\xff"] * len(t)}, "column 'rater' holds neither texts nor numbers"),
+        (lambda t: {"grade": [[1.0]] * len(t)}, "column 'grade' has neither texts nor numbers"),
+        (lambda t: {"rater": [b"\xff"] * len(t)}, "column 'rater' has neither texts nor numbers"),
         (lambda t: {"": [1] * len(t)}, "column 5 has no name"),
         (lambda t: {"\x1b": [1] * len(t)}, "the name of column 5 has characters that do not print"),
     ],
@@ -219,8 +219,8 @@ def test_a_sound_parquet_file_of_something_else(here: Path, change, said: str) -
 @pytest.mark.parametrize(
     ("odd", "said"),
     [
-        ("\ud800", "column 'grade' holds neither texts nor numbers"),
-        (10**5000, "column 'grade' holds neither texts nor numbers"),
+        ("\ud800", "column 'grade' has neither texts nor numbers"),
+        (10**5000, "column 'grade' has neither texts nor numbers"),
         (10**400, "row 3: 'grade' is not a finite number"),
         (1j, "row 3: 'grade' is not a finite number"),
         (np.inf, "row 3: 'grade' is not a finite number"),

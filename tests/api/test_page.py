@@ -44,10 +44,10 @@ def head(written: Path) -> Any:
 def test_the_page_has_the_answer_every_table_and_figures(written: Path, head: Any) -> None:
     assert (head["kind"], head["texts"], head["systems"]) == ("meta-eval", None, None)
     assert len(head["answer"]) == len(head["grid"]) == 1
-    assert [one["level"] for one in head["decisions"]] == ["global", "document", "system"]
+    assert list(head["decisions"]) == ["global", "document", "system"]
     names = {info["name"] for info in head["tables"]}
     assert {"certificates", "correlations", "agreement", "raters"} <= names
-    assert [info["name"] for info in head["figures"]] == ["forest"]
+    assert page_data.figures(head) == ["forest"]
     for info in head["tables"]:
         assert (written / info["csv"]).is_file()
         assert info["command"] == "meta_eval(scores, ratings)"

@@ -98,7 +98,7 @@ def test_a_rating_in_two_files_is_told_with_both_places(here: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["scores.csv", "--ratings", "ann.csv"], "scores.csv: stands beside files"),
+        (["scores.csv", "--ratings", "ann.csv"], "scores.csv: cannot be combined with --scores"),
         (["--scores", "scores.csv"], "--ratings FILE: is missing"),
         (["--ratings", "ann.csv", "./ann.csv"], "ann.csv: is named twice"),
         (["--scores", "ann.csv", "--ratings", "ben.csv", "ann.csv"], "ann.csv: is given as SCORES"),

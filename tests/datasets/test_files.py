@@ -12,7 +12,7 @@ from metassay.datasets.ingest import Ingested, ingest
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import check_given
 from metassay.scoring.rubrics.ask import rubric_descriptions
-from metassay.tables.criteria import given_criteria, of_rubrics
+from metassay.tables.criteria import dataset_criteria, of_rubrics
 
 CRITERIA = {
     "usefulness": Criterion(low=1, high=5, better="higher"),
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_scores(folder: Path) -> None:
 
 def test_a_metric_may_not_be_called_as_one_of_ours() -> None:
     values = ("higher", [1.0])
-    table = given_criteria({name: values for name in ("bleu", "ter", "xsum_rouge1")})
+    table = dataset_criteria({name: values for name in ("bleu", "ter", "xsum_rouge1")})
     with pytest.raises(BadInput) as caught:
         check_given(table)
     (said,) = caught.value.problems
@@ -271,7 +271,7 @@ line 3: 'doc_id' is wrong: input should be a valid string; correct it
 s,d1,alpha,ann,usefulness,5,text,full
 line 7: the key (study, doc_id, author, part, unit, rater, criterion) is there twice (same as line
 s,d1,alpha,cat,usefulness,5
-line 7: has not the 8 cells that the header names (6 cells); add or remove
+line 7: does not have the 8 cells of the header (6 cells); add or remove
 s,d1,alpha,cat,usefulness,"5,text,full
 line 7: is not readable as CSV (unexpected end of data); check its
 s,d1,gpt4,ann,usefulness,5,, ++ s,d2,gpt4,ann,usefulness,5,,

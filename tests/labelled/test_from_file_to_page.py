@@ -104,7 +104,7 @@ def test_the_answer_says_how_many_are_right_and_what_failed(make, written) -> No
     assert head["kind"] == "segmentation test"
     assert head["dataset"]["seen"] == ["words: unseen"]
     assert head["dataset"]["counts"][1:] == ["93 labelled sentences", "6 labels", "3 segmentations"]
-    assert head["figures"] == []
+    assert page_data.figures(head) == []
     assert {one["kind"] for one in head["problems"]} == {"warning"}
 
 

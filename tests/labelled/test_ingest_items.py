@@ -146,8 +146,8 @@ def test_everything_that_is_wrong_comes_at_once(ingested):
         "line 13: the probability is not within 0 to 1",
         "line 14: a verdict that failed has a label",
         "line 16: the same item and judge is there twice (item 'g', judge 'lexical')",
-        "line 15: the name of a judge whose verdicts are given is that of a judge in params.yaml",
-        "line 21: the name of a rater is that of a judge whose verdicts are given ('paper')",
+        "line 15: the name of a judge with verdicts in the data is that of a judge in params.yaml",
+        "line 21: the name of a rater is that of a judge with verdicts in the data ('paper')",
     ):
         assert f"items.jsonl: {one}" in said
     assert len(found) == 14
@@ -186,7 +186,7 @@ def test_subsets_and_samples():
     items.items.reverse()
     assert set(kept([], Sample(items=25, seed=1))) == set(some)
     (line,) = chosen(["R3"], None).problems.lines()
-    assert line.endswith("do not have ('R3'); there are: 'R1', 'R2'")
+    assert line.endswith("is not in the data ('R3'); there are: 'R1', 'R2'")
 
 
 def test_readers_give_what_their_index_says():

@@ -9,10 +9,10 @@ from metassay.llm.budget import (
     Billed,
     Budget,
     Spending,
-    beginning_with,
     booked,
     open_budget,
     spending,
+    spent_by_prefix,
 )
 from metassay.llm.client import asker
 from metassay.llm.endpoints import Prices, check
@@ -252,6 +252,6 @@ def test_what_cannot_be_counted_stays_at_the_most_and_a_cap_holds(tmp_path, bill
     with Ledger(tmp_path / "ledger.sqlite") as ledger:  # sound, and what was under way is booked
         capped = budget_of(ledger, 4_000_000, prices=dear)
         assert spending(capped.ledger, capped.account).at_most >= 4_000_000
-        assert beginning_with(ledger, "st")["USD"] >= 4_000_000
+        assert spent_by_prefix(ledger, "st")["USD"] >= 4_000_000
         assert capped.reserve(request(1), "k", "me") == "over"
         assert booked(ledger, questions[-1].key) > 4_000_000

@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "87469f16e95bfb35"),
+        (1, "43a6a286936e78c9"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "7e4b934d7d8073bc"),
+        (3, "8c45e062a276e1e8"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,12 +40,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "f69fd646966d55fb"),
+        (1, "aeb9b08ef7956a61"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "4c25e9591470e5ae"),
+        (1, "0722b3462e8e6d4f"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -53,12 +53,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "02b554ded2fc0499"),
+        (1, "ed293f48da80e93d"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "7fae032f9f2143e9"),
+        (2, "be1fd303ee6d7be6"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -67,12 +67,12 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "b829091dbc66cd83"),
+        (2, "173974c6acc2efdf"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores", "models/rows"),
-        (1, "7bc2e424b40c6f25"),
+        (1, "299b805cb513b82e"),
     ),
     "redress": (
         redress.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "a8020b8d365b5868"),
+        (1, "4da9d7e7b32876e6"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "da9d29c066ff3cb1"),
+        (5, "bcab444294b5d5d8"),
     ),
 }
 

@@ -90,9 +90,8 @@ class Invented:
             documents=self.documents,
             texts=len(index),
             noun="document",
-            authors=[
-                c.AuthorInfo(a, "reference" if a == "reference" else "system") for a in self.authors
-            ],
+            authors=list(self.authors),
+            references=["reference"],
             measures=[
                 *(c.Measure(label(m, j), f"m{i}", way) for i, (m, j, way) in enumerate(METRICS)),
                 *(c.Measure(f"people: {n}", f"c{i}", way) for i, (n, way) in enumerate(CRITERIA)),
@@ -181,7 +180,9 @@ class Invented:
                     people=people,
                 )
             )
-        heads = [c.Asked("Does the source entail the claim?", "claim_recall", j) for j in JUDGES]
+        heads = [
+            c.BlockHead("Does the source entail the claim?", "claim_recall", j) for j in JUDGES
+        ]
         return c.Block("claim_recall", "Is each claim in the source?", "claim", heads, lines)
 
     def _judgment(self, skill: float) -> c.Judgment:
@@ -350,7 +351,7 @@ class Invented:
             kind="benchmark",
             name="invented" + evil,
             about="Summaries of invented visits by invented systems, rated by three raters." + evil,
-            made="Metassay 0.1.0",
+            program="Metassay 0.1.0",
             dataset=c.Dataset(
                 *("Invented visits", "CC BY 4.0", "Nobody (2026): Invented visits." + evil),
                 [f"{self.documents} documents", f"{len(self.systems)} systems", "3 raters"],
@@ -367,13 +368,13 @@ class Invented:
                 c.Problem("limit", "6 systems say little of other systems."),
                 c.Problem("change", "bertscore_f1 of system_2 went from .612 to .634."),
             ],
-            decisions=[c.Decision(level, title) for level, title in LEVELS.items()],
+            decisions=LEVELS,
             grid=[
                 c.GridRow("invented", name, "full", name.replace("_", " "), cells)
                 for (name, _), cells in zip(CRITERIA, ([use, none], [confirm, None]), strict=True)
             ],
             verdicts=VERDICTS,
-            terms=[c.Term("claim", "A statement of a text that is true or false by itself.")],
+            terms={"claim": "A statement of a text that is true or false by itself."},
             tables=tables,
             systems=c.SystemsInfo(
                 *("system", "leaderboard", "author", ["metric", "judge"]),

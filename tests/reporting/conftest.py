@@ -100,8 +100,7 @@ def head(written: Path) -> Any:
 @pytest.fixture
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take most of the time; most tests aren't about them."""
-    for page in ("meta_page", "report"):
-        monkeypatch.setattr(f"metassay.reporting.{page}.FIGURES", {})
+    monkeypatch.setattr("metassay.reporting.figures.draw", lambda *_: None)
 
 
 @pytest.fixture

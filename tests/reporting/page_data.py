@@ -31,6 +31,11 @@ def head(page: Path) -> Any:
     return value(page, "head")
 
 
+def figures(head: Any) -> list[str]:
+    """The figures that draw a table of the page, by name."""
+    return [name for info in head["tables"] for name in info["figures"]]
+
+
 def frame(page: Path, info: dict[str, Any]) -> pd.DataFrame:
     """A table by its TableInfo, out of its shards."""
     shards = [value(page, shard)["columns"] for shard in info["shards"]]

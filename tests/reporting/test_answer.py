@@ -25,7 +25,7 @@ def test_a_row_per_criterion_and_a_state_per_decision(found):
     assert [(row.criterion, row.part) for row in rows] == [
         *(("completeness", "full"), (f"odd {SCRIPT}", "full")),
     ]
-    assert [one.level for one in decisions(found)] == ["global", "document", "system"]
+    assert list(decisions(found)) == ["global", "document", "system"]
     assert [one and (one.state, one.metric, one.verdict) for one in rows[0].cells] == [
         *(("use", NAME, "use"), ("use", NAME, "use"), ("confirm", NAME, "promising")),
     ]

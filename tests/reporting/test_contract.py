@@ -39,6 +39,8 @@ def in_typescript(source: str) -> str:
 
 
 def _type(kind: str) -> str:
+    if kind == "Mapping[str, str]":
+        return "Record<string, string>"
     listed = re.fullmatch(r"Sequence\[(.+)\]", kind)
     if listed:
         inner = _type(listed[1])

@@ -143,7 +143,7 @@ def made(make_report, tmp_path_factory):
     """The folder of a report with facets."""
     out = tmp_path_factory.mktemp("facets") / "out"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metassay.reporting.report.FIGURES", {})
+        patch.setattr("metassay.reporting.figures.draw", lambda *_: None)
         write_report(make_report(parts=some_parts(), facets=FACETS), out)
     return out
 

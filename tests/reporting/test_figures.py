@@ -1,5 +1,6 @@
 import io
 import xml.etree.ElementTree as ET
+from functools import partial
 
 import matplotlib.style
 import pandas as pd
@@ -63,7 +64,7 @@ def test_leaderboard_counts_metrics_that_have_no_value(frames):
 
 def test_nothing_to_draw(nothing):
     assert drawing.draw(draw_leaderboard, nothing["leaderboard"]) is None
-    assert drawing.draw(draw_forest, nothing["certificates"], useful=0.3) is None
+    assert drawing.draw(partial(draw_forest, useful=0.3), nothing["certificates"]) is None
 
 
 def test_labels_are_short_and_hold_no_control_characters():
@@ -136,7 +137,7 @@ def test_forest_has_a_panel_per_criterion_up_to_six(frames, forest_figure):
     ]
     some = frames["certificates"]
     many = pd.concat([some.assign(criterion=f"c{number}") for number in range(8)])
-    svg = drawing.draw(draw_forest, many, useful=0.3).svg
+    svg = drawing.draw(partial(draw_forest, useful=0.3), many).svg
     assert [t for t in _texts(svg) if t in {f"c{n}" for n in range(8)}] == [
         f"c{n}" for n in range(6)
     ]

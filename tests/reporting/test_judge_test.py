@@ -199,7 +199,7 @@ def test_the_head_says_the_verdict_and_what_was_read(written, known):
     systems = head["systems"]
     assert (systems["noun"], systems["table"]) == ("judge", "judge_cards")
     assert systems["headline"] == ["balanced_accuracy", "agreement", "f1", "auroc", "ece"]
-    assert {term["term"] for term in head["terms"]} >= {"accuracy", "AUROC", "ECE"}
+    assert set(head["terms"]) >= {"accuracy", "AUROC", "ECE"}
     assert SCRIPT not in (written / "index.html").read_text(encoding="utf-8")
 
 
@@ -303,7 +303,7 @@ def test_files_have_no_texts(written):
 
 
 def test_the_order_of_rows_changes_nothing(make, frames, tmp_path, monkeypatch):
-    monkeypatch.setattr("metassay.reporting.judge_test.JUDGE_FIGURES", {})
+    monkeypatch.setattr("metassay.reporting.figures.draw", lambda *_: None)
     turned = {name: frames[name].iloc[::-1] for name in ("judgments", "verdicts", "pairs")}
     for name, changes in (("first", {}), ("other", turned)):
         write_judge_test(make(**changes), tmp_path / name)
@@ -315,7 +315,7 @@ def test_the_order_of_rows_changes_nothing(make, frames, tmp_path, monkeypatch):
 def test_judges_are_called_as_shown_and_notes_and_hostile_texts_are_handed_over(
     make, frames, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("metassay.reporting.judge_test.JUDGE_FIGURES", {})
+    monkeypatch.setattr("metassay.reporting.figures.draw", lambda *_: None)
     note = pd.DataFrame([["judge-words", 0, "2 premises were cut"]], columns=list(NOTES.columns))
     hostile = "</script> \u2028 \U0001f600 {}"
     pairs = frames["pairs"].assign(hypothesis=hostile)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from metassay.reporting.contract import Head, TableInfo
-from metassay.reporting.evidence import _blocks, ordered
+from metassay.reporting.page import _blocks, ordered
 from metassay.reporting.report import TABLES, write_report
 from metassay.tables.names import metric_label
 from tests.reporting import page_data
@@ -79,10 +79,9 @@ def test_tables_say_what_they_are_and_name_only_columns_that_they_have(written, 
         assert info["group"], info["name"]
         assert info["command"] == "metassay run tiny"
         assert len(pd.read_csv(written / info["csv"])) == info["rows"]
-        assert set(info["figures"]) <= {figure["name"] for figure in head["figures"]}
         assert [one["name"] for one in info["columns"] if not one["means"]] == [], info["name"]
-    for figure in head["figures"]:
-        assert (written / f"figures/{figure['name']}.svg").is_file()
+    for name in page_data.figures(head):
+        assert (written / f"figures/{name}.svg").is_file()
 
 
 def test_one_line_of_a_matrix_has_one_value_per_column(written, head):
@@ -235,7 +234,7 @@ def test_alignments_are_shown_where_given(page_of):
 def test_all_tables_empty(make_report, nothing, tmp_path):
     write_report(make_report(**nothing), tmp_path / "out")
     head = page_data.head(tmp_path / "out")
-    assert (head["tables"], head["grid"], head["decisions"]) == ([], [], [])
+    assert (head["tables"], head["grid"], head["decisions"]) == ([], [], {})
     assert head["systems"] is None
     assert head["answer"] == ["No text has both ratings and scores, so no metric is tested against"
                               " people."]  # fmt: skip

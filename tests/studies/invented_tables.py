@@ -5,18 +5,18 @@ import json
 import pandas as pd
 
 from metassay.core.options import Criterion
-from metassay.studies.export import Design, study_of
+from metassay.studies.export import Design, build_study
 from metassay.studies.record import (
-    Asked,
     Choice,
     Draft,
     DraftRow,
     Form,
-    Made,
     Question,
-    Shown,
+    SheetText,
     Study,
+    StudyDraft,
     Target,
+    TargetQuestion,
 )
 from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
@@ -130,14 +130,14 @@ def drafts(documents=DOCUMENTS, systems=SYSTEMS, text="=SUM(A1) of {author}, {do
     for doc in documents:
         for author in systems:
             target = [Target(doc, author, FULL, "text", name) for name in SCALES]
-            asked = (Asked(GRADE, target[0]), Asked(FAULTS, target[1]))
-            shown = (Shown("text", text.format(author=f"{author[::-1]}", doc=doc)),)
+            asked = (TargetQuestion(GRADE, target[0]), TargetQuestion(FAULTS, target[1]))
+            shown = (SheetText("text", text.format(author=f"{author[::-1]}", doc=doc)),)
             found.append(Draft((doc, author), (author,), shown, (DraftRow((), asked),)))
     return found
 
 
 def study(raters=("anna", "ben", "carla"), per_item=None, items=None, seed=1, **of_drafts) -> Study:
     """A study with a grade and a count of faults for each text."""
-    made = Made(drafts(**of_drafts), SCALES, ("Read, then grade.",))
+    made = StudyDraft(drafts(**of_drafts), SCALES, ("Read, then grade.",))
     design = Design(raters, per_item or len(raters), items, seed)
-    return study_of("one", "pilot", PLAIN, made, design)
+    return build_study("one", "pilot", PLAIN, made, design)

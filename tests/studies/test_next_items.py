@@ -50,14 +50,14 @@ def made(read):
 
 
 def test_words_of_a_decision():
-    found = Decision.of("certificate claim_recall (lexical) completeness system")
+    found = Decision.parse("certificate claim_recall (lexical) completeness system")
     assert found == ("certificate", "claim_recall (lexical)", "completeness", "system")
-    assert Decision.of("judge-card sure good") == ("judge-card", "sure", "good", "")
-    assert Decision.of("judge-card sure good pass_rate").number == "pass_rate"
+    assert Decision.parse("judge-card sure good") == ("judge-card", "sure", "good", "")
+    assert Decision.parse("judge-card sure good pass_rate").number == "pass_rate"
     for wrong in ("", "certificate a b", "certificate a b c", "judge-card a", "card a b",
                   "judge-card a b system", "certificate a b global more"):  # fmt: skip
         with pytest.raises(BadInput, match="write 'certificate METRIC CRITERION LEVEL'"):
-            Decision.of(wrong)
+            Decision.parse(wrong)
 
 
 def test_texts_of_which_a_judge_is_unsure_have_larger_chances():

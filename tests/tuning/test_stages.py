@@ -18,7 +18,7 @@ import yaml
 from flows import dag
 from metassay.cli.main import main
 from metassay.cli.run_summary import print_summary
-from metassay.core.params import Tuning, load, parsed
+from metassay.core.params import Tuning, load, parse_folder
 from metassay.metrics.faithfulness.record import Case
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.corruptions import CORRUPTIONS
@@ -432,7 +432,7 @@ def test_the_blocks_of_the_page_are_right() -> None:
     folders = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
     assert [folder["tune"] for folder in folders] == list(DEFAULTS)
     for folder in folders:
-        own = parsed(folder, where="docs/scores.md")
+        own = parse_folder(folder, where="docs/scores.md")
         assert isinstance(own, Tuning)
         for key in folder.keys() - {"name", "tune", "from", "alignments", "criterion"}:
             checked(own.tune, key, folder[key], where="docs/scores.md")

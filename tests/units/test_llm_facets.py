@@ -209,7 +209,7 @@ def test_examples_are_shown_as_turns_and_belong_to_their_facets(
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts/facets.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadInput, match="must stand in its text, to the character"):
+    with pytest.raises(BadInput, match="must be in its text, character by character"):
         facet_requests([], options(shots=1), DECODING)
 
 

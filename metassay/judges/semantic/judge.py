@@ -26,11 +26,11 @@ from metassay.judges.semantic.features import Hypothesis, Premise, sentences
 from metassay.llm.needs import PromptFile
 from metassay.models import encoders, extra
 from metassay.models.batches import by_texts
-from metassay.models.digits import PROBABILITY, kept
+from metassay.models.digits import PROBABILITY, keep_digits
 from metassay.models.encoders import Encoder
 from metassay.models.loading import NetworkOptions, identify, weights_digest
 from metassay.models.outputs import device_kind
-from metassay.models.rows import PACKAGES, Scores, computed, task_of
+from metassay.models.rows import PACKAGES, Scores, compute_outputs, task_of
 from metassay.models.store import STORE
 from metassay.models.words import Text, encode, words
 
@@ -237,7 +237,7 @@ class SemanticJudge:
             encoder = encoders.load_encoder(options)
             return lambda texts, most: map(self._judge, read_pairs(encoder, texts, most, cache))
 
-        outputs = computed(task, questions, load, options.batch_tokens, store=self._store)
+        outputs = compute_outputs(task, questions, load, options.batch_tokens, store=self._store)
         self.counts["cut"] += sum(output["cut"] for output in outputs)
         return outputs
 
@@ -247,7 +247,7 @@ class SemanticJudge:
         rest = [place for place, output in outputs.items() if output["probability"] is None]
         claims = judge_claims(self._loaded(), [block[place] for place in rest]) if rest else []
         for place, (value, lacking) in zip(rest, claims, strict=True):
-            probability = kept(value, self._digits.kept)
+            probability = keep_digits(value, self._digits.significant)
             outputs[place] |= {"probability": probability, "lacking": lacking}
         return outputs
 

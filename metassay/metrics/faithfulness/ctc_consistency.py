@@ -56,7 +56,7 @@ def score(
         texts = [[normal(text) for text in case.statements] for case in cases]
         contexts = [normal(" ".join(case.passages)) for case in cases]
         pairs = [(" ".join(its), context) for its, context in zip(texts, contexts, strict=True)]
-        results = rows.computed(task, pairs, load, options.batch_tokens)
+        results = rows.compute_outputs(task, pairs, load, options.batch_tokens)
         every = zip(texts, results, strict=True)
         return [list(_statements(its, *read, stop_words=options.stop_words)) for its, read in every]
 
@@ -110,7 +110,7 @@ def _load(options: NetworkOptions, of_pieces: str, most: int) -> rows.Runner:
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Any]:
         every = weights(**tensors).logits.double().cpu().numpy()
         for row, logits in zip(batch, every, strict=True):
-            words, lost = row.told
+            words, lost = row.context
             yield [word and label(logits[word]) for word in words], lost
 
     def label(logits: Any) -> float | None:

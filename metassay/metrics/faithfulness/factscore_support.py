@@ -41,7 +41,7 @@ def score(
     Raises BadInput as `loading.load`, and unless the classes are known to be these three.
     """
     task = rows.task_of(NAME, checkpoint, METHOD, max_tokens=options.max_tokens)
-    digits = PROBABILITY[checkpoint.dtype].kept
+    digits = PROBABILITY[checkpoint.dtype].significant
 
     def labels_for(names: Sequence[str]) -> tuple[str, ...]:
         labels = labels_of(options.labels or names)
@@ -62,7 +62,9 @@ def score(
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
         inputs = [(statement, *passages) for passages, statement in pairs]
-        return [scored(*each) for each in rows.computed(task, inputs, load, options.batch_tokens)]
+        return [
+            scored(*each) for each in rows.compute_outputs(task, inputs, load, options.batch_tokens)
+        ]
 
     return {NAME: reading.by_statement(cases, scores, Scored(None))}
 
@@ -110,7 +112,7 @@ def _load(
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
         for row, logits in zip(batch, network.weights(**tensors).logits.cpu(), strict=True):
-            yield [names, rows.finite(logits), *row.told]
+            yield [names, rows.finite(logits), *row.context]
 
     return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
 

@@ -53,7 +53,7 @@ def score(
         return _reviser(options, checkpoint).scores
 
     def scores(pairs: Sequence[reading.Pair]) -> list[Scored]:
-        results = rows.computed(task, reading.joined(pairs), load, options.batch_tokens)
+        results = rows.compute_outputs(task, reading.joined(pairs), load, options.batch_tokens)
         texts = [text for text, *_ in results]
         both = [(s, t) for (_, s), t in zip(pairs, texts, strict=True) if t is not None]
         measured = bertscore.measure([s for s, _ in both], [t for _, t in both], _encoder(options))
@@ -87,7 +87,7 @@ def _reviser(options: RedressOptions, checkpoint: NetworkOptions) -> rows.Runner
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[list[Any]]:
         for row, (_, *written) in zip(batch, weights.generate(**tensors).tolist(), strict=True):
             text = tokenizer.decode(written, skip_special_tokens=True).strip()
-            yield [text if ends.intersection(written) else None, *row.told]
+            yield [text if ends.intersection(written) else None, *row.context]
 
     return rows.Runner(read, give, pad, checkpoint.device)
 

@@ -83,7 +83,10 @@ def by_matrix(
         if not pairs:
             return [Scored(None) for _ in items]
         names, compute = classifier("summac", checkpoint, options)
-        labels, digits = labels_of(options.labels or names), PROBABILITY[checkpoint.dtype].kept
+        labels, digits = (
+            labels_of(options.labels or names),
+            PROBABILITY[checkpoint.dtype].significant,
+        )
         every = iter(compute(pairs))
 
         def scored(passages: Sequence[str], texts: Sequence[str]) -> Scored:

@@ -26,21 +26,21 @@ from metassay.tabular.column_synonyms import (
     LIKE_REFERENCE,
     REFERENCES,
     Role,
-    called,
-    plain_key,
+    fold_key,
+    is_called,
 )
-from metassay.tabular.columns import Keys, check_each, said_columns
-from metassay.tabular.infer_columns import find_columns, joined_by_text
+from metassay.tabular.columns import Keys, check_files, parse_columns
+from metassay.tabular.infer_columns import find_columns, join_by_text
 from metassay.tabular.rows import Findings, Place, Rows
 from metassay.tabular.scales import (
-    SAID,
+    BY_USER,
     Direction,
     Scales,
     direction,
     direction_lines,
-    ends_in,
-    guessed_scale,
-    said_scales,
+    ends_in_name,
+    guess_scale,
+    parse_scales,
 )
 from metassay.tabular.sheet import Sheet, read_sheets
 
@@ -89,8 +89,8 @@ def read_all(inputs: Inputs) -> OwnData:
     """Read the files; BadInput has every problem of all of them, with file, row and remedy."""
     rows = Rows()
     problems: list[str] = []
-    columns = said_columns(inputs.columns, inputs.files, problems)
-    scales = said_scales([scale.rpartition("=")[::2] for scale in inputs.scales], problems)
+    columns = parse_columns(inputs.columns, inputs.files, problems)
+    scales = parse_scales([scale.rpartition("=")[::2] for scale in inputs.scales], problems)
     raise_problems(problems)
     sheets: dict[str, Sheet] = {}
     for kind, paths in inputs.files.items():
@@ -133,8 +133,8 @@ def read_all(inputs: Inputs) -> OwnData:
     check(rows, criteria)
     _check_silent_errors(rows, scales.ranges)
     raise_problems(rows.problems.lines())
-    guessed = {name for name, end in of_criteria.items() if end.why != SAID}
-    guessed |= {renamed[name] for name, end in of_metrics.items() if end.why != SAID}
+    guessed = {name for name, end in of_criteria.items() if end.why != BY_USER}
+    guessed |= {renamed[name] for name, end in of_metrics.items() if end.why != BY_USER}
     _warn(rows, criteria, guessed, sheets["texts"].name)
     # What belongs together: documents by attributes of their sources, systems by name.
     roles = tables["texts"].columns.roles
@@ -164,12 +164,12 @@ def _find_tables(
                 for role, column in of_kind.items()
                 if role not in (Role.DOC, Role.SYSTEM) or column in sheet.columns
             }
-            doc, system = keys.called.get(Role.DOC), keys.called.get(Role.SYSTEM)
+            doc, system = keys.columns.get(Role.DOC), keys.columns.get(Role.SYSTEM)
             if doc and system and doc not in of_kind.values():
-                sheet = joined_by_text(sheet, tables["texts"].sheet, doc, system)
+                sheet = join_by_text(sheet, tables["texts"].sheet, doc, system)
         inferred = find_columns(kind, sheet, of_kind, keys, problems)
         if inferred is not None:
-            check_each(kind, sheet, inferred, problems)
+            check_files(kind, sheet, inferred, problems)
             tables[kind] = Table(sheet, inferred)
         if kind == "texts" and inferred is not None:
             documents = frozenset(sheet.cells(inferred.roles[Role.DOC]))
@@ -178,7 +178,7 @@ def _find_tables(
 
 
 def _systems(texts: Table) -> list[str]:
-    if Role.SYSTEM in texts.columns.each:
+    if Role.SYSTEM in texts.columns.name_roles:
         return list(texts.columns.spread)
     column = texts.columns.get(Role.SYSTEM)
     return texts.sheet.cells(column) if column else []
@@ -195,9 +195,9 @@ def _find_references(
             problems.add(at, what, f"there are {', '.join(map(shown, systems))}")
         return {option: REFERENCE} if option else {}
     first = 2 if Role.REFERENCE in texts.columns.roles else 1
-    references = sorted(name for name in systems if called(name, REFERENCES))
+    references = sorted(name for name in systems if is_called(name, REFERENCES))
     for name in systems:
-        if name not in references and called(name, LIKE_REFERENCE):
+        if name not in references and is_called(name, LIKE_REFERENCE):
             what = f"{shown(name)} may be a system, or have written the references"
             problems.add(at, what, f"say --reference {shlex.quote(name)}, or --reference '' if not")
     return {
@@ -207,7 +207,7 @@ def _find_references(
 
 
 def _metrics(scores: Table) -> list[str]:
-    if Role.METRIC in scores.columns.each:
+    if Role.METRIC in scores.columns.name_roles:
         names = [labels[Role.METRIC] for labels in scores.columns.spread.values()]
         return list(dict.fromkeys(names))
     column = scores.columns.get(Role.METRIC)
@@ -253,8 +253,8 @@ def _build_criteria(
     _check_directions(directions, at.file, rows.problems)
     criteria = {}
     for name, numbers in values.items():
-        ends = scales.ranges.get(name) or ends_in(name, numbers)
-        scale = guessed_scale(numbers, ends, lower=directions[name].better == "lower")
+        ends = scales.ranges.get(name) or ends_in_name(name, numbers)
+        scale = guess_scale(numbers, ends, lower=directions[name].better == "lower")
         criteria[name] = scale.model_copy(update={"scale": scales.kinds.get(name, scale.scale)})
     return criteria
 
@@ -281,11 +281,11 @@ def _check_silent_errors(rows: Rows, scales: Collection[str]) -> None:
     `scales`: criteria whose scale the user gave.
     """
     documents = {source.doc_id for source in rows.sources}
-    similar = {plain_key(doc): doc for doc in documents}
+    similar = {fold_key(doc): doc for doc in documents}
     for of_kind in (rows.ratings, rows.scores):
         unknown = {row.doc_id: row.at for row in of_kind if row.doc_id not in documents}
         for doc, at in unknown.items():
-            if like := similar.get(plain_key(doc)):
+            if like := similar.get(fold_key(doc)):
                 what = "names documents as the texts do, but for zeros, case or .0"
                 fix = "write them alike; programs for tables take 007 for 7 unless told it is text"
                 example = f"doc {shown(doc)}, in the texts {shown(like)}"
@@ -366,7 +366,7 @@ def _warn_of_systems(rows: Rows, at: Place) -> None:
     for name in (name for name in systems if rated and name not in rated):
         what = f"system {shown(name)} has no ratings, and others do"
         rows.warnings.add(at, what, "if it is no system, say which columns or rows are")
-    for name in (name for name in systems if called(name, HUMAN)):
+    for name in (name for name in systems if is_called(name, HUMAN)):
         what = f"{shown(name)} is taken for a system"
         rows.warnings.add(at, what, f"if it wrote the references, say --reference {shown(name)}")
     if len(systems) > 1 and len({text.doc_id for text in texts}) == len(texts):

@@ -291,7 +291,7 @@ def _counted(metric: str, rows: pd.DataFrame) -> Iterator[str]:
     counts: dict[str, pd.Series] = {
         "are read against passages that the model did not read to their end": rows["unread"] > 0,
         "were not read to their end": rows["cut"],
-        "have no score, because the model gave no usable answer": rows["failed"],
+        "have no score, for the model gave no usable answer": rows["failed"],
         "have no score: nothing is aligned with them, or the metric is undefined": (
             rows["value"].isna() & ~rows["failed"]
         ),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 
-from metassay.core.errors import BadInput, meant, shown
+from metassay.core.errors import BadInput, hint, shown
 from metassay.core.options import PARAMS, Confidence, Draws, Options, Seed, parse
 from metassay.core.params import Params
 from metassay.format.frames import records
@@ -344,7 +344,7 @@ def compare_systems(
         lead, listed = f"{side.name}:", ", ".join(map(shown, systems))
         without = f"has no scores; choose from {listed}"
         raise BadInput(
-            [f"{lead} {shown(name)} {without}{meant(name, systems)}" for name in unknown]
+            [f"{lead} {shown(name)} {without}{hint(name, systems)}" for name in unknown]
             or f"{lead} both systems are {shown(first)}; name two of {listed}"
         )
     left = scores[scores["author"] == first].assign(author=second)

@@ -17,9 +17,7 @@ from metassay.core.exit_codes import DONE, MEANINGS
 from metassay.format.frames import escaped, records, to_csv, to_markdown
 from metassay.format.numbers import counted
 from metassay.reporting import contract
-from metassay.reporting.evidence import finish
-from metassay.reporting.figures import draw_history
-from metassay.reporting.page import Drawing, put_figures
+from metassay.reporting.page import write_page
 from metassay.reporting.shell import PageFolder, put_since
 from metassay.reporting.text_index import put_texts, utf16
 from metassay.tables.documents import TEXTS
@@ -133,9 +131,7 @@ def put_changed_texts(
         metrics={name: of for name, of in metrics.items() if name in listed},
         parts=[MOVED],
     )
-    return info._replace(
-        authors=[contract.AuthorInfo(WAS, "reference"), contract.AuthorInfo(NOW, "system")]
-    )
+    return info._replace(authors=[WAS, NOW], references=[WAS])
 
 
 def _document(text: ChangedText, scores: Mapping[str, tuple[float, float]]) -> contract.Document:
@@ -189,11 +185,6 @@ _SENTINEL = [
     *("judge", "state", "anchors", "answered", "failed", "changed", "expected", "high", "why"),
 ]
 _RUN = ["run", "did", "stages", "status", "regressed", "improved", "alarms", "missing", "revision"]
-_FIGURES = {
-    "history": Drawing(
-        draw_history, "history_means", "The main metrics of each system, run after run"
-    )
-}
 
 
 def write_report(root: Path, outcome: Outcome, history: History) -> None:
@@ -217,12 +208,11 @@ def write_report(root: Path, outcome: Outcome, history: History) -> None:
         text = _markdown(outcome, tables, sentences[:alarms], sentences[alarms:], later)
         (folder / "changes.md").write_bytes(text.encode())
         page = PageFolder(folder)
-        finish(
+        write_page(
             page,
             "changes",
             tables,
             f"metassay watch check {name}",
-            figures=put_figures(_FIGURES, {"history_means": history.means}, folder),
             name=f"{name}: changes",
             banners=[_status(outcome)] if outcome.status else [],
             answer=[*sentences, " ".join(f"{term}: {fact}." for term, fact in _facts(outcome))],

@@ -36,7 +36,7 @@ from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
 from metassay.judges.criteria import RUBRIC
-from metassay.llm.messages import counted
+from metassay.llm.messages import count_codes
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
 from metassay.scoring.pairing.measures import MEASURES
 from metassay.scoring.pairing.pairs import pair_id
@@ -269,7 +269,7 @@ class Failures(NamedTuple):
 def count_failures(answers: Iterable[pd.DataFrame]) -> Failures:
     """Count the failures in tables of `verdicts`."""
     statuses = [status for table in answers for status in table["status"] if status != "ok"]
-    return Failures(counted(statuses), "error" in statuses)
+    return Failures(count_codes(statuses), "error" in statuses)
 
 
 def rank(instrument: str, verdict: str) -> float:

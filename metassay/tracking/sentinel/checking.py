@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 import pandas as pd
 from pydantic import Field
 
-from metassay.core.errors import BadInput, collect_problems, meant
+from metassay.core.errors import BadInput, collect_problems, hint
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import BENCHMARKS, PARAMS, Options, parse
 from metassay.core.params import Benchmark, Evaluation, JudgeTest, Params, load
@@ -139,7 +139,7 @@ def find_folder(params: Params, name: str) -> Evaluation:
 
 def _lookup(name: str, blocks: Mapping[str, _Any], lacks: str, what: str = "") -> _Any:
     if name not in blocks:
-        names, close = ", ".join(sorted(blocks)), meant(name, blocks)
+        names, close = ", ".join(sorted(blocks)), hint(name, blocks)
         raise BadInput(f"{lacks} {name!r}{what}; there are: {names}{close}")
     return blocks[name]
 

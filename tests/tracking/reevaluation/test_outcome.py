@@ -153,9 +153,7 @@ def test_texts_stand_as_accepted_and_now_with_the_words_that_differ_marked(tmp_p
     page = PageFolder(tmp_path / "out")
     info = put_changed_texts(page, found, texts)
     assert info is not None
-    assert [(of.name, of.kind) for of in info.authors] == [
-        *(("accepted", "reference"), ("now", "system"))
-    ]
+    assert (info.authors, info.references) == (["accepted", "now"], ["accepted"])
     (documents,) = (page_data.value(page.folder, s)["documents"] for s in info.documents_in)
     first, same, lost = documents
     assert [(d["id"], d["task"]) for d in documents[:2]] == [
@@ -192,7 +190,7 @@ def test_the_page_has_every_row_once_the_worst_first_and_what_it_says(tmp_path: 
     names = [info["name"] for info in head["tables"]]
     assert names == ["changes", "causes", "changed_documents", "history", "history_means"]
     assert all((page / info["csv"]).is_file() for info in head["tables"])
-    assert [figure["name"] for figure in head["figures"]] == ["history"]
+    assert page_data.figures(head) == ["history"]
 
 
 def test_a_key_that_may_be_somebodys_text_is_not_written_out(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from metassay.core.errors import BadInput
-from metassay.llm.budget import beginning_with, spending
+from metassay.llm.budget import spending, spent_by_prefix
 from metassay.llm.ledger import Ledger
 from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.tables.pairs import PAIRS
@@ -222,7 +222,7 @@ def test_a_cap_of_its_own_holds(here: Path) -> None:
     assert checked(2).state == "no alarm"  # though the run's own max_cost allows nothing
     with Ledger(LEDGER) as ledger:
         assert spending(ledger, ACCOUNT) == before
-        watching = beginning_with(ledger, SENTINEL)
+        watching = spent_by_prefix(ledger, SENTINEL)
     assert watching["USD"] > found.spent
 
 
