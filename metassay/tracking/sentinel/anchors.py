@@ -15,14 +15,12 @@ fixed: how often each of them differs from the stored verdicts shows whether tod
 """
 
 import contextlib
-import fcntl
 import hashlib
 import json
-import logging
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -35,6 +33,7 @@ from numpy.typing import NDArray
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
+from metassay.core.work import lock_file
 from metassay.judges.criteria import RUBRIC
 from metassay.llm.messages import count_codes
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
@@ -48,7 +47,7 @@ from metassay.tables.tracking import ANCHORS, DRIFT
 WORK = Path(".work/sentinel")
 TABLES_FOLDER = Path("data/tables")
 _OPEN_FOR = timedelta(hours=24)  # for so long, a check that was cut off can be resumed
-_log = logging.getLogger(__name__)
+
 _APART = 1000  # salts between two draws: more than a judge repeats its own questions
 
 
@@ -110,21 +109,9 @@ def _matching_rows(pairs: pd.DataFrame, ids: list[str]) -> pd.DataFrame:
     return rows[rows["pair_id"] == pd.Series(hashes, index=rows.index, dtype="str")]
 
 
-@contextmanager
-def lock_benchmark(benchmark: str) -> Iterator[None]:
-    """Let no other process check this benchmark's judges: they share rows and answers.
-
-    A second one waits. The lock of a killed one is released.
-    """
-    path = WORK / f"{benchmark}.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _log.warning("%s: waiting for another check of its judges to end", benchmark)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def lock_benchmark(benchmark: str) -> AbstractContextManager[int]:
+    """Let no other process check this benchmark's judges: they share rows and answers."""
+    return lock_file(WORK / f"{benchmark}.lock", f"{benchmark}: another check of its judges runs")
 
 
 def append_drift(benchmark: str, rows: pd.DataFrame) -> None:
