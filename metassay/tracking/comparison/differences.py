@@ -29,7 +29,7 @@ from metassay.statistics.document_means import NO_CLUSTERS
 from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps
 from metassay.statistics.layout import Index, numbered_by
 from metassay.tables.names import FULL
-from metassay.tables.parquet import as_written, empty
+from metassay.tables.parquet import as_written
 from metassay.tables.tracking import CHANGED_DOCUMENTS, CHANGES
 from metassay.tracking.comparison.causes import Cause, causes
 from metassay.tracking.comparison.sides import Side
@@ -125,23 +125,19 @@ def grid_of(
 def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
     """Return table CHANGED_DOCUMENTS: per row, the documents whose score moved furthest."""
     change = np.nan_to_num(grid.change())
-    failed = np.nan_to_num(grid.before.n_failed) + np.nan_to_num(grid.after.n_failed)
-    pieces = []
-    for at, row in enumerate(grid.rows):
-        first = np.argsort(-np.abs(change[at]), kind="stable")[:most]
-        first = first[change[at, first] != 0]
-        if first.size:
-            columns = {
-                **dict(zip(ROW, row, strict=True)),
-                "position": np.arange(1, len(first) + 1),
-                "doc_id": grid.documents[first],
-                "before": grid.before.value[at, first],
-                "after": grid.after.value[at, first],
-                "difference": change[at, first],
-                "n_failed": failed[at, first].astype(int),
-            }
-            pieces.append(pd.DataFrame(columns))
-    return as_written(CHANGED_DOCUMENTS, pd.concat(pieces)) if pieces else empty(CHANGED_DOCUMENTS)
+    n_failed = np.nan_to_num(grid.before.n_failed) + np.nan_to_num(grid.after.n_failed)
+    furthest = np.argsort(-np.abs(change), axis=1, kind="stable")[:, :most]
+    row, rank = np.nonzero(np.take_along_axis(change, furthest, axis=1))
+    place = row, furthest[row, rank]
+    table = grid.rows[row].to_frame(index=False).assign(
+        position=rank + 1,
+        doc_id=grid.documents[place[1]],
+        before=grid.before.value[place],
+        after=grid.after.value[place],
+        difference=change[place],
+        n_failed=n_failed[place].astype(int),
+    )
+    return as_written(CHANGED_DOCUMENTS, table)
 
 
 def _filled(scores: pd.DataFrame, rows: pd.MultiIndex, documents: pd.Index) -> Scores:

@@ -77,17 +77,14 @@ def changed_texts(root: Path, outcome: Outcome, most: int = MOST) -> list[Change
         behind.setdefault((row["doc_id"], row["author"]), []).append(row_name(row))
     if not behind:
         return []
-    before, after = _accepted(root, outcome.benchmark), _here(root, outcome.benchmark)
+    folder = root / TABLES / outcome.benchmark / TEXTS.name
+    after = _whole(read(TEXTS, folder)) if folder.is_dir() else {}
+    before = _accepted(root, outcome.benchmark)
     ordered = sorted(behind.items(), key=lambda item: (-len(item[1]), item[0]))
     return [
         ChangedText(document(key[0]), key[1], before.get(key), after.get(key), tuple(names))
         for key, names in ordered[:most]
     ]
-
-
-def _here(root: Path, benchmark: str) -> dict[tuple[str, str], str]:
-    folder = root / TABLES / benchmark / TEXTS.name
-    return _whole(read(TEXTS, folder)) if folder.is_dir() else {}
 
 
 def _accepted(root: Path, benchmark: str) -> dict[tuple[str, str], str]:
@@ -176,7 +173,6 @@ def _stretches(
 
 
 # The change report of a re-evaluation: a page, and the same in Markdown and CSV, without texts.
-
 
 RUNS = 12  # of the history, in Markdown
 _SHOWN = (differences.REGRESSED, differences.IMPROVED, differences.CHANGED)

@@ -341,7 +341,6 @@ def _worst(outcome: Outcome) -> Iterator[str]:
 
 # The history of a benchmark: a row per run, and its means whenever they were made again.
 
-
 FOLDER = Path("history")
 AGAIN, NOTHING, BROKEN = "run again", "nothing to do", "failed"
 
