@@ -137,10 +137,7 @@ def _worth_retrying(task: Any, task_run: Any, state: State[Any]) -> bool:  # noq
 
 
 def _publish(root: Path, plan: Plan, name: str, *, page: bool) -> list[str]:
-    """Publish a benchmark's numbers and names as Prefect artifacts, no texts; with `page` a link.
-
-    Returns what is missing of language models' answers.
-    """
+    """Publish numbers and names as artifacts, with `page` a link, too; return missing answers."""
     # Imported late since pandas is slow to import.
     from metassay.core.params import load
     from metassay.llm.endpoints import parse_models

@@ -169,10 +169,7 @@ class _Status(NamedTuple):
 
 
 def _statuses(order: Iterable[Any], stages: Mapping[str, Stage]) -> dict[str, _Status]:
-    """Return DVC's status of each stage.
-
-    params.yaml is parsed once: parsing it per stage would be two thirds of DVC's time.
-    """
+    """Return DVC's status per stage; parsing params.yaml once saves two thirds of the time."""
     from dvc.dependency import param
 
     outs = [("network" in stages[s.addressing].tags, out) for s in order for out in s.outs]
@@ -238,10 +235,7 @@ def _with_downstream(stages: Mapping[str, Stage], changed: Iterable[str]) -> set
 
 
 def only(root: Path, plan: Plan, name: str) -> Plan:
-    """Select each benchmark's stage of this name, to run although nothing changed.
-
-    Raises BadInput if a file that one of them reads is missing.
-    """
+    """Select a stage per benchmark, to run at any rate; raises BadInput if it lacks a file."""
     stages = [stage for stage in plan.stages.values() if stage.dvc_name == name]
     stages = [stage for stage in stages if stage.benchmark]
     problems = []

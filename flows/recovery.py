@@ -58,10 +58,7 @@ def lock_benchmarks(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
 
 
 def seems_stale(root: Path, names: Iterable[str]) -> bool:
-    """Guess, before DVC looks, whether a report is missing or out of date.
-
-    It is if what people edit, or code.yaml, was saved after the last run.
-    """
+    """Guess before DVC looks: is a report missing, or older than settings or code.yaml?"""
     for name in names:
         last, folder = root / WORK / f"locks/run-{name}", root / BENCHMARKS / name
         read = (root / "params.yaml", root / "code.yaml", folder / "params.yaml")

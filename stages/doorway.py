@@ -126,10 +126,7 @@ class StageIO:
         return other
 
     def read(self, table: Table, name: str | None = None) -> pd.DataFrame:
-        """Read a table; of a table that is a folder, all files that stages write there.
-
-        With `name`, only this file of the folder, which must be declared.
-        """
+        """Read a table, all its files if it is a folder; with `name`, only this declared file."""
         if f"{self._tables}/{table.name}" in self.entry.deps:
             return parquet.read(table, *self._files_of(table).values())
         return parquet.read(table, self._file(table, name))

@@ -73,10 +73,7 @@ class Cells:
 
 
 def find_cells(record: Record, tables: Tables, printed: pd.DataFrame | None) -> Cells:
-    """Find every cell of a record; a cell without a number of ours is left out.
-
-    Raises BadInput if a table lacks a column, or several rows match a cell.
-    """
+    """Find the cells with a number of ours; raises BadInput for a missing column or two rows."""
     published = _Published(record, printed)
     lines = [
         [line for entry in entries for line in _expand(record, entry, tables)]

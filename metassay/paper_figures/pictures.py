@@ -386,10 +386,7 @@ class _Box(NamedTuple):
 
 
 def _scatter(record: Record, cells: Cells) -> Figure:
-    """Draw a named point per row: its first column is x, its second y.
-
-    Raises BadInput unless there are two columns.
-    """
+    """Draw a named point per row, x and y from two columns; raises BadInput for more or fewer."""
     if len(cells.columns) != 2:
         raise BadInput(
             f"{record.paper} {record.name}: a scatter takes two columns, not {len(cells.columns)}"

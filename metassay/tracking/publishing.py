@@ -30,10 +30,7 @@ Names = Mapping[str, str]
 
 
 def headline(name: str, project: Path) -> tuple[Numbers, Names]:
-    """Read the finite numbers of a benchmark's `headline.json`, and the names of metrics.
-
-    Raises BadInput if it cannot be read.
-    """
+    """Read a benchmark's finite headline numbers and metrics' names; BadInput if it cannot."""
     file = project / BENCHMARKS / name / "headline.json"
     try:
         leaves = dict(_leaves(json.loads(file.read_text("utf-8"))))

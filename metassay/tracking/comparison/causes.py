@@ -169,10 +169,7 @@ PARTS: Final = (("code", "code of "), ("prompt", "prompts of "), ("model", "what
 
 
 def relisted_versions(*sides: Iterable[Params]) -> set[str]:
-    """Return the joint versions whose lists of names differ, so that they differ without an edit.
-
-    Each side has the settings of all its stages.
-    """
+    """Return joint versions that differ without an edit; a side has all its stages' settings."""
     lists = []
     for side in sides:
         params = [keys for files in side for file, keys in files.items() if _of_benchmark(file)]

@@ -129,13 +129,17 @@ def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
     furthest = np.argsort(-np.abs(change), axis=1, kind="stable")[:, :most]
     row, rank = np.nonzero(np.take_along_axis(change, furthest, axis=1))
     place = row, furthest[row, rank]
-    table = grid.rows[row].to_frame(index=False).assign(
-        position=rank + 1,
-        doc_id=grid.documents[place[1]],
-        before=grid.before.value[place],
-        after=grid.after.value[place],
-        difference=change[place],
-        n_failed=n_failed[place].astype(int),
+    table = (
+        grid.rows[row]
+        .to_frame(index=False)
+        .assign(
+            position=rank + 1,
+            doc_id=grid.documents[place[1]],
+            before=grid.before.value[place],
+            after=grid.after.value[place],
+            difference=change[place],
+            n_failed=n_failed[place].astype(int),
+        )
     )
     return as_written(CHANGED_DOCUMENTS, table)
 

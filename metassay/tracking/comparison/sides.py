@@ -58,20 +58,14 @@ _LISTS: Mapping[str, str] = {stage.name: stage.each for stage in SORTS[Benchmark
 
 
 def lock_text(file: Path) -> str:
-    """Read the text of a lock for `parse_lock`, which refuses what is not UTF-8.
-
-    Raises BadInput if there is no file.
-    """
+    """Read a lock for `parse_lock`, which checks that it is UTF-8; BadInput without a file."""
     if not file.is_file():
         raise BadInput(f"{file}: {_no_lock('')}")
     return file.read_text(encoding="utf-8", errors="replace")
 
 
 def parse_lock(text: str, where: str) -> Lock:
-    """Parse a dvc.lock, without the entries that DVC keeps of instances no longer listed.
-
-    Raises BadInput if it is no lock.
-    """
+    """Parse a dvc.lock, without instances no longer listed; raises BadInput if it is no lock."""
     try:
         readable = "\ufffd" not in text and not strict_yaml.is_deep(text)
         lock: Any = yaml.load(text, Loader=strict_yaml.LOADER) if readable else None
@@ -453,10 +447,7 @@ def fetch_tables(
 
 
 def _changed_files(root: Path, recorded: Mapping[str, str]) -> list[str]:
-    """List the existing files and folders whose MD5, as DVC makes it, is not the recorded one.
-
-    Empty, too, where DVC does not work: nothing is known then.
-    """
+    """List existing files and folders with another MD5 than DVC's; empty if DVC does not work."""
     present = {path: md5 for path, md5 in recorded.items() if (root / path).exists()}
     if not present:
         return []

@@ -273,10 +273,7 @@ def hash_anchors(pair_ids: Iterable[str], stored: Iterable[str]) -> str:
 
 @cache
 def family(measure: str) -> str:
-    """Name the questions whose answers may go into one number together by the first of them.
-
-    `measure` is as in `pairs.measure`.
-    """
+    """Name the questions whose answers can go into one number; as in `pairs.measure`."""
     names = {measure}
     groups = [
         # A question on a whole text belongs to no single item of it.
@@ -292,10 +289,7 @@ TEXT = ["doc_id", "author", "part"]
 
 
 class Drift(NamedTuple):
-    """The change of the answered anchors: how many changed, and in which direction in sum.
-
-    `flips`: how often a stored verdict became another one.
-    """
+    """The change of answered anchors: how many, the shift in sum, and from which verdict to which."""
 
     answered: int
     failed: int
