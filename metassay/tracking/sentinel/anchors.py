@@ -273,7 +273,7 @@ def hash_anchors(pair_ids: Iterable[str], stored: Iterable[str]) -> str:
 
 @cache
 def family(measure: str) -> str:
-    """Name the questions whose answers can go into one number; as in `pairs.measure`."""
+    """Name the questions whose answers can go into one number by the first; see `pairs.measure`."""
     names = {measure}
     groups = [
         # A question on a whole text belongs to no single item of it.
@@ -289,7 +289,7 @@ TEXT = ["doc_id", "author", "part"]
 
 
 class Drift(NamedTuple):
-    """The change of answered anchors: how many, the shift in sum, and from which verdict to which."""
+    """How many answered anchors changed, the net shift, and the flips between verdicts."""
 
     answered: int
     failed: int
