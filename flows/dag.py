@@ -77,7 +77,7 @@ class Plan:
 
     def before(self, address: str) -> list[str]:
         """Return the stale stages that this one needs."""
-        return [needed for needed in self.stages[address].needs if needed in self.stale]
+        return [need for need in self.stages[address].needs if need in self.stale]
 
     def after(self, failed: Collection[str]) -> list[str]:
         """Return the stages, all stale, that need one of these, directly or not."""
@@ -260,7 +260,7 @@ def _stage(graph: Any, stage: Any, private: Collection[str]) -> Stage:
     meta = stage.meta or {}
     return Stage(
         address=stage.addressing,
-        needs=tuple(sorted(needed.addressing for needed in graph.successors(stage))),
+        needs=tuple(sorted(need.addressing for need in graph.successors(stage))),
         retries=int(meta.get("retries", 0)),
         delay=float(meta.get("delay", 1)),
         tags=tuple(meta.get("tags", ())),

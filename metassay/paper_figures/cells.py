@@ -186,10 +186,10 @@ def _matching(
     source: str, frame: pd.DataFrame, where: Where, columns: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Return the rows that meet the conditions; raises BadInput if a column is missing."""
-    lacking = [name for name in (*where, *columns) if name not in frame.columns]
-    if lacking:
+    missing_columns = [name for name in (*where, *columns) if name not in frame.columns]
+    if missing_columns:
         raise BadInput(
-            f"{source}: has no column {', '.join(map(shown, lacking))}; it has"
+            f"{source}: has no column {', '.join(map(shown, missing_columns))}; it has"
             f" {', '.join(frame.columns)}; fix the record"
         )
     for column, value in where.items():

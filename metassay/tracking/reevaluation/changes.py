@@ -92,8 +92,8 @@ def _accepted(root: Path, benchmark: str) -> dict[tuple[str, str], str]:
     place = (TABLES / benchmark / TEXTS.name).as_posix()
     try:
         outs: Mapping[str, Any] = outs_of(parse_lock(lock_text(root / file), str(file)))
-        wanted = {path: md5 for path, md5 in outs.items() if path.startswith(f"{place}/")}
-        files = fetch_tables(root, wanted, name="accepted", benchmark=benchmark)
+        hashes = {path: md5 for path, md5 in outs.items() if path.startswith(f"{place}/")}
+        files = fetch_tables(root, hashes, name="accepted", benchmark=benchmark)
         return _whole(pd.concat([read_file(TEXTS, file) for file in files.values()]))
     except (BadInput, ValueError):  # there is no such table any more
         return {}
@@ -125,7 +125,7 @@ def put_changed_texts(
         page,
         ((_document(text, scores.get((text.doc_id, text.author), {})), (0, 0)) for text in texts),
         noun="document",
-        metrics={name: of for name, of in metrics.items() if name in listed},
+        metrics={name: direction for name, direction in metrics.items() if name in listed},
         parts=[MOVED],
     )
     return info._replace(authors=[WAS, NOW], references=[WAS])

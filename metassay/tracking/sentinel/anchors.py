@@ -90,10 +90,10 @@ def read_texts(benchmark: str, judge: str, pair_ids: Iterable[str]) -> pd.DataFr
     tables = TABLES_FOLDER / benchmark / PAIRS.name
     files = [file] if file.exists() else sorted(tables.glob("*.parquet"))
     rows = pd.concat([empty(PAIRS), *(_matching_rows(read(PAIRS, path), ids) for path in files)])
-    absent = len(ids) - rows["pair_id"].nunique()
-    if absent:
+    n_missing = len(ids) - rows["pair_id"].nunique()
+    if n_missing:
         raise BadInput(
-            f"{file}: {absent} of {len(ids)} anchors have no text here, and the tables of"
+            f"{file}: {n_missing} of {len(ids)} anchors have no text here, and the tables of"
             f" {benchmark!r} do not ask them any more; copy the file from where the anchors were"
             f" fixed, or draw others: metassay sentinel fix {benchmark} --judge {judge} --replace"
         )
@@ -300,17 +300,17 @@ class Drift(NamedTuple):
 
 def complete_anchors(anchors: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of table `anchors` that count: with a stored verdict and every repetition."""
-    whole = anchors["repeats"].map(all) & (anchors["repeats"].str.len() > 0)
-    return anchors[anchors["verdict"].notna() & whole]
+    complete = anchors["repeats"].map(all) & (anchors["repeats"].str.len() > 0)
+    return anchors[anchors["verdict"].notna() & complete]
 
 
-def compare(anchors: pd.DataFrame, now: pd.DataFrame, false_alarm: float) -> Drift | None:
+def compare(anchors: pd.DataFrame, current: pd.DataFrame, false_alarm: float) -> Drift | None:
     """Compare verdicts of today (columns pair_id, verdict) with the anchors.
 
     An anchor without a verdict of today is left out of all draws. None if nothing was answered.
     """
     complete = complete_anchors(anchors)
-    today = complete["pair_id"].map(now.set_index("pair_id")["verdict"])
+    today = complete["pair_id"].map(current.set_index("pair_id")["verdict"])
     rows, today = complete[today.notna()], today.dropna()
     if rows.empty:
         return None
