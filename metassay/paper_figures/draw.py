@@ -292,9 +292,9 @@ def _draw(
             f"{record.paper} {record.name}: {', '.join(unknown)}: no such table; choose from"
             f" {', '.join([*DRAWN_FROM, *DERIVED])}"
         )
-    lacking = missing_tables(record, inputs)
-    if lacking:
-        outcome.lacking[record.name] = lacking
+    missing = missing_tables(record, inputs)
+    if missing:
+        outcome.lacking[record.name] = missing
         return {}
     stored = store / record.paper / f"{record.name}-{_key(record, inputs, version)}.zip"
     files = _load(stored)

@@ -70,9 +70,7 @@ def test_folders_of_tables_need_neither_git_nor_dvc(
     assert "has no scores.parquet" in ended(capsys, "--before", "base", "--after", "project")[2]
     assert "in no git repository" in ended(capsys, "--before", "base", "--after", "main")[2]
     assert "same state" in ended(capsys, "--before", "base", "--after", "./base/../base")[2]
-    assert (
-        "name only one" in ended(capsys, "a", "b", "--before", "base", "--after", "./worse")[2]
-    )
+    assert "name only one" in ended(capsys, "a", "b", "--before", "base", "--after", "./worse")[2]
 
 
 def test_a_folder_of_a_checkout_brings_its_lock(two: Project, tmp_path: Path, capsys: Said) -> None:
