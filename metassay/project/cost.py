@@ -325,8 +325,8 @@ def _plan_judges(
             )
         for member in llm_members(judge):
             requests, n_questions = _judge_requests(member, pairs, session)
-            both = zip(requests.requests, requests.most, strict=True)
-            new = [(request, most) for request, most in both if request.key not in counted]
+            with_most = zip(requests.requests, requests.most, strict=True)
+            new = [(request, most) for request, most in with_most if request.key not in counted]
             n_shared = len(requests.requests) - len(new)
             if n_shared:
                 costs.notes.append(
@@ -334,8 +334,8 @@ def _plan_judges(
                     " counted there"
                 )
             counted.update(request.key for request, _ in new)
-            first, each = [request for request, _ in new], [most for _, most in new]
-            requests = requests._replace(requests=first, most=each)
+            first, most = [request for request, _ in new], [most for _, most in new]
+            requests = requests._replace(requests=first, most=most)
             _add(costs, f"judge-{name}", session, member, requests, [n_questions])
 
 
@@ -346,8 +346,8 @@ def _judge_requests(judge: Chosen, pairs: pd.DataFrame, session: Session) -> tup
     requests: dict[str, tuple[ChatRequest, int]] = {}
     for batch in batches(pairs, judge.record.batch):
         of_batch = judge.record.requests(batch, judge.options, decoding)
-        both = zip(of_batch.requests, of_batch.most, strict=True)
-        requests.update((request.key, (request, most)) for request, most in both)
+        with_most = zip(of_batch.requests, of_batch.most, strict=True)
+        requests.update((request.key, (request, most)) for request, most in with_most)
         n = len(set(map(question_of, batch)))
         n_questions, answer_length = n_questions + n, answer_length + n * of_batch.answer_length
 

@@ -417,8 +417,8 @@ def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
     def draft(doc: str, author: str) -> _Drafts:
         text, reference = (doc, author), (doc, REFERENCE)
         of_reference, of_text = facets.get(reference, {}), facets.get(text, {})
-        known = None not in [*of_reference.values(), *of_text.values()]
-        if reference not in texts.whole or not known or not of_reference:
+        complete = None not in [*of_reference.values(), *of_text.values()]
+        if reference not in texts.whole or not complete or not of_reference:
             yield "no reference, or facets are not known"
             return
         overall = tuple(_grade(vanilla, criterion, text, {}) for criterion in vanilla.criteria)
