@@ -1,9 +1,8 @@
-"""`python -m flows NAME... [--jobs N] [--no-prefect | --prefect-api URL]`: of `metassay run`.
+"""`python -m flows NAME... [--jobs N] [--no-prefect | --prefect-api URL]`: for `metassay run`.
 
 `--ask-again` runs stages that lack answers of language models, although nothing changed.
-
-`--only report` is of `metassay run --only report`: that stage alone, although nothing changed.
-`--figures` is what `metassay figures` starts: names are of papers then.
+`--only report` is for `metassay run --only report`: that stage alone, although nothing changed.
+`--figures` is for `metassay figures`: then names are of papers.
 """
 
 import argparse
@@ -25,26 +24,19 @@ from metassay.core.options import BENCHMARKS, PARAMS
 
 if TYPE_CHECKING:
     from flows.dag import Plan
-    from flows.prefect_server import Server, Way
+    from flows.prefect_server import RunStages, Server
     from flows.workers import Workers
 
-# What follows the stages, while no other run may begin: what was chosen, the plan, and the stages
-# that did not succeed; the exit code.
+# Follows the stages while no other run can start: arguments, plan, failed stages -> exit code.
 Then = Callable[[argparse.Namespace, "Plan", list[str]], int]
 
 
 class _Stopped(Exception):  # noqa: N818 - reads as what happened
-    """The run ends before its time; its Ending says why."""
+    """The run ends early; its Ending has the reason."""
 
 
-def _end(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> int:  # noqa: ARG001
-    return FAILED if failed else 0
-
-
-def main(then: Then = _end) -> int:
-    """Run; 0 if every report is up to date, 1 if a stage failed, 2 if the project cannot be run as
-    it is or there is no Prefect to run with, 130 if it was interrupted.
-    """
+def main(then: Then = lambda _args, _plan, failed: FAILED if failed else 0) -> int:
+    """Run; return 0 if all is up to date, 1 if a stage failed, 2 if refused, 130 if interrupted."""
     parser = argparse.ArgumentParser(prog="python -m flows", description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--jobs", type=int, default=2)
@@ -66,18 +58,24 @@ def main(then: Then = _end) -> int:
 
 
 def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> int:
-    # What takes seconds to import is imported while others work, or not at all.
+    # Slow imports come where others work meanwhile, or not at all.
     if not chosen.wait:
-        _looking(chosen)
-    from flows.recovery import alone, guarded, leave_to_mend, seems_stale, up_to_date
+        _print_start(chosen)
+    from flows.recovery import (
+        lock_benchmarks,
+        lock_project,
+        mark_up_to_date,
+        request_repair,
+        seems_stale,
+    )
 
-    theirs = set_up(root, kept=CREDENTIALS if chosen.prefect_api else ())
+    unused = set_up(root, keep=CREDENTIALS if chosen.prefect_api else ())
     names = () if chosen.figures else chosen.names
-    with guarded(root) as held, ExitStack() as stack:
-        server: Callable[[], Server] = cache(lambda: _server(root, held, theirs, ending, stack))
+    with lock_project(root) as locks, ExitStack() as stack:
+        server: Callable[[], Server] = cache(lambda: _server(root, locks, unused, ending, stack))
         if early := seems_stale(root, names) and _has_server(chosen):
             server()
-        from dvc.repo.index import Index  # noqa: F401 - which `dag.plan` needs
+        from dvc.repo.index import Index  # noqa: F401 - for `dag.plan`
 
         from flows.watch import Watch
         from flows.workers import Workers
@@ -85,42 +83,43 @@ def _run(root: Path, chosen: argparse.Namespace, ending: Ending, then: Then) -> 
 
         if chosen.wait:
             os.read(0, 1)
-            _looking(chosen)
-        workers = Workers(root, [*held, *stack.enter_context(alone(root, names))], chosen.jobs)
+            _print_start(chosen)
+        more = stack.enter_context(lock_benchmarks(root, names))
+        workers = Workers(root, [*locks, *more], chosen.jobs)
         if early:
             workers.start()
         elif seems_stale(root, names) and _has_server(chosen):
             server()  # since code.yaml was saved meanwhile
         plan = _plan(root, chosen)
         for name in {stage.benchmark for stage in plan.stages.values() if stage.closed} - {""}:
-            close_all(name)  # plain DVC may have brought what lies there
+            close_all(name)  # plain DVC may have fetched files there
         with Watch(plan) as watch:
             failed: list[str] = []
             if plan.stale:
-                with _way(chosen, server) as way:
-                    failed = _stopped_by(
-                        ending, workers, partial(way, root, workers, watch, jobs=chosen.jobs)
+                with _runner(chosen, server) as run:
+                    failed = _run_stages(
+                        ending, workers, partial(run, root, workers, watch, jobs=chosen.jobs)
                     )
         workers.close()
         code = then(chosen, plan, failed)
         if not failed and not chosen.only:
-            up_to_date(root, names)
+            mark_up_to_date(root, names)
     if workers.lost:
-        leave_to_mend(root)
+        request_repair(root)
     return code
 
 
-def _stopped_by(ending: Ending, workers: "Workers", way: "Way") -> list[str]:
+def _run_stages(ending: Ending, workers: "Workers", run: "RunStages") -> list[str]:
     ending.in_order(workers)
-    # In a thread, so that this one is there for signals: Prefect takes SIGTERM.
+    # In a thread, so that this one can take signals: Prefect catches SIGTERM.
     with ThreadPoolExecutor(max_workers=1) as thread:
-        running = thread.submit(way)
+        running = thread.submit(run)
     if ending.code:
         raise _Stopped
     return running.result()
 
 
-def _looking(chosen: argparse.Namespace) -> None:
+def _print_start(chosen: argparse.Namespace) -> None:
     print(f"looking for what changed in {', '.join(chosen.names)}", file=sys.stderr, flush=True)
 
 
@@ -128,14 +127,14 @@ def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
     from flows import dag
 
     if chosen.figures:
-        _tell_behind(root, chosen.names)
+        _warn_of_stale(root, chosen.names)
         return dag.plan(root, [], more=[f"figures_{paper}" for paper in chosen.names])
-    whole = dag.plan(root, chosen.names, ask=not chosen.only, again=chosen.ask_again)
+    full = dag.plan(root, chosen.names, ask=not chosen.only, again=chosen.ask_again)
     if not chosen.only:
-        return whole
-    plan = dag.only(root, whole, chosen.only)
-    behind = len(whole.stale - plan.stale)
-    if behind:  # it would show today's names beside yesterday's numbers
+        return full
+    plan = dag.only(root, full, chosen.only)
+    behind = len(full.stale - plan.stale)
+    if behind:  # it would show new names beside old numbers
         names = " ".join(chosen.names)
         raise BadInput(
             f"{behind} stage(s) before it are not up to date; run `metassay run {names}`, which"
@@ -144,23 +143,23 @@ def _plan(root: Path, chosen: argparse.Namespace) -> "Plan":
     return plan
 
 
-def _tell_behind(root: Path, papers: Iterable[str]) -> None:
-    """Say which benchmarks have tables that these papers show and that are not up to date.
+def _warn_of_stale(root: Path, papers: Iterable[str]) -> None:
+    """Name the benchmarks whose tables are shown in these papers and are not up to date.
 
-    No table is made anew for a figure, since that may take hours or money.
+    No table is made for a figure, since that may take hours or money.
     """
     from flows import dag
-    from metassay.paper_figures.derived_tables import needed
-    from metassay.paper_figures.draw import absent
+    from metassay.paper_figures.derived_tables import needed_tables
+    from metassay.paper_figures.draw import missing_tables
     from metassay.paper_figures.inputs import inputs_in
     from metassay.paper_figures.papers import PAPERS
 
     inputs = inputs_in(root)
-    drawn = [one for paper in papers for one in PAPERS[paper] if not absent(one, inputs)]
-    read = {benchmark for record in drawn for benchmark, _ in needed(record)}
-    there = sorted(one for one in read if (root / BENCHMARKS / one / PARAMS.name).exists())
-    found = dag.plan(root, there, ask=False) if there else None
-    stale = sorted({found.stages[one].benchmark for one in found.stale} - {""}) if found else []
+    records = [r for paper in papers for r in PAPERS[paper] if not missing_tables(r, inputs)]
+    read = {benchmark for record in records for benchmark, _ in needed_tables(record)}
+    names = sorted(name for name in read if (root / BENCHMARKS / name / PARAMS.name).exists())
+    plan = dag.plan(root, names, ask=False) if names else dag.Plan({}, frozenset())
+    stale = sorted({plan.stages[address].benchmark for address in plan.stale} - {""})
     if stale:
         print(
             f"drawn from tables that are not up to date: {', '.join(stale)};"
@@ -170,36 +169,36 @@ def _tell_behind(root: Path, papers: Iterable[str]) -> None:
 
 
 def _has_server(chosen: argparse.Namespace) -> bool:
-    """Whether the run has a server of Prefect's for itself."""
+    """Return whether the run has its own Prefect server."""
     return not (chosen.no_prefect or chosen.only or chosen.prefect_api)
 
 
 def _server(
-    root: Path, held: list[int], theirs: list[str], ending: Ending, stack: ExitStack
+    root: Path, locks: list[int], unused: list[str], ending: Ending, stack: ExitStack
 ) -> "Server":
-    """Start it; it is gone when the stack is closed."""
+    """Start the server; closing the stack ends it."""
     from flows import prefect_server
 
-    if theirs:
+    if unused:
         print(
-            f"not used: {', '.join(theirs)}; a run has a Prefect server of its own"
-            " (another one: --prefect-api URL)",
+            f"not used: {', '.join(unused)}; a run has its own Prefect server"
+            " (another: --prefect-api URL)",
             file=sys.stderr,
         )
-    server = prefect_server.Server(root, held, lambda: ending.end(FAILED, prefect_server.LOST))
+    server = prefect_server.Server(root, locks, lambda: ending.end(FAILED, prefect_server.LOST))
     stack.callback(server.drop)
     return server
 
 
-def _way(
+def _runner(
     chosen: argparse.Namespace, server: Callable[[], "Server"]
-) -> "AbstractContextManager[Way]":
-    """How the stages are run: a function of the root, the workers, the watch and `jobs`."""
+) -> "AbstractContextManager[RunStages]":
+    """Return what runs the stages: a function of the root, the workers, the watch and `jobs`."""
     from flows import plain, prefect_server
 
     if chosen.prefect_api and not (chosen.no_prefect or chosen.only):
-        return prefect_server.of_others(chosen.prefect_api)
-    return prefect_server.own(server()) if _has_server(chosen) else nullcontext(plain.run)
+        return prefect_server.run_at(chosen.prefect_api)
+    return prefect_server.run_with(server()) if _has_server(chosen) else nullcontext(plain.run)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`python -m flows.accept NAME... [--anyway]`: of `metassay watch accept`.
+"""`python -m flows.accept NAME... [--anyway]`: for `metassay watch accept`.
 
 What is accepted is a copy of dvc.lock, beside it: the tables that it names by hash are in DVC's
 cache, and in its remote once they are pushed.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Accept; 0, or 2 with every reason why not, and then nothing is."""
+    """Accept; return 0, or 2 with every reason against it, and then nothing is accepted."""
     parser = argparse.ArgumentParser(prog="python -m flows.accept", description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--anyway", action="store_true")
@@ -33,19 +33,19 @@ def main() -> int:
 
 def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
     from flows import dag
-    from flows.recovery import alone
+    from flows.recovery import lock_benchmarks
     from metassay.reporting.shell import put_since
     from metassay.tracking.reevaluation.outcome import accepted_file
 
-    with alone(root, names):
+    with lock_benchmarks(root, names):
         problems = list(_problems(root, names, dag.plan(root, names)))
         if problems and not anyway:
             raise BadInput(problems)
         for problem in problems:
             print(f"note: {problem}", file=sys.stderr)
-        said = [_move(root, name) for name in names]  # what cannot be compared is not accepted
-        for name, line in zip(names, said, strict=True):
-            remove_leftovers(root / accepted_file(name))  # of one that was killed here
+        moves = [_compare(root, name) for name in names]  # what cannot be compared is not accepted
+        for name, line in zip(names, moves, strict=True):
+            remove_leftovers(root / accepted_file(name))  # of a killed process
             with whole_file(root / accepted_file(name)) as file:
                 file.write((root / BENCHMARKS / name / "dvc.lock").read_bytes())
             put_since(root / "reports" / name, None)
@@ -55,7 +55,7 @@ def _accept(root: Path, names: list[str], *, anyway: bool) -> None:
 
 
 def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
-    """Why the numbers that are there should not be accepted."""
+    """Yield why the current numbers should not be accepted."""
     from flows.reevaluate import answers_of_benchmark
 
     for name in names:
@@ -69,16 +69,16 @@ def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
                 " what is there with --anyway"
             )
         answers = answers_of_benchmark(root, name, plan)
-        lacking = int(answers[["missing", "failed"]].to_numpy().sum())
-        if lacking:
+        n_missing = int(answers[["missing", "failed"]].to_numpy().sum())
+        if n_missing:
             yield (
-                f"{name}: {lacking} answers of language models are missing; `metassay watch check"
+                f"{name}: {n_missing} answers of language models are missing; `metassay watch check"
                 f" {name}` asks again, or accept what is there with --anyway"
             )
 
 
-def _move(root: Path, name: str) -> str:
-    """What the accepted numbers of a benchmark move from and to."""
+def _compare(root: Path, name: str) -> str:
+    """Describe how the accepted numbers of a benchmark change."""
     from metassay.core.params import load
     from metassay.tracking.comparison.differences import comparison_options
     from metassay.tracking.reevaluation.outcome import (
@@ -92,20 +92,20 @@ def _move(root: Path, name: str) -> str:
     to = short_hash(root / BENCHMARKS / name / "dvc.lock")
     file = root / accepted_file(name)
     if not file.exists():
-        compare_accepted(root, name, options, 1)  # the tables are there, and those of dvc.lock
+        compare_accepted(root, name, options, 1)  # checks that the tables are those of dvc.lock
         return f"accepted {to}; nothing was accepted before"
     before = short_hash(file)
     if before == to:
         return f"{to} is accepted already"
     try:
-        _, found, _, certificates = compare_accepted(root, name, options, 1)
-    except BadInput as error:  # the old tables are gone: then they can only be replaced
+        _, differences, _, certificates = compare_accepted(root, name, options, 1)
+    except BadInput as error:  # the old tables are gone: they can only be replaced
         return f"accepted moves from {before} to {to}; not compared: {'; '.join(error.problems)}"
-    assert found is not None
-    counts = found.changes["verdict"].value_counts()
-    said = ", ".join(f"{counts.get(verdict, 0)} {verdict}" for verdict in VERDICTS)
+    assert differences is not None
+    verdicts = differences.changes["verdict"]
+    counts = ", ".join(f"{(verdicts == verdict).sum()} {verdict}" for verdict in VERDICTS)
     return (
-        f"accepted moves from {before} to {to}: {said}, of {len(found.changes)} numbers;"
+        f"accepted moves from {before} to {to}: {counts}, of {len(verdicts)} numbers;"
         f" {len(certificates)} certificates differ"
     )
 

@@ -1,15 +1,15 @@
-"""One Prefect task per stale stage of the chosen benchmarks, retried as the stage's `meta` says.
+"""A Prefect task per stale stage of the chosen benchmarks, retried as the stage's `meta` says.
 
-Prefect's own task cache stays off: DVC alone decides what is stale. Between tasks go names, never
-tables. A failed branch does not stop the others; the flow ends failed and names what failed.
-A flow and its tasks have no arguments but names of stages: Prefect's server is told them.
+Prefect's task cache is off: DVC alone decides what is stale. Tasks pass names, never tables. A
+failed branch does not stop the others; the flow ends failed and names what failed. A flow and its
+tasks have no arguments but names of stages: Prefect's server gets them.
 """
 
 import os
 from pathlib import Path
 from typing import Any
 
-# Prefect reads these when it is imported: its logs keep warnings, the terminal shows our own lines.
+# Prefect reads these when it is imported: its logs get warnings, the terminal shows our lines.
 os.environ.setdefault("PREFECT_LOGGING_LEVEL", "WARNING")
 os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
 
@@ -31,8 +31,8 @@ from flows.workers import Interrupted, StageFailed, Workers
 from metassay.core.naming import prefect_key
 
 
-def unreachable() -> str:
-    """Why Prefect's server is of no use, asked once; empty if it answers as it should."""
+def connection_problem() -> str:
+    """Return why Prefect's server cannot be used, asked once; empty if it can."""
     try:
         with (
             temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}),
@@ -45,16 +45,16 @@ def unreachable() -> str:
     return ""
 
 
-def report_all() -> None:
-    """Wait until the server has been told all that there is to tell."""
+def flush_reports() -> None:
+    """Wait until everything is reported to the server."""
     for waiting in (EventsWorker, APILogWorker):
         waiting.drain_all(timeout=10)
 
 
 def run(root: Path, workers: Workers, watch: Watch, *, jobs: int, notes: bool) -> list[str]:
-    """Bring the stale stages up to date, `jobs` at a time; returns those that did not succeed.
+    """Bring the stale stages up to date, `jobs` at a time; return those that did not succeed.
 
-    `notes`: whether Prefect may have what stages say; else only how many notes there are.
+    `notes`: whether Prefect may have what stages print; else only the number of notes.
     """
 
     names = dict.fromkeys(stage.benchmark for stage in watch.plan.stages.values())
@@ -78,29 +78,29 @@ def run(root: Path, workers: Workers, watch: Watch, *, jobs: int, notes: bool) -
 
 
 def _run_stale(root: Path, workers: Workers, watch: Watch, *, notes: bool) -> State[Any]:
-    """Run the stale stages of the watch's plan, each after what it needs."""
+    """Run the stale stages of the watch's plan, each after its needs."""
     plan = watch.plan
     runs: dict[str, PrefectFuture[Any]] = {}
     for address, stage in plan.stages.items():
         if address in plan.stale:
-            before = [runs[needed] for needed in plan.before(address)]
+            before = [runs[need] for need in plan.before(address)]
             runs[address] = _task(stage, workers, watch, notes).submit(stage.name, wait_for=before)
     wait(list(runs.values()))
     if workers.stopped.is_set():
         raise Interrupted
     failed = [address for address, future in runs.items() if not future.state.is_completed()]
-    watch.skipped([address for address in failed if address not in watch.failures])
-    lacking: list[str] = []
+    watch.report_skipped([address for address in failed if address not in watch.failures])
+    missing: list[str] = []
     for address in sorted(runs.keys() - set(failed)):
         if address.endswith(":report"):
-            lacking += _publish(root, plan, plan.stages[address].benchmark, page=notes)
+            missing += _publish(root, plan, plan.stages[address].benchmark, page=notes)
     if failed:
         names = ", ".join(plan.stages[address].name for address in failed)
-        why = [f"{failure.name}: {failure.said}" for failure in watch.failures.values()]
-        said = [f"did not succeed: {names}", *(why if notes else ())]
-        return Failed(message="\n".join(said), data=failed)
+        why = [f"{failure.name}: {failure.output}" for failure in watch.failures.values()]
+        lines = [f"did not succeed: {names}", *(why if notes else ())]
+        return Failed(message="\n".join(lines), data=failed)
     done = f"{len(runs)} stages run, {len(plan.stages) - len(runs)} fresh"
-    return Completed(message="\n".join([done, *lacking]))
+    return Completed(message="\n".join([done, *missing]))
 
 
 def _task(stage: Stage, workers: Workers, watch: Watch, notes: bool) -> Task[[str], State[None]]:
@@ -121,7 +121,7 @@ def _task(stage: Stage, workers: Workers, watch: Watch, notes: bool) -> Task[[st
                 ended(outcome)
         except StageFailed as failure:
             if notes:
-                get_run_logger().error(failure.said)
+                get_run_logger().error(failure.output)
             raise
         if notes:
             for note in outcome.notes:
@@ -137,11 +137,8 @@ def _worth_retrying(task: Any, task_run: Any, state: State[Any]) -> bool:  # noq
 
 
 def _publish(root: Path, plan: Plan, name: str, *, page: bool) -> list[str]:
-    """Prefect artifacts of one benchmark: numbers and names, no texts; with `page` a link to it.
-
-    Returns what is missing of language models' answers.
-    """
-    # Pandas, for which nobody should wait.
+    """Publish numbers and names as artifacts, with `page` a link, too; return missing answers."""
+    # Imported late since pandas is slow to import.
     from metassay.core.params import load
     from metassay.llm.endpoints import parse_models
     from metassay.reporting.headline import answers_of, artifacts
@@ -151,9 +148,9 @@ def _publish(root: Path, plan: Plan, name: str, *, page: bool) -> list[str]:
     stages = [stage for stage in plan.stages.values() if stage.benchmark == name]
     params = load(root)
     models = parse_models(params.endpoints, params.models).models
-    answers = answers_of(folder, [file for stage in stages for file in stage.asked], models)
+    answers = answers_of(folder, [file for stage in stages for file in stage.responses], models)
     tests = {"examine": ["judge_cards"], "examine_segmentations": ["segment_scores"]}
-    tables = [tests[stage.own] for stage in stages if stage.own in tests][:1]
+    tables = [tests[stage.dvc_name] for stage in stages if stage.dvc_name in tests][:1]
     for kind, rows in artifacts(folder, answers, *tables).items():
         key = prefect_key(f"{name}-{kind}")
         create_table_artifact(key=key, table=rows, description=f"{kind} of {name}")

@@ -1,7 +1,7 @@
 """What DVC knows of the chosen benchmarks: their stages, and which of them are stale.
 
-A stage has DVC's address, which plain DVC takes (`benchmarks/sample/dvc.yaml:judge@lexical`), and a
-short name, which is shown (`sample: judge@lexical`; `fetch@x` for a stage of the root's dvc.yaml).
+A stage has DVC's address, as plain DVC takes it (`benchmarks/sample/dvc.yaml:judge@lexical`), and a
+short name to be shown (`sample: judge@lexical`; `fetch@x` for a stage of the root's dvc.yaml).
 """
 
 import contextlib
@@ -11,37 +11,39 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flows.reasons import answers, asks_again, lacks
+from flows.reasons import can_ask_again, lacks_answers, response_files
 from metassay.core.errors import raise_problems
 from metassay.core.merges import dvc_problems
 from metassay.core.options import BENCHMARKS
 from metassay.core.params import TUNED, load
 from metassay.core.stages import MODELS
-from metassay.datasets.registry import closed, load_registry
+from metassay.datasets.registry import is_closed, load_registry
 
 HALF_WRITTEN = ".dvc.lock.part"  # beside each dvc.lock while it is replaced
-FORCED = "!"  # before the address of a stage that is to run although nothing changed
+FORCED = "!"  # before the address of a stage that runs although nothing changed
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage instance: its DVC address, the stages that it needs, how its `meta` says to run
-    it, the files and folders that it reads, whether it runs although nothing changed, and whether
-    what it makes is its owner's alone."""
+    """A stage or an instance of one: its DVC address, its needs, and how to run it (`meta`).
+
+    `responses`: its files of table responses, by name. `reads`: the files and folders that it
+    reads. `forced`: runs although nothing changed. `closed`: its outputs are for their owner only.
+    """
 
     address: str
     needs: tuple[str, ...]
     retries: int
     delay: float
     tags: tuple[str, ...]
-    asked: tuple[str, ...] = ()  # its files of table responses, by name
+    responses: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     forced: bool = False
     closed: bool = False
 
     @property
     def order(self) -> str:
-        """What its worker is told."""
+        """The line that its worker gets."""
         return f"{FORCED}{self.address}" if self.forced else self.address
 
     @property
@@ -52,21 +54,21 @@ class Stage:
     @property
     def name(self) -> str:
         """The short name: `sample: judge@lexical`."""
-        return f"{self.benchmark}: {self.own}" if self.benchmark else self.own
+        return f"{self.benchmark}: {self.dvc_name}" if self.benchmark else self.dvc_name
 
     @property
-    def own(self) -> str:
+    def dvc_name(self) -> str:
         """The name in its dvc.yaml: `judge@lexical`."""
         return self.address.rpartition(":")[2]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The stages of some benchmarks by address, each after what it needs, and the stale ones.
+    """The stages of some benchmarks by address, each after its needs, and the stale ones.
 
     Stale are those whose inputs or outputs changed or that lack answers of a language model, and
-    everything downstream of them. `absent` are files and folders that are not there and that
-    nobody needs: datasets of which the tables are as dvc.lock says.
+    everything downstream of them. `absent`: missing files and folders that nothing needs, such as
+    datasets whose tables are as dvc.lock records them.
     """
 
     stages: dict[str, Stage]
@@ -74,32 +76,32 @@ class Plan:
     absent: tuple[str, ...] = ()
 
     def before(self, address: str) -> list[str]:
-        """The stale stages that this one needs."""
-        return [needed for needed in self.stages[address].needs if needed in self.stale]
+        """Return the stale stages that this one needs."""
+        return [need for need in self.stages[address].needs if need in self.stale]
 
     def after(self, failed: Collection[str]) -> list[str]:
-        """The stages, all stale, that need one of these, or one that needs one, and so on."""
+        """Return the stages, all stale, that need one of these, directly or not."""
         reached = _with_downstream(self.stages, failed).difference(failed)
         return [address for address in self.stages if address in reached]
 
 
-def _learnt_from(root: Path, names: Sequence[str]) -> list[str]:
-    """Trainings whose models these read, the benchmarks that they learn from, and so on."""
-    params, every = load(root), list(names)
-    for name in every:  # which grows
+def _training_sources(root: Path, names: Sequence[str]) -> list[str]:
+    """Return the trainings whose models these read, the benchmarks these learn from, and so on."""
+    params, sources = load(root), list(names)
+    for name in sources:  # which grows
         more: list[str] = []
         if name in params.tunings:
             more = [params.tunings[name].benchmark]
         elif name in params.benchmarks:
             lists = (getattr(params.benchmarks[name], key) for key in TUNED)
-            folders = {folder for one in lists for folder in one.values()}
+            folders = {folder for by_name in lists for folder in by_name.values()}
             more = [
-                one
-                for one, tuning in params.tunings.items()
+                tuned
+                for tuned, tuning in params.tunings.items()
                 if any(Path(MODELS, m).is_relative_to(f) for m in tuning.models for f in folders)
             ]
-        every += [one for one in more if one not in every]
-    return every[len(names) :]
+        sources += [source for source in more if source not in sources]
+    return sources[len(names) :]
 
 
 def plan(
@@ -110,95 +112,93 @@ def plan(
     again: bool = False,
     more: Collection[str] = (),
 ) -> Plan:
-    """The stages of these benchmarks with all that they need, and which of them are stale.
+    """Return the stages of these benchmarks with all that they need, and which of them are stale.
 
-    `more` are stages of the root's dvc.yaml that are wanted too, whoever makes what they read. With
-    `ask`, stale is also what lacks answers of language models that asking again may get, and with
-    `again` a stage that lacks any runs although nothing changed.
-    Only their own dvc.yaml and the root's are read, and those of trainings whose models they read,
-    with the benchmarks that these learn from. Raises BadInput with the reason where DVC cannot read
-    them.
+    `more`: stages of the root's dvc.yaml to add, whoever makes what they read. With `ask`, a stage
+    that lacks answers of language models that may come if asked again is stale, too; with `again`,
+    a stage that lacks any answer runs although nothing changed. Only these benchmarks' dvc.yaml and
+    the root's are read, and those of trainings whose models they read, with the benchmarks that
+    these learn from. Raises BadInput with the reason if DVC cannot read them.
     """
     import networkx
     from dvc.repo import lock_repo
     from dvc.repo.index import Index
 
-    from flows.reasons import refused, repository, tell_if_busy
+    from flows.reasons import explain_dvc_errors, print_if_busy, repository
 
     names = list(benchmarks)
     raise_problems(dvc_problems(root, names))
-    read = [*names, *_learnt_from(root, names)]
+    read = [*names, *_training_sources(root, names)]
     files = ["dvc.yaml", *(str(BENCHMARKS / name / "dvc.yaml") for name in read)]
-    # DVC reads params.yaml from the working folder, whatever the root it is given.
-    with contextlib.chdir(root), refused(), repository() as repo:
-        tell_if_busy(repo)
+    # DVC reads params.yaml from the working folder, whatever its root.
+    with contextlib.chdir(root), explain_dvc_errors(), repository() as repo:
+        print_if_busy(repo)
         with lock_repo(repo):
-            own = [repo.stage.load_file(file) for file in files]
-            whole = Index(repo, stages=[stage for stages in own for stage in stages]).graph
-            chosen = {stage for stages in own[1 : len(names) + 1] for stage in stages}
-            chosen |= {stage for stage in own[0] if stage.name in more}
-            wanted = chosen.union(*(networkx.descendants(whole, stage) for stage in chosen))
+            loaded = [repo.stage.load_file(file) for file in files]
+            graph = Index(repo, stages=[stage for stages in loaded for stage in stages]).graph
+            chosen = {stage for stages in loaded[1 : len(names) + 1] for stage in stages}
+            chosen |= {stage for stage in loaded[0] if stage.name in more}
+            needed = chosen.union(*(networkx.descendants(graph, stage) for stage in chosen))
             order = list(
                 networkx.lexicographical_topological_sort(
-                    whole.subgraph(wanted).reverse(), key=lambda stage: stage.addressing
+                    graph.subgraph(needed).reverse(), key=lambda stage: stage.addressing
                 )
             )
             datasets = load_registry()
-            alone = {name for name in map(_of, order) if closed(name, datasets)}
-            stages = {one.addressing: _stage(whole, one, alone) for one in order}
-            found = _looks(order, stages)
-            lacking = {one.addressing for one in order if ask and asks_again(one)}
-            forced = {one.addressing for one in order if again and lacks(one)}
+            private = {name for name in map(_benchmark_of, order) if is_closed(name, datasets)}
+            stages = {stage.addressing: _stage(graph, stage, private) for stage in order}
+            statuses = _statuses(order, stages)
+            lacking = {stage.addressing for stage in order if ask and can_ask_again(stage)}
+            forced = {stage.addressing for stage in order if again and lacks_answers(stage)}
     stages |= {address: replace(stages[address], forced=True) for address in forced}
-    changed = lacking | forced | {address for address, look in found.items() if look.changed}
+    changed = lacking | forced | {a for a, status in statuses.items() if status.changed}
     stale = _with_downstream(stages, changed)
-    # What brings a dataset that is not there runs only for who will read it.
-    absent = {a for a, look in found.items() if look.absent and "network" in stages[a].tags}
-    needed = {one for address in stale for one in stages[address].needs}
-    stale = _with_downstream(stages, stale | (absent & needed))
-    paths = {path for a, look in found.items() if a not in stale for path in look.absent}
+    # A missing dataset is fetched only for a stage that will read it.
+    absent = {a for a, status in statuses.items() if status.absent and "network" in stages[a].tags}
+    needs = {need for address in stale for need in stages[address].needs}
+    stale = _with_downstream(stages, stale | (absent & needs))
+    paths = {path for a, status in statuses.items() if a not in stale for path in status.absent}
     return Plan(stages, frozenset(stale), tuple(sorted(paths)))
 
 
-class _Look(NamedTuple):
-    """What DVC says of one stage: whether it is stale for sure, and what is merely not there."""
+class _Status(NamedTuple):
+    """DVC's status of a stage: whether it is certainly stale, and what is merely missing."""
 
     changed: bool
     absent: frozenset[str]
 
 
-def _looks(order: Iterable[Any], stages: Mapping[str, Stage]) -> dict[str, _Look]:
-    """What DVC says of each of its stages; params.yaml is parsed once, not anew for each.
-
-    That would be two thirds of DVC's time where stages are many.
-    """
+def _statuses(order: Iterable[Any], stages: Mapping[str, Stage]) -> dict[str, _Status]:
+    """Return DVC's status per stage; parsing params.yaml once saves two thirds of the time."""
     from dvc.dependency import param
 
-    outs = [("network" in stages[one.addressing].tags, out) for one in order for out in one.outs]
-    data = {str(out): out for brought, out in outs if brought}
-    rest = {str(out) for brought, out in outs if not brought}
+    outs = [("network" in stages[s.addressing].tags, out) for s in order for out in s.outs]
+    data = {str(out): out for fetched, out in outs if fetched}
+    rest = {str(out) for fetched, out in outs if not fetched}
     load_path = param.load_path
     param.load_path = functools.cache(load_path)
     try:
-        return {one.addressing: _look(one, stages[one.addressing], data, rest) for one in order}
+        return {s.addressing: _status(s, stages[s.addressing], data, rest) for s in order}
     finally:
         param.load_path = load_path
 
 
-def _look(one: Any, stage: Stage, data: Mapping[str, Any], rest: Collection[str]) -> _Look:
-    """Look at one of DVC's stages: `data` is what was brought, by path, `rest` all else made.
+def _status(
+    dvc_stage: Any, stage: Stage, data: Mapping[str, Any], rest: Collection[str]
+) -> _Status:
+    """Return DVC's status of a stage: `data` has fetched outputs by path, `rest` all others.
 
-    A dataset that is not there changes nothing where dvc.lock says that the tables are of it: a
-    clone of the project may have its tables alone (`dvc repro --allow-missing` sees it so, too). A
-    table that is not there is lost, and its stage stale.
+    A missing dataset changes nothing if dvc.lock records the tables as made of it: a clone may
+    have the tables alone (`dvc repro --allow-missing` does the same). A missing table is lost, and
+    its stage stale.
     """
-    said: list[Any] = next(iter(one.status().values()), [])
-    inputs = {str(dep): dep for dep in one.deps}
+    entries: list[Any] = next(iter(dvc_stage.status().values()), [])
+    inputs = {str(dep): dep for dep in dvc_stage.deps}
     changes = [
         (kind, path, state)
-        for change in said
-        if isinstance(change, dict)
-        for kind, paths in change.items()
+        for entry in entries
+        if isinstance(entry, dict)
+        for kind, paths in entry.items()
         for path, state in paths.items()
     ]
     absent = {
@@ -210,23 +210,23 @@ def _look(one: Any, stage: Stage, data: Mapping[str, Any], rest: Collection[str]
             else path in data and not data[path].exists
         )
     }
-    certain = len(absent) < len(changes) or any(isinstance(change, str) for change in said)
-    return _Look(certain, frozenset(absent))
+    certain = len(absent) < len(changes) or any(isinstance(entry, str) for entry in entries)
+    return _Status(certain, frozenset(absent))
 
 
 def _is_absent(dep: Any, stage: Stage, data: Mapping[str, Any], rest: Collection[str]) -> bool:
-    """Whether what is not there is data: of no stage, or what dvc.lock says was brought."""
+    """Return whether a missing input is data: of no stage, or fetched as dvc.lock records it."""
     path = str(dep)
     if hasattr(dep, "params"):  # a params file
         return False
     if path in data:
         return bool(dep.hash_info and dep.hash_info == data[path].hash_info)
-    of_a_stage = any(one == path or one.startswith(f"{path}/") for one in rest)
-    return bool(stage.benchmark and dep.hash_info) and not of_a_stage
+    is_output = any(out == path or out.startswith(f"{path}/") for out in rest)
+    return bool(stage.benchmark and dep.hash_info) and not is_output
 
 
 def _with_downstream(stages: Mapping[str, Stage], changed: Iterable[str]) -> set[str]:
-    """These stages and all that need one of them; `stages` stand each after what it needs."""
+    """Return these stages and all that need one; in `stages`, each comes after its needs."""
     reached = set(changed)
     for address, stage in stages.items():
         if reached.intersection(stage.needs):
@@ -234,12 +234,10 @@ def _with_downstream(stages: Mapping[str, Stage], changed: Iterable[str]) -> set
     return reached
 
 
-def only(root: Path, whole: Plan, name: str) -> Plan:
-    """Of a plan each benchmark's stage of this name, which runs although nothing changed.
-
-    Raises BadInput where a file that one of them reads is not there.
-    """
-    stages = [one for one in whole.stages.values() if one.own == name and one.benchmark]
+def only(root: Path, plan: Plan, name: str) -> Plan:
+    """Select a stage per benchmark, to run at any rate; raises BadInput if it lacks a file."""
+    stages = [stage for stage in plan.stages.values() if stage.dvc_name == name]
+    stages = [stage for stage in stages if stage.benchmark]
     problems = []
     for stage in stages:
         absent = [file for file in stage.reads if not (root / file).exists()]
@@ -252,21 +250,21 @@ def only(root: Path, whole: Plan, name: str) -> Plan:
     return Plan(forced, frozenset(forced))
 
 
-def _of(stage: Any) -> str:
-    """The benchmark that one of DVC's stages is of; of one of the root's dvc.yaml its item."""
+def _benchmark_of(stage: Any) -> str:
+    """Return the benchmark of a DVC stage; for a stage of the root's dvc.yaml, its item."""
     file, _, name = stage.addressing.rpartition(":")
     return Path(file).parent.name or name.partition("@")[2]
 
 
-def _stage(whole: Any, stage: Any, alone: Collection[str]) -> Stage:
+def _stage(graph: Any, stage: Any, private: Collection[str]) -> Stage:
     meta = stage.meta or {}
     return Stage(
         address=stage.addressing,
-        needs=tuple(sorted(needed.addressing for needed in whole.successors(stage))),
+        needs=tuple(sorted(need.addressing for need in graph.successors(stage))),
         retries=int(meta.get("retries", 0)),
         delay=float(meta.get("delay", 1)),
         tags=tuple(meta.get("tags", ())),
-        asked=tuple(file.stem for file in answers(stage)),
-        reads=tuple(sorted(str(read.def_path) for read in stage.deps)),
-        closed=_of(stage) in alone,
+        responses=tuple(file.stem for file in response_files(stage)),
+        reads=tuple(sorted(str(dep.def_path) for dep in stage.deps)),
+        closed=_benchmark_of(stage) in private,
     )

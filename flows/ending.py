@@ -1,7 +1,7 @@
-"""How a run ends before its time: at a signal, or when what it needs is gone.
+"""How a run ends early: at a signal, or when something that it needs is gone.
 
-All that a run has started hangs on it (metassay/core/parent_watch.py), so that it may end at any
-moment. Where it can, it ends in order: the stages are killed, which their tasks report to Prefect.
+Every process that a run starts ends with it (metassay/core/parent_watch.py), so it can end at any
+moment. If it can, it ends in order: it kills the stages, and their tasks report that to Prefect.
 """
 
 import os
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from flows.workers import Workers
 
-INTERRUPTED = 130  # as a shell says it
+INTERRUPTED = 130  # as in a shell
 GOODBYE = "interrupted; the next run goes on from here"
 _PATIENCE = 2.0  # seconds for an orderly end
 
 
 class Ending:
-    """Why the run ends, once it does; what is asked for first counts."""
+    """Why the run ends, once it does; the first reason counts."""
 
     def __init__(self) -> None:
         self.code = 0
@@ -30,25 +30,25 @@ class Ending:
     def listen(self) -> None:
         """End the run at Ctrl-C, SIGTERM and SIGHUP."""
 
-        def came(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
             self.interrupt()
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as it is under nohup
-                signal.signal(number, came)
+                signal.signal(number, handle)
 
     def in_order(self, workers: "Workers") -> None:
-        """From now on there are stages to kill before the run can go."""
+        """From now on, kill these workers' stages before the run ends."""
         self._workers = workers
 
     def interrupt(self) -> None:
-        """End as the user wants it, or since who started the run is gone; twice: this moment."""
+        """End since the user wants it, or the parent process is gone; the second time at once."""
         if self.code:
             self.leave()
         self.end(INTERRUPTED, GOODBYE)
 
     def end(self, code: int, message: str) -> None:
-        """Kill the stages, and leave soon; at once where there is nothing to end in order."""
+        """Kill the stages and end soon; at once if there are no stages to kill."""
         if self.code:
             return
         self.code, self._message = code, message
@@ -61,11 +61,11 @@ class Ending:
         self._workers.kill()
 
     def leave(self) -> None:
-        """Go this moment, from wherever: imports cannot be left by an exception."""
+        """Exit at once, from wherever: an exception cannot leave imports."""
         cursor = "\x1b[?25h" if sys.stderr.isatty() else ""  # the bar may have hidden it
         try:
             os.write(sys.stderr.fileno(), f"{cursor}{self._message}\n".encode())
-        except OSError:  # nobody reads any more
+        except OSError:  # stderr is closed
             pass
         finally:
             os._exit(self.code)

@@ -1,9 +1,9 @@
-"""Stages in processes that have pandas and pyarrow loaded: importing these takes most of a stage.
+"""Run stages in processes with pandas and pyarrow loaded: importing these takes most of a stage.
 
 `python -m flows.fork_server FD` is a worker (flows/worker.py) with such a server. The server is
-forked off before DVC is loaded, loads what most stages import, and forks once for each stage. It
-has no thread and no code of the project, so that a stage begins as in a new process, with the code
-that is there then. What is no stage DVC runs in a shell, as ever.
+forked before DVC is loaded, loads what most stages import, and forks once for each stage. It has no
+thread and no code of the project, so that a stage starts as in a new process, with the code as it
+is then. Other commands are run by DVC in a shell.
 """
 
 import atexit
@@ -26,7 +26,7 @@ _STAGE = re.compile(r"stages\.\w+")
 
 
 class ForkServer:
-    """The server of one worker; it ends when the worker does."""
+    """The server of a worker; it ends with the worker."""
 
     def __init__(self) -> None:
         orders, self._send = os.pipe()
@@ -42,10 +42,7 @@ class ForkServer:
         self._orders, self._replies = os.fdopen(self._send, "w"), os.fdopen(self._receive)
 
     def run(self, command: str, folder: str, environment: dict[str, str]) -> int | None:
-        """The exit code of a stage; None where the command is no stage, and then nothing ran.
-
-        A signal that ended it is a negative code.
-        """
+        """Run a stage and return its exit code, negative for a signal; None for other commands."""
         words = shlex.split(command)
         if words[:2] != ["python", "-m"] or not _STAGE.fullmatch(words[2]):
             return None
@@ -57,20 +54,20 @@ class ForkServer:
         return None
 
     def close(self) -> None:
-        """Let the server end; the processor time of its stages counts as the worker's then."""
+        """Let the server end; the processor time of its stages then counts as the worker's."""
         with contextlib.suppress(OSError):
             self._orders.close()
             os.waitpid(self._pid, 0)
 
 
 def _serve(orders: IO[str], replies: IO[str]) -> None:
-    """Run stages until there is nobody to ask for another; never returns."""
-    _call("fork server")
+    """Run stages until `orders` is closed; never returns."""
+    _name_process("fork server")
     for name in LOADED:
         with contextlib.suppress(ImportError):  # the stage says what is missing
             importlib.import_module(name)
-    gc.freeze()  # no stage looks through what was loaded before it
-    gc.set_threshold(50_000, 20, 100)  # nor often through what it makes: a tenth of a report's time
+    gc.freeze()  # no stage's collector looks through what was loaded before
+    gc.set_threshold(50_000, 20, 100)  # nor often through new objects: a tenth of a report's time
     for line in orders:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -84,15 +81,15 @@ def _serve(orders: IO[str], replies: IO[str]) -> None:
     os._exit(0)
 
 
-def _call(name: str) -> None:
-    """What lists of processes show, which else is the worker's command; on Linux alone."""
+def _name_process(name: str) -> None:
+    """Set the name that lists of processes show, instead of the worker's; on Linux only."""
     with contextlib.suppress(OSError):
         Path("/proc/self/comm").write_text(name)
 
 
 def _run(module: str, arguments: list[str], folder: str, environment: dict[str, str]) -> None:
-    """Run the module as `python -m` does, end as an interpreter ends, and never return."""
-    _call(module)
+    """Run the module as `python -m` does and end as an interpreter ends; never returns."""
+    _name_process(module)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

@@ -1,4 +1,4 @@
-"""The same stages in the same order without Prefect: no retries, no server to wait for."""
+"""Run the same stages in the same order without Prefect: no retries, no server to wait for."""
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
@@ -9,7 +9,7 @@ from flows.workers import Interrupted, StageFailed, Workers
 
 
 def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]:  # noqa: ARG001
-    """Bring the stale stages up to date, `jobs` at a time; returns those that did not succeed."""
+    """Bring the stale stages up to date, `jobs` at a time; return those that did not succeed."""
     plan = watch.plan
     order = TopologicalSorter({address: plan.before(address) for address in plan.stale})
     order.prepare()
@@ -26,7 +26,7 @@ def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]: 
             for address in sorted(order.get_ready()):
                 running[pool.submit(attempt, address)] = address
             if not running:
-                break  # everything left waits for something that failed
+                break  # everything left needs a stage that failed
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             if workers.stopped.is_set():
                 raise Interrupted
@@ -37,8 +37,8 @@ def run(root: Path, workers: Workers, watch: Watch, *, jobs: int) -> list[str]: 
                     order.done(address)
                 elif isinstance(error, StageFailed):
                     failed.append(address)
-                else:  # of the program: nobody has told it
+                else:  # an error of the program, not of a stage
                     raise error
-    left = plan.after(failed)
-    watch.skipped(left)
-    return failed + left
+    skipped = plan.after(failed)
+    watch.report_skipped(skipped)
+    return failed + skipped

@@ -1,4 +1,4 @@
-"""`python -m flows.push REMOTE NAME...`: of `metassay push`, which has asked what may go there."""
+"""`python -m flows.push REMOTE NAME...`: for `metassay push`, which checks what may go there."""
 
 import sys
 from pathlib import Path
@@ -8,8 +8,8 @@ from dvc_data.hashfile.hash_info import HashInfo
 from dvc_data.hashfile.tree import Tree
 
 from flows import dag
-from flows.reasons import refused, repository
-from flows.recovery import guarded
+from flows.reasons import explain_dvc_errors, repository
+from flows.recovery import lock_project
 from flows.surroundings import exit_code
 from metassay.core import parent_watch
 from metassay.core.errors import BadInput, shown
@@ -17,35 +17,34 @@ from metassay.core.options import BENCHMARKS
 
 
 def main() -> int:
-    """Push; 0 if the remote has it all, 2 if it can't be done."""
+    """Push; return 0 if the remote has everything, 2 if it cannot be done."""
     parent_watch.watch()
     remote, *names = sys.argv[1:]
 
-    def pushed() -> None:
-        with guarded(Path.cwd()):
+    def push_all() -> None:
+        with lock_project(Path.cwd()):
             print(f"{push(Path.cwd(), remote, names)} file(s) pushed to {remote}")
 
-    return exit_code(pushed)
+    return exit_code(push_all)
 
 
 def push(root: Path, remote: str, names: list[str]) -> int:
-    """Push what dvc.lock and accepted.lock of each benchmark name; returns how many files the
-    remote lacked.
+    """Push the files of each benchmark's dvc.lock and accepted.lock; return how many were missing.
 
-    Raises BadInput where one is not up to date: its dvc.lock may then name tables of other data
-    than its params.yaml, which was asked whether they may go.
+    Raises BadInput if a benchmark is not up to date: its dvc.lock may then name tables of other
+    data than its params.yaml, by which they may be pushed.
     """
     plan = dag.plan(root, names, ask=False)
     stale = {plan.stages[address].benchmark for address in plan.stale} - {""}
     if stale:
         behind = " ".join(sorted(stale))
         raise BadInput(f"not up to date: {behind}; `metassay run {behind}`, then push")
-    with refused(), repository() as repo:
-        known = sorted(repo.config["remote"])
-        if remote not in known:
+    with explain_dvc_errors(), repository() as repo:
+        remotes = sorted(repo.config["remote"])
+        if remote not in remotes:
             raise BadInput(
                 f"DVC has no remote {shown(remote)} here; `dvc remote add {remote} PLACE` names one"
-                f" (docs/weekly.md); there are: {', '.join(known) or 'none'}"
+                f" (docs/weekly.md); there are: {', '.join(remotes) or 'none'}"
             )
         if default := repo.config["core"].get("remote"):
             print(
@@ -59,9 +58,10 @@ def push(root: Path, remote: str, names: list[str]) -> int:
 
 
 def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
-    """Push the files that accepted.lock names and DVC's cache has: the state is an earlier one, of
-    which DVC itself knows nothing. What cannot be compared with elsewhere for want of a table is
-    told."""
+    """Push the files of accepted.lock that DVC's cache has: DVC itself does not know that state.
+
+    Warns of tables that the remote then lacks: nobody else can compare with these.
+    """
     from metassay.tracking.comparison.sides import lock_text, outs_of, parse_lock, tables_of
     from metassay.tracking.reevaluation.outcome import accepted_file
 
@@ -69,15 +69,15 @@ def _push_accepted(repo: Any, remote: str, root: Path, name: str) -> int:
     if not (root / file).is_file():
         return 0
     lock = parse_lock(lock_text(root / file), str(file))
-    cache, there = repo.cache.local, repo.cloud.get_remote_odb(remote, "push")
+    cache, odb = repo.cache.local, repo.cloud.get_remote_odb(remote, "push")
     hashes = {path: HashInfo("md5", md5) for path, md5 in outs_of(lock).items() if md5}
-    had = [one for one in hashes.values() if cache.exists(one.value)]
-    folders = [Tree.load(cache, one) for one in had if one.isdir]
-    inside = [info for folder in folders for _, _, info in folder]
-    done = repo.cloud.push({*had, *(one for one in inside if cache.exists(one.value))}, odb=there)
+    cached = [info for info in hashes.values() if cache.exists(info.value)]
+    folders = [Tree.load(cache, info) for info in cached if info.isdir]
+    members = {info for folder in folders for _, _, info in folder if cache.exists(info.value)}
+    done = repo.cloud.push({*cached, *members}, odb=odb)
     if done.failed:
         raise BadInput(f"{name}: {len(done.failed)} accepted file(s) did not reach {remote}; again")
-    lost = [p for p in tables_of(name) if p in hashes and not there.exists(hashes[p].value)]
+    lost = [p for p in tables_of(name) if p in hashes and not odb.exists(hashes[p].value)]
     if lost:
         print(
             f"note: {name}: of the accepted numbers {', '.join(lost)} are neither here nor in"

@@ -1,19 +1,16 @@
-"""What a killed run leaves behind is mended by the next one.
+"""Repair what a killed run left behind, at the start of the next one.
 
-DVC's list of who reads and writes what: it is written in place, and a process that was killed stays
-in it. DVC strikes out a process that is gone, but neither a zombie, which nobody may ever reap in a
-container, nor another program that has got the number since; it would wait for them for good.
+DVC's list of who reads and writes what is written in place, and a killed process stays in it. DVC
+removes a process that is gone, but neither a zombie, which nobody may ever reap in a container, nor
+another program that has got the number since; it would wait for them for ever.
 
-Half-written files: a table is written under a hidden name beside it and then renamed, and dvc.lock
-likewise (flows/worker.py), so that it is never cut short itself. So are the history of
-re-evaluations and their reports. Whether a stage is fresh is up to
-DVC as always: it compares hashes.
+Half-written files: a table is written under a hidden name beside it and then renamed, and so are
+dvc.lock (flows/worker.py), the history of re-evaluations and their reports, so that none is cut
+short. Whether a stage is fresh is up to DVC as always: it compares hashes.
 """
 
 import contextlib
-import fcntl
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,48 +21,44 @@ import psutil
 from flows import history
 from metassay.core.atomic import remove_leftovers_in
 from metassay.core.options import BENCHMARKS
-from metassay.core.work import WORK, own
+from metassay.core.work import WORK, lock_file, restrict_work
 
-_ADDED_TO = ("history", "reports/changes")  # by re-evaluations
+_REEVALUATIONS = ("history", "reports/changes")
 
 
 @contextmanager
-def guarded(root: Path) -> Iterator[list[int]]:
-    """Be the only run in this project; mend what a killed one left, and leave nothing to mend.
+def lock_project(root: Path) -> Iterator[list[int]]:
+    """Be the only run in this project; repair what a killed run left, and leave nothing to repair.
 
-    A second run waits until the first has ended, and all processes to which it gave the file
-    descriptors that this yields.
+    A second run waits until the first has ended, and all processes that got the file descriptors
+    that this yields.
     """
-    own(root)
-    (root / "data/tables").mkdir(parents=True, exist_ok=True)  # a stage may make folders of its own
+    restrict_work(root)
+    (root / "data/tables").mkdir(parents=True, exist_ok=True)  # stages may make folders in it
     unfinished = root / WORK / "unfinished"
-    with _locked(root / WORK / "run.lock", "another run is working in this project") as held:
+    with lock_file(root / WORK / "run.lock", "another run is working in this project") as lock:
         if unfinished.exists():
-            mend(root)
+            repair(root)
         unfinished.touch()
-        yield [held]
+        yield [lock]
         unfinished.unlink()  # not in a finally: only a run that ended leaves none
 
 
 @contextmanager
-def alone(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
-    """Let no other run, and nobody who accepts one, change these benchmarks meanwhile."""
-    own(root)
+def lock_benchmarks(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
+    """Let no other run, and no `accept`, change these benchmarks meanwhile."""
+    restrict_work(root)
     folder = root / WORK / "locks"
-    folder.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
-        # In one order, so that no two wait for each other.
-        yield [
-            stack.enter_context(
-                _locked(folder / f"run-{name}", f"another run is working on {name}")
-            )
-            for name in sorted(set(names))
-        ]
+        locks = []
+        for name in sorted(set(names)):  # sorted, so that no two processes wait for each other
+            lock = lock_file(folder / f"run-{name}", f"another run is working on {name}")
+            locks.append(stack.enter_context(lock))
+        yield locks
 
 
 def seems_stale(root: Path, names: Iterable[str]) -> bool:
-    """A guess before DVC has looked: whether a report is not there, or was not up to date when
-    what people edit, or code.yaml, was saved."""
+    """Guess before DVC looks: is a report missing, or older than settings or code.yaml?"""
     for name in names:
         last, folder = root / WORK / f"locks/run-{name}", root / BENCHMARKS / name
         read = (root / "params.yaml", root / "code.yaml", folder / "params.yaml")
@@ -76,62 +69,51 @@ def seems_stale(root: Path, names: Iterable[str]) -> bool:
     return False
 
 
-def up_to_date(root: Path, names: Iterable[str]) -> None:
+def mark_up_to_date(root: Path, names: Iterable[str]) -> None:
     """Note that a run has brought these up to date, for `seems_stale`."""
     for name in names:
         (root / WORK / f"locks/run-{name}").touch()
 
 
-def leave_to_mend(root: Path) -> None:
-    """Have the next run mend, after one that ended but had a process killed."""
+def request_repair(root: Path) -> None:
+    """Have the next run repair, after one that ended but had a process killed."""
     (root / ".work/unfinished").touch()
 
 
-@contextmanager
-def _locked(file: Path, busy: str) -> Iterator[int]:
-    with file.open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"{busy}; waiting until it has ended", file=sys.stderr, flush=True)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield lock.fileno()
-
-
-def mend(root: Path) -> None:
-    """Clear away what nobody will finish, and say in Prefect's database that it crashed."""
+def repair(root: Path) -> None:
+    """Remove half-written files, and mark unfinished runs as crashed in Prefect's database."""
     from flows.dag import HALF_WRITTEN
 
     history.mark_crashed(history.database(root))
-    strike_out(root / ".dvc" / "tmp" / "rwlock")
+    drop_dead_processes(root / ".dvc" / "tmp" / "rwlock")
     for path in (root / "data" / "tables").rglob(".*"):
         if path.is_file():
             path.unlink()
-    for place in _ADDED_TO:
-        remove_leftovers_in(root / place)
+    for name in _REEVALUATIONS:
+        remove_leftovers_in(root / name)
     for folder in (root, *(root / BENCHMARKS).glob("*")):
         (folder / HALF_WRITTEN).unlink(missing_ok=True)
 
 
-def strike_out(held: Path) -> None:
-    """Take out of DVC's file of readers and writers those that are not DVC, or no more.
+def drop_dead_processes(rwlock: Path) -> None:
+    """Remove processes that are not DVC, or have ended, from DVC's file of readers and writers.
 
-    A file that cannot be read was cut short by a kill and goes: DVC would refuse it for good.
+    A file that cannot be read was cut short by a kill and is removed: DVC would always refuse it.
     """
-    if not held.exists():
+    if not rwlock.exists():
         return
     try:
-        found = json.loads(held.read_text(encoding="utf-8"))
-        write = {path: info for path, info in found.get("write", {}).items() if _works(info)}
+        content = json.loads(rwlock.read_text(encoding="utf-8"))
+        write = {path: info for path, info in content.get("write", {}).items() if _works(info)}
         read = {
             path: [info for info in infos if _works(info)]
-            for path, infos in found.get("read", {}).items()
+            for path, infos in content.get("read", {}).items()
         }
     except (ValueError, AttributeError, TypeError, KeyError):
-        held.unlink()
+        rwlock.unlink()
         return
-    kept = {"write": write, "read": {path: infos for path, infos in read.items() if infos}}
-    held.write_text(json.dumps(kept), encoding="utf-8")
+    living = {"write": write, "read": {path: infos for path, infos in read.items() if infos}}
+    rwlock.write_text(json.dumps(living), encoding="utf-8")
 
 
 def _works(info: dict[str, Any]) -> bool:

@@ -1,8 +1,8 @@
-"""`python -m flows.reevaluate NAME...`: of `metassay watch check`, for a clock, CI or a hand.
+"""`python -m flows.reevaluate NAME...`: for `metassay watch check`, by a clock, CI or hand.
 
-The stages are run as `metassay run` runs them. What follows, while no other run may begin, compares
-each benchmark with its accepted numbers, asks the drift sentinel, writes the change report and adds
-to the history. A second run meanwhile waits (flows/recovery.py), and then finds nothing to do.
+Stages run as in `metassay run`. Then, while no other run can start, each benchmark is compared with
+its accepted numbers, the drift sentinel is asked, the change report written and the history
+appended. A second run meanwhile waits (flows/recovery.py), and then finds nothing to do.
 """
 
 import argparse
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 _STATUS = ("status", "--porcelain", "-uno", "--", ".")
 
 
-def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> int:
-    """Compare, write, tell; the worst of the benchmarks' exit codes."""
+def run_and_compare(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> int:
+    """Compare, write and print; return the worst of the benchmarks' exit codes."""
     from metassay.tracking.reevaluation.changes import write_report
     from metassay.tracking.reevaluation.outcome import append, lines
 
     codes = []
     for name in chosen.names:
         outcome = outcome_of(Path.cwd(), name, plan, failed, n_benchmarks=len(chosen.names))
-        closed = any(one.closed for one in plan.stages.values() if one.benchmark == name)
+        closed = any(stage.closed for stage in plan.stages.values() if stage.benchmark == name)
         history = append(Path.cwd(), outcome)
         with owner_alone() if closed else nullcontext():
             write_report(Path.cwd(), outcome, history)
         print("\n".join(lines(outcome)), flush=True)
         if chosen.prefect_api:
-            tell(chosen.prefect_api, outcome)
+            send_to_prefect(chosen.prefect_api, outcome)
         codes.append(outcome.status)
     return next(code for code in WORST_FIRST if code in codes)
 
@@ -50,7 +50,7 @@ def reevaluated(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> 
 def outcome_of(
     root: Path, name: str, plan: "Plan", failed: Iterable[str], *, n_benchmarks: int
 ) -> "Outcome":
-    """What the run came to for one benchmark; nothing is compared where a stage failed."""
+    """Return the outcome of the run for a benchmark; nothing is compared if a stage failed."""
     from metassay.core.params import load
     from metassay.reporting.responses import missing_lines
     from metassay.tracking import sentinel as drift
@@ -65,7 +65,7 @@ def outcome_of(
 
     stages = [stage for stage in plan.stages.values() if stage.benchmark in ("", name)]
     lock = root / accepted_file(name)
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "benchmark": name,
         "accepted": short_hash(lock) if lock.exists() else None,
         "when": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -73,14 +73,14 @@ def outcome_of(
         "stages": sum(stage.address in plan.stale for stage in stages),
         "failed": [stage.name for stage in stages if stage.address in set(failed)],
     }
-    if given["failed"]:
-        return Outcome(**given)
+    if fields["failed"]:
+        return Outcome(**fields)
     options = comparison_options(load())
-    side, found, why, certificates = compare_accepted(root, name, options, n_benchmarks)
+    side, differences, why, certificates = compare_accepted(root, name, options, n_benchmarks)
     answers = answers_of_benchmark(root, name, plan)
     return Outcome(
-        **given,
-        differences=found,
+        **fields,
+        differences=differences,
         causes=why,
         certificates=certificates,
         lacking=int(answers[["missing", "failed"]].to_numpy().sum()),
@@ -91,51 +91,49 @@ def outcome_of(
 
 
 def revision(root: Path) -> str | None:
-    """Git's commit here, with `+` where files that git knows differ from it, but for the history,
-    to which each run adds; None without git."""
+    """Return git's commit, with `+` if tracked files (not the history) differ; None without git."""
     from metassay.tracking.reevaluation.outcome import FOLDER
 
-    said = [
+    results = [
         subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
         for words in (("rev-parse", "--short=10", "HEAD"), (*_STATUS, f":(exclude){FOLDER}"))
     ]
-    if any(one.returncode for one in said):
+    if any(result.returncode for result in results):
         return None
-    return said[0].stdout.strip() + ("+" if said[1].stdout else "")
+    return results[0].stdout.strip() + ("+" if results[1].stdout else "")
 
 
 def answers_of_benchmark(root: Path, name: str, plan: "Plan") -> "pd.DataFrame":
-    """What its stages asked language models, and what is missing."""
+    """Return what its stages asked language models, and what is missing."""
     from metassay.reporting.headline import answers_of
 
-    asked = [file for s in plan.stages.values() if s.benchmark == name for file in s.asked]
-    return answers_of(root / "data/tables" / name, asked)
+    files = [file for s in plan.stages.values() if s.benchmark == name for file in s.responses]
+    return answers_of(root / "data/tables" / name, files)
 
 
-def tell(url: str, outcome: "Outcome") -> None:
-    """Send an event to Prefect, on which its automations can act, and the change report as an
-    artifact: keys and numbers only."""
-    from flows.prefect_server import prefect_at
+def send_to_prefect(url: str, outcome: "Outcome") -> None:
+    """Send Prefect an event for its automations, and the change report: keys and numbers only."""
+    from flows.prefect_server import connect
 
     if os.environ.get("PREFECT_API_URL") != url:  # no stage was run
-        prefect_at(url)
+        connect(url)
     from prefect import get_client
     from prefect.client.schemas.actions import ArtifactCreate
     from prefect.events import emit_event
 
-    from flows.benchmark import report_all
+    from flows.benchmark import flush_reports
     from metassay.core.naming import prefect_key
     from metassay.tracking.reevaluation.outcome import REPORTS, event, payload
 
     name = outcome.benchmark
-    said = (REPORTS / name / "changes.md").read_text(encoding="utf-8")
+    report = (REPORTS / name / "changes.md").read_text(encoding="utf-8")
     with get_client(sync_client=True) as client:  # artifacts' own functions want a flow run
         client.create_artifact(
             ArtifactCreate(
                 key=prefect_key(f"{name}-changes"),
                 type="markdown",
                 description=event(outcome),
-                data=said,
+                data=report,
             )
         )
     emit_event(
@@ -146,8 +144,8 @@ def tell(url: str, outcome: "Outcome") -> None:
         },
         payload=payload(outcome),
     )
-    report_all()
+    flush_reports()
 
 
 if __name__ == "__main__":
-    sys.exit(main(reevaluated))
+    sys.exit(main(run_and_compare))

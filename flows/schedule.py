@@ -1,4 +1,4 @@
-"""`python -m flows.schedule NAME... (--cron "0 6 * * 1" | --interval SECONDS)`: of `metassay
+"""`python -m flows.schedule NAME... (--cron "0 6 * * 1" | --interval SECONDS)`: for `metassay
 watch schedule`. Serves the flow of flows/scheduled.py in the foreground until it is interrupted.
 """
 
@@ -25,20 +25,20 @@ from flows.surroundings import CREDENTIALS, exit_code, set_up
 from metassay.core import parent_watch
 from metassay.core.errors import BadInput
 
-SHOWN = 3  # times that are said
-# Of seconds, L, W and # CronSim and Prefect make different things.
+SHOWN = 3  # times that are printed
+# CronSim and Prefect understand seconds, L, W and # differently.
 _CRON = r"(?:\d|[*,/-]|[A-Za-z]{3})+(?:\s+(?:\d|[*,/-]|[A-Za-z]{3})+){4}"
-_OURS = {
-    "PREFECT_RUNNER_POLL_FREQUENCY": "2",  # seconds; Prefect's own 10 are for many schedules
+_SETTINGS = {
+    "PREFECT_RUNNER_POLL_FREQUENCY": "2",  # seconds; Prefect's default, 10, is for many schedules
     "PREFECT_LOGGING_LEVEL": "WARNING",
-    # Of a run that ended as failed: what it says itself is enough.
+    # A failed run prints its own messages.
     "PREFECT_LOGGING_LOGGERS_PREFECT_FLOW_RUNS_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
 }
 
 
 def main() -> int:
-    """Serve until it is interrupted; 2 if it cannot be served."""
+    """Serve until interrupted; return 2 if it cannot be served."""
     parser = argparse.ArgumentParser(prog="python -m flows.schedule", description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--jobs", type=int, default=2)
@@ -53,41 +53,41 @@ def main() -> int:
 
 def _schedule(root: Path, chosen: argparse.Namespace) -> None:
     times = next_times(chosen)
-    set_up(root, kept=CREDENTIALS if chosen.prefect_api else ())
-    os.environ |= _OURS | {"PREFECT_HOME": str(history.of_schedule(root).parent)}
-    with _alone(root) as held, _server(root, held, chosen.prefect_api):
+    set_up(root, keep=CREDENTIALS if chosen.prefect_api else ())
+    os.environ |= _SETTINGS | {"PREFECT_HOME": str(history.schedule_database(root).parent)}
+    with _lock_schedule(root) as locks, _server(root, locks, chosen.prefect_api):
         print(f"{', '.join(chosen.names)} at {', '.join(times)}, ...", file=sys.stderr)
         print("Ctrl-C ends the schedule", file=sys.stderr, flush=True)
         _serve(chosen)
 
 
 def next_times(chosen: argparse.Namespace) -> list[str]:
-    """The next times that the schedule fires; raises BadInput for what is no schedule."""
+    """Return the next times that the schedule fires; raises BadInput if it is not valid."""
     try:
         now = datetime.now(ZoneInfo(chosen.timezone))
-    except (KeyError, ValueError, OSError):  # one of them, as the name goes
+    except (KeyError, ValueError, OSError):  # which of them depends on the name
         raise BadInput(
             f"--timezone {chosen.timezone}: unknown; name one such as Europe/Berlin"
         ) from None
     if chosen.interval:
-        found = [now + n * timedelta(seconds=chosen.interval) for n in range(SHOWN)]
+        times = [now + n * timedelta(seconds=chosen.interval) for n in range(SHOWN)]
     else:
         try:
             if not re.fullmatch(_CRON, chosen.cron.strip()):
                 raise CronSimError("not in the form that all crons read alike")
-            found = list(islice(CronSim(chosen.cron, now), SHOWN))
+            times = list(islice(CronSim(chosen.cron, now), SHOWN))
         except CronSimError as error:
             raise BadInput(
                 f'--cron "{chosen.cron}": {error}; five fields (minute, hour, day, month, weekday),'
                 ' such as "0 6 * * 1": Mondays at 6'
             ) from None
-    return [f"{time:%a %Y-%m-%d %H:%M:%S %Z}" for time in found]
+    return [f"{time:%a %Y-%m-%d %H:%M:%S %Z}" for time in times]
 
 
 @contextmanager
-def _alone(root: Path) -> Iterator[list[int]]:
-    """Be the only schedule of this project; yields the file descriptor of its lock."""
-    work = history.of_schedule(root).parent
+def _lock_schedule(root: Path) -> Iterator[list[int]]:
+    """Be the only schedule of this project; yield the file descriptor of its lock."""
+    work = history.schedule_database(root).parent
     work.mkdir(parents=True, exist_ok=True)
     with (work / "lock").open("w") as lock:
         try:
@@ -101,20 +101,20 @@ def _alone(root: Path) -> Iterator[list[int]]:
 
 
 @contextmanager
-def _server(root: Path, held: list[int], url: str | None) -> Iterator[None]:
-    """The server that keeps the schedule: one that ends with this process, or that at `url`."""
-    from flows.prefect_server import Server, prefect_at, settings_of_nobody
+def _server(root: Path, locks: list[int], url: str | None) -> Iterator[None]:
+    """Use the server at `url`, or start one that ends with this process."""
+    from flows.prefect_server import Server, connect, without_settings_files
 
     if url:
-        prefect_at(url)
+        connect(url)
         yield
         return
     print("Prefect's server starts; that takes some seconds", file=sys.stderr, flush=True)
-    history.forget(history.of_schedule(root))  # what an earlier one had planned, and runs no more
-    server = Server(root, held, _lost, schedules=True)
+    history.remove(history.schedule_database(root))  # the plans of an earlier schedule
+    server = Server(root, locks, _lost, schedules=True)
     os.environ["PREFECT_API_URL"] = server.url
-    with settings_of_nobody():
-        import flows.scheduled  # noqa: F401 - and Prefect with it, while the server starts
+    with without_settings_files():
+        import flows.scheduled  # noqa: F401 - imports Prefect, too, while the server starts
     server.wait_until_it_serves()
     try:
         yield
@@ -139,52 +139,52 @@ def _serve(chosen: argparse.Namespace) -> None:
         if chosen.interval
         else Cron(chosen.cron, timezone=chosen.timezone)
     )
-    called = name_of(Path.cwd())
+    name = schedule_name(Path.cwd())
     deployment: Any = scheduled.to_deployment(
-        name=called,
+        name=name,
         description=f"metassay watch check {' '.join(chosen.names)}",
         schedule=when,
         parameters={"names": chosen.names, "jobs": chosen.jobs},
         tags=["metassay"],
         entrypoint_type=EntrypointType.MODULE_PATH,
     )
-    # Prefect's own words at SIGTERM, by which nothing is lost: schedules are paused all the same.
+    # Prefect warns at SIGTERM, but nothing is lost: schedules are paused all the same.
     warnings.filterwarnings("ignore", "coroutine 'Runner.astop' was never awaited")
-    os.environ |= parent_watch.HELD  # Prefect gives each run a pipe as stdin, which ends with us
-    # One at a time: what falls due while a run goes on waits for it, and finds what that one left.
+    os.environ |= (
+        parent_watch.ENVIRONMENT
+    )  # Prefect gives each run a pipe as stdin, which ends with us
+    # One at a time: a run that falls due meanwhile waits, and uses what the first one made.
     try:
         serve(deployment, limit=1, print_starting_message=False)
     finally:
-        _crash_running(called)
+        _crash_running(name)
 
 
-def name_of(root: Path) -> str:
-    """The name of a project's schedule, of which it has one at a time: on a server that others use,
-    too, a deployment of the same name would be theirs, with its times, its runs and its end."""
+def schedule_name(root: Path) -> str:
+    """Return the name of a project's only schedule, unique on a server that others use, too."""
     place = f"{gethostname()}:{root.resolve()}"
     readable = re.sub(r"[^\w-]+", "-", root.resolve().name)  # Prefect refuses some characters
     return f"{readable}-{sha256(place.encode()).hexdigest()[:8]}"
 
 
 def _crash_running(name: str) -> None:
-    """Say of the run that Prefect killed with the schedule that it is no more: a server that stays
-    would show it as running for good."""
+    """Mark the schedule's ended run as crashed: a server that stays would show it as running."""
     from prefect import get_client
     from prefect.client.schemas import filters
     from prefect.states import Crashed
 
     from flows.scheduled import ENDED
 
-    ours = filters.DeploymentFilter(
+    deployment = filters.DeploymentFilter(
         name=filters.DeploymentFilterName(any_=[name]),
         tags=filters.DeploymentFilterTags(all_=["metassay"]),
     )
-    going = filters.FlowRunFilterStateName(any_=["Running", "Pending"])
-    runs = filters.FlowRunFilter(state=filters.FlowRunFilterState(name=going))
-    with suppress(Exception), get_client(sync_client=True) as client:  # it may be gone as well
-        for one in client.read_flow_runs(deployment_filter=ours, flow_run_filter=runs):
+    states = filters.FlowRunFilterStateName(any_=["Running", "Pending"])
+    runs = filters.FlowRunFilter(state=filters.FlowRunFilterState(name=states))
+    with suppress(Exception), get_client(sync_client=True) as client:  # may be gone as well
+        for run in client.read_flow_runs(deployment_filter=deployment, flow_run_filter=runs):
             state: Any = Crashed(message=ENDED)
-            client.set_flow_run_state(one.id, state, force=True)
+            client.set_flow_run_state(run.id, state, force=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""The flow that a schedule starts: that of `metassay watch schedule`, or of a work pool's worker.
+"""The flow that a schedule starts: of `metassay watch schedule`, or a work pool's worker.
 
-It is `metassay watch check` for the named benchmarks, reporting to the Prefect that started it,
-without `notes`: Prefect is told keys and numbers. The exit status of that command becomes the state
-of the flow run, so that what regressed, or lacks answers, is not shown as a success.
+It is `metassay watch check` for the named benchmarks, reporting to the Prefect that started it
+without `notes`: Prefect gets keys and numbers. The command's exit code becomes the state of the
+flow run, so that a run with regressions or missing answers is not shown as a success.
 """
 
 import argparse
@@ -24,15 +24,15 @@ ENDED = "`metassay watch schedule` ended, and this run with it"
 END_WITHIN = 5  # seconds, for telling a server that may be gone
 
 
-def _called() -> str:
+def _run_name() -> str:
     return ", ".join(flow_run.get_parameters()["names"])
 
 
-@flow(name="reevaluate", flow_run_name=_called, persist_result=False)
+@flow(name="reevaluate", flow_run_name=_run_name, persist_result=False)
 def scheduled(names: list[str], jobs: int = 2) -> State[Any]:
     """Bring these benchmarks up to date and compare them with their accepted numbers."""
-    own = flow_run.get_id()
-    parent_watch.watch(lambda: _end(own))
+    run_id = flow_run.get_id()
+    parent_watch.watch(lambda: _end(run_id))
     for setting in (PREFECT_API_KEY, PREFECT_API_AUTH_STRING):
         value = setting.value()
         if value:  # of a profile: the command reads only the environment
@@ -47,16 +47,15 @@ def scheduled(names: list[str], jobs: int = 2) -> State[Any]:
             mirror=None,
         )
     )
-    said = f"{', '.join(names)}: {MEANINGS.get(code, f'exit {code}')}"
-    return Failed(message=said) if code else Completed(message=said)
+    message = f"{', '.join(names)}: {MEANINGS.get(code, f'exit {code}')}"
+    return Failed(message=message) if code else Completed(message=message)
 
 
-def _end(own: str | None) -> None:
-    """End with `metassay watch schedule`, and say so to a server that outlives it: there the run
-    would be shown as running for good."""
+def _end(run_id: str | None) -> None:
+    """End with the schedule; mark the run as crashed on a server that stays."""
     threading.Timer(END_WITHIN, os._exit, [1]).start()
     with suppress(Exception):
         state: State[Any] = Crashed(message=ENDED)
         with get_client(sync_client=True) as client:
-            client.set_flow_run_state(own, state, force=True)
+            client.set_flow_run_state(run_id, state, force=True)
     os._exit(1)

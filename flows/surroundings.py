@@ -1,15 +1,15 @@
-"""The environment of a run: its user's, without what would lead Prefect or loopback elsewhere."""
+"""The environment of a run: its user's, without settings that mislead Prefect or loopback."""
 
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from metassay.core.errors import BadInput, told
+from metassay.core.errors import BadInput, disk_problem
 from metassay.core.exit_codes import REFUSED
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-# How to reach a server that the user names: to say who one is, and whom one trusts.
+# How to reach a server that the user names: credentials and trusted certificates.
 CREDENTIALS = (
     "PREFECT_API_KEY",
     "PREFECT_API_AUTH_STRING",
@@ -18,31 +18,23 @@ CREDENTIALS = (
     "PREFECT_CLIENT_CUSTOM_HEADERS",
 )
 
-
-# How many threads the libraries of linear algebra take.
+# The number of threads of the libraries of linear algebra.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
-def _cores() -> int:
-    """Those that this process may use, which may be fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def exit_code(action: Callable[[], int | None]) -> int:
-    """What an action returns, 0 for nothing; 2 if it can't be done, and then stderr has why."""
+    """Return what an action returns, 0 for None; 2, and print the reason, if it cannot be done."""
     try:
         return action() or 0
     except BadInput as error:
         print("\n".join(error.problems), file=sys.stderr)
     except OSError as error:
-        print(told(error), file=sys.stderr)
+        print(disk_problem(error), file=sys.stderr)
     return REFUSED
 
 
 def environment(root: Path) -> dict[str, str]:
-    """What a subprocess needs: this Python first on PATH, and every cache inside the project."""
+    """Return a subprocess's environment: this Python first on PATH, every cache in the project."""
     work = root.resolve() / ".work"
     return {
         **os.environ,
@@ -59,27 +51,29 @@ def environment(root: Path) -> dict[str, str]:
     }
 
 
-def of_stages(root: Path, jobs: int) -> dict[str, str]:
-    """The environment of a stage that runs beside `jobs` - 1 others.
+def stage_environment(root: Path, jobs: int) -> dict[str, str]:
+    """Return the environment of a stage that runs beside `jobs` - 1 others.
 
-    They share the cores: threads of linear algebra that have no core wait for each other. A number
-    of threads that the user sets stays.
+    They share the cores: threads of linear algebra without a core wait for each other. A number of
+    threads that the user sets stays.
     """
-    threads = str(max(1, _cores() // jobs))
+    # This process may use fewer cores than there are.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    threads = str(max(1, (cores or 1) // jobs))
     return {**dict.fromkeys(_THREADS, threads), **environment(root)}
 
 
-def set_up(root: Path, *, kept: tuple[str, ...] = ()) -> list[str]:
-    """Make this process's environment that of a run: of its user's PREFECT_* only these are kept.
+def set_up(root: Path, *, keep: tuple[str, ...] = ()) -> list[str]:
+    """Give this process the environment of a run: of the user's PREFECT_*, only `keep` stays.
 
-    Returns the names of the others, but for those that are set as a run sets them. No proxy has
-    our own servers.
+    Returns the names of the others, except those already set as a run sets them. Our own servers
+    get no proxy.
     """
-    theirs = [name for name in os.environ if name.startswith("PREFECT_") and name not in kept]
-    found = {name: os.environ.pop(name) for name in theirs}
+    names = [name for name in os.environ if name.startswith("PREFECT_") and name not in keep]
+    values = {name: os.environ.pop(name) for name in names}
     os.environ.update(environment(root))
     spellings = ("no_proxy", "NO_PROXY")
     hosts = [host.strip() for name in spellings for host in os.environ.get(name, "").split(",")]
     exempt = ",".join(dict.fromkeys([*filter(None, hosts), *_LOOPBACK]))
     os.environ.update(dict.fromkeys(spellings, exempt))
-    return sorted(name for name, value in found.items() if os.environ.get(name) != value)
+    return sorted(name for name, value in values.items() if os.environ.get(name) != value)

@@ -32,19 +32,19 @@ class _Running(ProgressColumn):
         self._running = running
 
     def render(self, _: Task) -> Text:
-        """Their names, with what they have put into their files."""
-        said = []
+        """Return their names, with the progress that they write to their files."""
+        names = []
         for stage in tuple(self._running):
             try:
-                far = place(stage.address).read_text(encoding="utf-8")
+                progress = place(stage.address).read_text(encoding="utf-8")
             except OSError:
-                far = ""
-            said.append(f"{stage.name} ({far})" if far else stage.name)
-        return Text(", ".join(said))
+                progress = ""
+            names.append(f"{stage.name} ({progress})" if progress else stage.name)
+        return Text(", ".join(names))
 
 
 class Watch:
-    """A bar over all stages with the ones now running beside it, and a line for each that ended."""
+    """A bar over all stages with those now running beside it, and a line for each that ended."""
 
     def __init__(self, plan: Plan, *, console: Console | None = None) -> None:
         self.failures: dict[str, StageFailed] = {}
@@ -64,9 +64,11 @@ class Watch:
     def __enter__(self) -> "Watch":
         fresh = len(self.plan.stages) - len(self.plan.stale)
         if fresh:
-            self._say(f"[dim]· {fresh} stage(s) are up to date")
+            self._print(f"[dim]· {fresh} stage(s) are up to date")
         for path in self.plan.absent:
-            self._say(f"[dim]· {escape(path)} is missing but not needed: its tables are up to date")
+            self._print(
+                f"[dim]· {escape(path)} is missing but not needed: its tables are up to date"
+            )
         if self.plan.stale:
             with contextlib.suppress(OSError):  # then there is nothing to show
                 place("").mkdir(exist_ok=True)
@@ -78,12 +80,12 @@ class Watch:
         for address in sorted(self.plan.stale - self._ended):
             if address.endswith(":report"):
                 page = Path("reports", self.plan.stages[address].benchmark, "index.html")
-                whose = "is of an earlier run, not of this one" if page.exists() else "is not made"
-                self._say(f"[yellow]! {escape(str(page))} {whose}")
+                state = "is of an earlier run, not of this one" if page.exists() else "is not made"
+                self._print(f"[yellow]! {escape(str(page))} {state}")
 
     @contextmanager
     def stage(self, stage: Stage) -> Iterator[Callable[[Outcome], None]]:
-        """Show that a stage runs, then how it ended: what is yielded is called with its outcome."""
+        """Show that a stage runs, then how it ended: call what is yielded with its outcome."""
         start = time.perf_counter()
         self._running.append(stage)
         place(stage.address).unlink(missing_ok=True)
@@ -94,36 +96,36 @@ class Watch:
             self._progress.advance(self._bar)
             name, took = escape(stage.name), time.perf_counter() - start
             if outcome.ran:
-                self._say(f"[green]✓[/] {name} [dim]{took:.1f} s")
+                self._print(f"[green]✓[/] {name} [dim]{took:.1f} s")
             else:
-                self._say(f"[dim]· {name} did not run: its inputs did not change")
+                self._print(f"[dim]· {name} did not run: its inputs did not change")
             for note in outcome.notes:
-                self._say(f"  {escape(note)}")
+                self._print(f"  {escape(note)}")
 
         try:
             yield ended
         except Interrupted:
-            self._say(f"[yellow]– {escape(stage.name)} was interrupted")
+            self._print(f"[yellow]– {escape(stage.name)} was interrupted")
             raise
         except StageFailed as failure:
             before = self.failures.get(stage.address)
             self.failures[stage.address] = failure
             name, code = escape(stage.name), failure.code
-            if before is not None and (before.code, before.said) == (code, failure.said):
-                self._say(f"[red]✗ {name} failed again (exit {code})")
+            if before is not None and (before.code, before.output) == (code, failure.output):
+                self._print(f"[red]✗ {name} failed again (exit {code})")
             else:
-                self._say(f"[red]✗ {name} (exit {code})")
-                self._say(escape(failure.said))
+                self._print(f"[red]✗ {name} (exit {code})")
+                self._print(escape(failure.output))
             raise
         finally:
             self._running.remove(stage)
             place(stage.address).unlink(missing_ok=True)
 
-    def skipped(self, addresses: Iterable[str]) -> None:
-        """Name the stages that could not run because something before them failed."""
+    def report_skipped(self, addresses: Iterable[str]) -> None:
+        """Name the stages that could not run because a stage that they need failed."""
         for address in addresses:
             name = escape(self.plan.stages[address].name)
-            self._say(f"[yellow]– {name} was not run: a stage that it needs failed")
+            self._print(f"[yellow]– {name} was not run: a stage that it needs failed")
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         self._progress.console.print(line, highlight=False, soft_wrap=True)

@@ -1,14 +1,14 @@
 """A process that has DVC loaded and brings stages up to date, one at a time.
 
-`python -m flows.fork_server FD` starts it. An address of a stage per line comes on stdin, after `!`
-if the stage is to run although nothing changed. A line of JSON per stage goes to the file
-descriptor FD; what the stage says goes to stdout and stderr.
+`python -m flows.fork_server FD` starts it. stdin has a stage's address per line, after `!` if the
+stage is to run although nothing changed. The file descriptor FD gets a line of JSON per stage;
+stdout and stderr get what the stage prints.
 
-It does what `dvc repro --single-item` does, by the same code, but for writing dvc.lock: DVC reads
-and writes the whole file to change one entry, which takes seconds where a file has many. Here the
-entry is written by DVC's own writer and put into the text; the bytes are the same. The file is
-replaced at once, so that a kill can never leave half of it. So is DVC's list of who reads and
-writes what, which all workers share: half of it would fail the others.
+It does what `dvc repro --single-item` does, by the same code, except for dvc.lock: DVC reads and
+writes the whole file to change one entry, which takes seconds if it has many. Here DVC's own writer
+makes the entry, which is put into the text; the bytes are the same. The file is replaced at once,
+so that a kill never leaves half of it. So is DVC's list of who reads and writes what, which all
+workers share: half of it would fail the others.
 """
 
 import json
@@ -28,22 +28,21 @@ from dvc.stage.exceptions import StageCmdFailedError
 from dvc.utils.serialize import dumps_yaml
 
 from flows.dag import FORCED, HALF_WRITTEN
-from flows.reasons import answers, asks_again, reason, repository
+from flows.reasons import can_ask_again, reason, repository, response_files
 from metassay.core import parent_watch
 from metassay.core.progress import PLACE, place
 
 HEAD = "schema: '2.0'\nstages:\n"
 
-
-# Runs a stage: its command, folder and environment; the exit code, None where it is no stage.
+# Runs a stage: command, folder, environment -> exit code, None if the command is no stage.
 Fork = Callable[[str, str, dict[str, str]], int | None]
 
 
 def main(fork: Fork) -> None:
-    """Serve until stdin is closed; stages are run by `fork`."""
+    """Serve until stdin is closed; `fork` runs stages."""
     parent_watch.watch()
-    _quiet()
-    list_at_once()
+    _silence_dvc()
+    make_rwlock_atomic()
     _fork_stages(fork)
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as replies:
         for line in sys.stdin:
@@ -56,7 +55,7 @@ def main(fork: Fork) -> None:
 
 
 def _fork_stages(fork: Fork) -> None:
-    """Have DVC in this process run stages by `fork` instead of in a shell."""
+    """Let DVC in this process run stages by `fork` instead of in a shell."""
     run_in_shell = run._run
 
     def run_command(executable: str | None, cmd: str, **options: Any) -> None:
@@ -70,18 +69,17 @@ def _fork_stages(fork: Fork) -> None:
 
 
 class _Failing(logging.Handler):
-    """DVC only logs that an output could not be put into its cache, and goes on without it. Here
-    the stage fails with that error."""
+    """Let the stage fail if an output cannot be cached: DVC only logs that and goes on."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Raise the error that was logged."""
+        """Raise the logged error."""
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             raise error
 
 
-def _quiet() -> None:
-    """What DVC logs would stand among a stage's words; on a full disk it could not even be said."""
+def _silence_dvc() -> None:
+    """Keep DVC's log out of a stage's output; on a full disk it could not be written at all."""
     for name in ("dvc", "dvc_data", "dvc_objects"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     transfers = logging.getLogger("dvc_data.hashfile.transfer")
@@ -90,38 +88,38 @@ def _quiet() -> None:
     transfers.addHandler(_Failing())
 
 
-class _AtOnce:
-    """The files that DVC's list is read from and written to, as far as it uses them."""
+class _AtomicFiles:
+    """What DVC uses of a file system for its list, with files replaced at once."""
 
     join = staticmethod(os.path.join)
 
     @contextmanager
     def open(self, path: str, mode: str = "r", encoding: str = "utf-8") -> Iterator[IO[str]]:
-        """A file to read, or a new one that takes the place of `path` at the end."""
-        place = Path(path)
-        written = place if mode == "r" else place.with_name(HALF_WRITTEN)
-        with written.open(mode, encoding=encoding) as file:
+        """Open a file to read, or a new one that replaces `path` at the end."""
+        target = Path(path)
+        opened = target if mode == "r" else target.with_name(HALF_WRITTEN)
+        with opened.open(mode, encoding=encoding) as file:
             yield file
-        if written is not place:
-            written.replace(place)
+        if opened is not target:
+            opened.replace(target)
 
 
-def list_at_once() -> None:
-    """Have DVC in this process replace its list of readers and writers in one step."""
+def make_rwlock_atomic() -> None:
+    """Let DVC in this process replace its list of readers and writers at once."""
     edit = rwlock._edit_rwlock
-    rwlock._edit_rwlock = lambda folder, fs, hardlink: edit(folder, _AtOnce(), hardlink)  # noqa: ARG005
+    rwlock._edit_rwlock = lambda folder, fs, hardlink: edit(folder, _AtomicFiles(), hardlink)  # noqa: ARG005
 
 
 def reproduce(address: str) -> dict[str, Any]:
-    """Bring one stage up to date: whether it `ran`, and the exit `code` if it failed (0 if not).
+    """Bring a stage up to date: return whether it `ran`, and its exit `code`, 0 if it did not fail.
 
-    `why` has the reason of DVC; it is empty where the stage itself has said what is wrong.
+    `why` has DVC's reason; it is empty if the stage itself printed what is wrong.
     """
     force, address = address.startswith(FORCED), address.removeprefix(FORCED)
     try:
         with repository() as repo:
             done = repo.reproduce(address, single_item=True, force=force, repro_fn=_reproduce)
-    except Exception as error:  # noqa: BLE001 - whatever breaks in DVC is told; stages are processes
+    except Exception as error:  # noqa: BLE001 - any error in DVC is reported; stages are processes
         cause = error.__cause__ or error
         if isinstance(cause, StageCmdFailedError):
             code = re.search(r"exited with (-?\d+)", str(cause))
@@ -131,29 +129,29 @@ def reproduce(address: str) -> dict[str, Any]:
 
 
 def _reproduce(stage: PipelineStage, **options: Any) -> PipelineStage | None:
-    # Forced, for DVC's cache of runs would bring back the answers that are missing.
-    if answers(stage) and (asks_again(stage) or stage.changed()):
+    # Forced, since DVC's run cache would restore the table that lacks answers.
+    if response_files(stage) and (can_ask_again(stage) or stage.changed()):
         options["force"] = True
     done: PipelineStage | None = stage.reproduce(**options)
     if done:
-        record(done)
+        write_lock_entry(done)
     return done
 
 
-def record(stage: PipelineStage) -> None:
+def write_lock_entry(stage: PipelineStage) -> None:
     """Put the stage's entry into the dvc.lock beside its dvc.yaml."""
     lock = Path(stage.path).with_suffix(".lock")
     before = lock.read_text(encoding="utf-8") if lock.exists() else HEAD
     content = {"schema": "2.0", "stages": serialize.to_lockfile(stage)}
     entry = dumps_yaml(content).removeprefix(HEAD)
     part = lock.with_name(HALF_WRITTEN)
-    after = put(before, entry)
+    after = replace_entry(before, entry)
     if after == before:
         return
     try:
         if after is not None:
             part.write_text(after, encoding="utf-8")
-        else:  # not as DVC writes it: let DVC see to it
+        else:  # the file is not as DVC writes it: let DVC write it
             part.write_text(before, encoding="utf-8")
             Lockfile(stage.repo, str(part)).dump(stage)
         part.replace(lock)
@@ -163,11 +161,11 @@ def record(stage: PipelineStage) -> None:
         raise
 
 
-def put(text: str, entry: str) -> str | None:
-    """The text of a lock file with this entry in the old one's place, or at the end.
+def replace_entry(text: str, entry: str) -> str | None:
+    """Return the text of a lock file with this entry in the old one's place, or at the end.
 
-    None if the text is not laid out as DVC lays it out, or if the entry has anchors: their numbers
-    are those of the whole file.
+    None if the text is not laid out as DVC lays it out, or if the entry has anchors, which are
+    numbered over the whole file.
     """
     foreign = re.search(r"^\S", text[len(HEAD) :], re.MULTILINE)
     if not text.startswith(HEAD) or foreign or re.search(r"[&*]id\d", text + entry):

@@ -1,6 +1,6 @@
 """Metassay: an assay for metrics. Scores texts finely, then tests the scores against people.
 
-What stands in `__all__`, `metassay.kinds` and `metassay.statistics` is public; docs/api.md has it.
+The names in `__all__`, `metassay.kinds` and `metassay.statistics` are public: see docs/api.md.
 """
 
 import importlib
@@ -41,7 +41,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """What is exported, imported when first asked for: pandas and SciPy are slow."""
+    """Import an exported name when it is first used: pandas and SciPy are slow."""
     if name not in _MODULES:
         raise AttributeError(f"module 'metassay' has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULES[name]), name)

@@ -1,11 +1,11 @@
-"""What a kind of your own is made of: the records that params.yaml may name by a dotted path.
+"""The building blocks of your own kinds: records that params.yaml can name by a dotted path.
 
     from metassay.kinds import Description, Measured, Metric, Options
 
 `Metric`, `FaithfulnessMetric`, `JudgeKind`, `Segmentation`, `Decomposition`, `Alignment` and
 `System` are the records; a reader is a function from a folder to `Rows`, to `Items` (a test of
-judges) or to `Documents` (a test of segmentations). The docstring of each record says what its
-fields mean; docs/own-data.md has an example of each.
+judges) or to `Documents` (a test of segmentations). The docstring of each record explains its
+fields; docs/own-data.md has an example of each.
 """
 
 from metassay.core.options import Options

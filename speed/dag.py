@@ -23,7 +23,7 @@ from dvc.repo import Repo
 
 from flows.dag import plan
 from flows.surroundings import environment
-from flows.worker import record
+from flows.worker import write_lock_entry
 from metassay.core.params import Benchmark
 from metassay.core.stages import files_in
 from metassay.tables.certificates import CERTIFICATES
@@ -206,7 +206,7 @@ def _commits(root: Path, name: str) -> tuple[float, float]:
     with contextlib.chdir(root), Repo() as repo:
         stage = repo.stage.load_one(f"benchmarks/{name}/dvc.yaml", "segment")
         written = _lock(root, name).read_text(encoding="utf-8")
-        ways = (record, lambda one: one.dump(update_pipeline=False))
+        ways = (write_lock_entry, lambda one: one.dump(update_pipeline=False))
         for _ in range(7):
             for taken, way in zip(times, ways, strict=True):
                 stale = written.replace("  segment:\n    cmd: sh", "  segment:\n    cmd: another")

@@ -32,9 +32,9 @@ from stages.setup import setup_of
 
 @program
 def main(io: StageIO) -> None:
-    asked = io.shared("questions"), "params.yaml > questions"
+    blocks = io.shared("questions")
     questions = {
-        name: parse(Questions, asked[0][name], where=f"{asked[1]} > {name}")
+        name: parse(Questions, blocks[name], where=f"params.yaml > questions > {name}")
         for name in io.param("questions")
     }
     setup = setup_of(io, questions)
@@ -42,8 +42,8 @@ def main(io: StageIO) -> None:
     judgments = io.read(JUDGMENTS)
     parts, units = io.read(PARTS), io.read(UNITS)
     sources = io.read(SOURCES)
-    read = read_statements(sources, parts, units, io.read_each(ALIGNMENTS))
-    io.write(STATEMENT_SCORES, judged_statements(read, pairs, judgments, setup), JUDGED)
+    statements = read_statements(sources, parts, units, io.read_each(ALIGNMENTS))
+    io.write(STATEMENT_SCORES, judged_statements(statements, pairs, judgments, setup), JUDGED)
     criteria = io.read(CRITERIA)
     check_given(criteria)
     graded = pairs["measure"].isin(criteria["metric"])
@@ -53,20 +53,20 @@ def main(io: StageIO) -> None:
     scores = pd.concat([judged, by_rubric, measured], ignore_index=True)
     blocks = io.shared("combinations")
     combinations = {name: parse_combination(blocks, name) for name in io.param("combinations")}
-    known = {
+    metrics = {
         **descriptions(),
         **user_descriptions(io.project, io.benchmark),
         **rubric_descriptions(criteria),
-        **{name: describe(name, one) for name, one in combinations.items()},
+        **{name: describe(name, block) for name, block in combinations.items()},
     }
-    known = add_readings(known, scores["metric"].unique())
-    combined = combined_scores(scores, combinations, known)
+    metrics = add_readings(metrics, scores["metric"].unique())
+    combined = combined_scores(scores, combinations, metrics)
     scores = pd.concat([scores, combined], ignore_index=True)
     options = io.options(LeaderboardOptions, "aggregation")
-    where = f"{io.entry.own} > design"
+    where = f"{io.entry.params_file} > design"
     design = parse(Design, io.param("design"), where=where)
     clusters = document_clusters(scores, cluster_labels(design, sources, where))
     labels = dict(zip(clusters["doc_id"], clusters["cluster"], strict=True))
     io.write(SCORES, scores)
     io.write(DOCUMENT_CLUSTERS, clusters)
-    io.write(LEADERBOARD, leaderboard(scores, known, options, labels))
+    io.write(LEADERBOARD, leaderboard(scores, metrics, options, labels))

@@ -11,7 +11,7 @@ from stages.workers import executor
 
 @program
 def main(io: StageIO) -> None:
-    chosen = io.chosen(KINDS, "alignments", io.item)
+    chosen = io.choose(KINDS, "alignments", io.item)
     with executor(io) as over:
         aligned, notes = align_units(io.read(SOURCES), io.read(UNITS), io.item, chosen, over)
     io.note(notes)

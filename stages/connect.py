@@ -1,4 +1,4 @@
-"""What a stage is told of language models: its session with them."""
+"""The session of a stage with language models."""
 
 from collections.abc import Iterable
 
@@ -12,9 +12,9 @@ from stages.doorway import StageIO
 
 
 def connect(io: StageIO, chosen: Chosen, repeated: Iterable[str]) -> Session:
-    """The session of a kind, for tables that may repeat text of the datasets `repeated`.
+    """Open the session of a kind, for tables that may repeat text of the datasets `repeated`.
 
-    Raises BadInput, if the kind asks a model, where the access class of that text is in doubt.
+    Raises BadInput if the kind asks a model and the access class of that text is in doubt.
     """
     declared = {key: io.shared(key) for key in ("endpoints", "models")}
     shared, benchmark = io.project.model_copy(update=declared), io.project.evaluations[io.benchmark]
@@ -22,9 +22,9 @@ def connect(io: StageIO, chosen: Chosen, repeated: Iterable[str]) -> Session:
 
 
 def check_folder(io: StageIO, chosen: Chosen, lists: Lists) -> None:
-    """BadInput if the kind reads another dataset and DVC does not watch its folder for it."""
+    """Raise BadInput if the kind reads another dataset whose folder DVC does not watch for it."""
     key, folders = f"{lists.with_folder}.{io.item}", {}
-    if key in io.entry.params.get(io.entry.own, ()):
+    if key in io.entry.params.get(io.entry.params_file, ()):
         folders[io.item] = str(io.path(io.param(key)))
     reads = {io.item: all_datasets([chosen])}
-    raise_problems(folder_problems(reads, folders, RAW, where=io.entry.own, lists=lists))
+    raise_problems(folder_problems(reads, folders, RAW, where=io.entry.params_file, lists=lists))

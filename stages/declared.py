@@ -1,4 +1,4 @@
-"""What one stage instance may read and write: what dvc.yaml declares of it, which DVC watches."""
+"""What a stage may read and write: its entry in dvc.yaml, which DVC watches."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -20,24 +20,24 @@ from metassay.core.stages import (
     dag_problem,
     entry,
     figures,
-    filled,
+    fill_template,
     stages_of,
 )
-from metassay.datasets.registry import closed, load_registry
+from metassay.datasets.registry import is_closed, load_registry
 
 
 @dataclass(frozen=True)
-class Declared:
-    """One instance: its name in dvc.yaml, its benchmark's params file, and what DVC watches.
+class Entry:
+    """A stage, or an instance of it: its name in dvc.yaml, its params file, and what DVC watches.
 
-    `params` has the keys (`judges.lexical`) by file; `deps` and `outs` are paths as DVC names them;
-    `closed`: what it makes is its owner's alone. `stages` are all of its dvc.yaml. `project` is for
-    what is asked about permissions: the class of a dataset, what all may cost and how much may be
-    missing are asked each time and change no number, so dvc.yaml does not declare them.
+    `params`: keys (`judges.lexical`) by file. `deps` and `outs`: paths as DVC names them.
+    `closed`: whether its outputs are for their owner only. `stages`: all of its dvc.yaml.
+    `project`: for permissions only, such as a dataset's class, the cap on costs or how many answers
+    may be missing: read each time, these change no number, so dvc.yaml does not declare them.
     """
 
     name: str
-    own: str
+    params_file: str
     deps: frozenset[str]
     outs: frozenset[str]
     params: Mapping[str, tuple[str, ...]]
@@ -46,12 +46,12 @@ class Declared:
     project: Params | None = None
 
 
-def declared(module: str, arguments: list[str]) -> Declared:
-    """The instance whose command is `python -m stages.<module> <arguments>`.
+def find_entry(module: str, arguments: list[str]) -> Entry:
+    """Return the entry whose command is `python -m stages.<module> <arguments>`.
 
-    The first argument is the benchmark, but for stages of the root's dvc.yaml. Raises BadInput if
-    the params files are not sound, if an argument can't be a name, which becomes a file's, if no
-    stage has that command, and if dvc.yaml says something else of the stage.
+    The first argument is the benchmark, except for stages of the root's dvc.yaml. Raises BadInput
+    if the params files are not valid, an argument can be no file name, no stage has that command,
+    or the stage's block in dvc.yaml is not as generated.
     """
     params, registry = load(), load_registry()
     problems = [(word, name_problem(word)) for word in arguments]
@@ -69,14 +69,15 @@ def declared(module: str, arguments: list[str]) -> Declared:
             folder.model_dump(by_alias=True),
         )
     words = ["python", "-m", f"stages.{module}", *arguments]
-    for stage in (one for one in stages or root if one.module == module):
-        for name, found in _instances(stage, stages, values):
-            if shlex.split(found["cmd"]) == words:
+    for stage in (stage for stage in stages or root if stage.module == module):
+        for name, block in _instances(stage, stages, values):
+            if shlex.split(block["cmd"]) == words:
                 if problem := dag_problem(str(file), strict_yaml.load(file), (stage,), stages):
                     raise BadInput(problem)
-                own = file.with_name(PARAMS.name).as_posix()
-                alone = closed(first, registry)
-                return Declared(name, own, *_watched(found), alone, stages, params)
+                params_file = file.with_name(PARAMS.name).as_posix()
+                return Entry(
+                    name, params_file, *_watched(block), is_closed(first, registry), stages, params
+                )
     raise BadInput(
         f"no dvc.yaml has the command {shlex.join(words)!r}; name a benchmark, and what its"
         " params.yaml lists"
@@ -84,37 +85,37 @@ def declared(module: str, arguments: list[str]) -> Declared:
 
 
 def _figures(paper: str) -> Iterator[Stage]:
-    """The stage of a paper, which depends on what its dvc.yaml says."""
-    whole: Any = strict_yaml.load(Path(DAG))
-    found = whole["stages"].get(f"figures_{paper}")
-    if found:
-        yield figures(paper, found["deps"])
+    """Yield the stage of a paper, whose dependencies are in dvc.yaml."""
+    root: Any = strict_yaml.load(Path(DAG))
+    block = root["stages"].get(f"figures_{paper}")
+    if block:
+        yield figures(paper, block["deps"])
 
 
 def _instances(
     stage: Stage, stages: Stages, values: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    known = {key: value for key, value in values.items() if isinstance(value, str)}
+    words = {key: value for key, value in values.items() if isinstance(value, str)}
     template = entry(stage, stages)
     if not stage.each:
-        yield stage.name, filled(template, known)
+        yield stage.name, fill_template(template, words)
         return
-    listed = values[stage.each]
-    for name in listed:
-        more = {"element": name, "value": listed[name] if stage.over_mapping else ""}
-        yield f"{stage.name}@{name}", filled(template, known | more)
+    names = values[stage.each]
+    for name in names:
+        more = {"element": name, "value": names[name] if stage.over_mapping else ""}
+        yield f"{stage.name}@{name}", fill_template(template, words | more)
 
 
 def _watched(
-    found: Mapping[str, Any],
+    block: Mapping[str, Any],
 ) -> tuple[frozenset[str], frozenset[str], dict[str, tuple[str, ...]]]:
-    """Dependencies, outputs, and keys of params by file."""
-    outs = [*found["outs"], *found.get("metrics", [])]
-    keys = {str(PARAMS): tuple(key for key in found["params"] if isinstance(key, str))}
-    for by_file in (one for one in found["params"] if isinstance(one, dict)):
-        keys |= {file: tuple(of) for file, of in by_file.items()}
+    """Return dependencies, outputs, and keys of params by file."""
+    outs = [*block["outs"], *block.get("metrics", [])]
+    params = {str(PARAMS): tuple(key for key in block["params"] if isinstance(key, str))}
+    for by_file in (item for item in block["params"] if isinstance(item, dict)):
+        params |= {file: tuple(keys) for file, keys in by_file.items()}
     return (
-        frozenset(found.get("deps", [])),
+        frozenset(block.get("deps", [])),
         frozenset(out if isinstance(out, str) else next(iter(out)) for out in outs),
-        {file: of for file, of in keys.items() if of},
+        {file: keys for file, keys in params.items() if keys},
     )

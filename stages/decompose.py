@@ -14,14 +14,14 @@ from stages.workers import executor
 
 @program
 def main(io: StageIO) -> None:
-    decomposition = io.chosen(DECOMPOSITIONS, "decompositions", io.item)
+    decomposition = io.choose(DECOMPOSITIONS, "decompositions", io.item)
     check_folder(io, decomposition, RELEASED_CLAIMS)
     parts, sources = io.read(PARTS), io.read(SOURCES)
     repeated = [name for names in parts["repeats"] for name in names]
     repeated += sources["dataset"].tolist()
     with connect(io, decomposition, repeated) as session, executor(io, repeated) as over:
-        apart = take_apart(parts, sources, decomposition, session.provide(decomposition), over)
-        asked = session.finish()
-    io.note([*apart.warnings, *asked.notes])
-    io.write(UNITS, apart.units)
-    io.write(RESPONSES, asked.responses, "decompose")
+        decomposed = take_apart(parts, sources, decomposition, session.provide(decomposition), over)
+        answers = session.finish()
+    io.note([*decomposed.warnings, *answers.notes])
+    io.write(UNITS, decomposed.units)
+    io.write(RESPONSES, answers.responses, "decompose")

@@ -1,7 +1,6 @@
-"""What every doorway shares: what it was given, its lock, its exit code, and its notes."""
+"""What every doorway shares: what its stage may read and write, its lock, exit code and notes."""
 
 import contextlib
-import fcntl
 import logging
 import shutil
 import sys
@@ -13,21 +12,20 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core import parent_watch as lifeline
-from metassay.core import strict_yaml
+from metassay.core import parent_watch, strict_yaml
 from metassay.core.atomic import remove_leftovers
-from metassay.core.errors import BadInput, Unfinished, raise_problems, told
+from metassay.core.errors import BadInput, Unfinished, disk_problem, raise_problems
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
-from metassay.core.work import WORK, close, own, owner_alone
-from metassay.datasets.registry import REGISTRY, Dataset, misplaced
+from metassay.core.work import WORK, close, lock_file, owner_alone, restrict_work
+from metassay.datasets.registry import REGISTRY, Dataset, place_problems
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
-from metassay.versions.code_yaml import FILE, STAGES, stale
-from stages.declared import Declared, declared
+from metassay.versions.code_yaml import FILE, STAGES, find_stale
+from stages.declared import Entry, find_entry
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
 UNFINISHED = 1
@@ -36,13 +34,13 @@ REPORTS = Path("reports")
 
 
 class StageIO:
-    """What one stage instance may read and write: what its entry in dvc.yaml declares, no more.
+    """What a stage may read and write: what its entry in dvc.yaml declares, no more.
 
-    `benchmark` and `item` are the words of its command (`item` is "" where there is one word);
+    `benchmark` and `item` are the words of its command (`item` is "" if there is no second word);
     `used` collects what was read and written, as dvc.yaml names it: (file, key) or a path.
     """
 
-    def __init__(self, entry: Declared, arguments: Sequence[str]) -> None:
+    def __init__(self, entry: Entry, arguments: Sequence[str]) -> None:
         self.entry = entry
         self.benchmark = arguments[0]
         self.item = "".join(arguments[1:])
@@ -54,109 +52,106 @@ class StageIO:
         self._loaded: dict[str, object] = {}
 
     def param(self, key: str) -> Any:
-        """A value of the benchmark's params.yaml."""
-        return self._value(self.entry.own, key)
+        """Return a value of the benchmark's params.yaml."""
+        return self._value(self.entry.params_file, key)
 
     def shared(self, key: str) -> Any:
-        """A value of the root's params.yaml, such as `aggregation` or `judges.lexical`."""
+        """Return a value of the root's params.yaml, such as `aggregation` or `judges.lexical`."""
         return self._value(str(PARAMS), key)
 
     @property
     def project(self) -> Params:
-        """All params, for what is asked about permissions alone, and for names of metrics."""
+        """All params, for permissions and names of metrics only."""
         assert self.entry.project is not None
         return self.entry.project
 
     def options(self, model: type[AnyOptions], key: str) -> AnyOptions:
-        """A block of the root's params.yaml, checked."""
+        """Return a block of the root's params.yaml, checked."""
         where = " > ".join([str(PARAMS), *key.split(".")])
         return parse(model, self.shared(key), where=where)
 
     def dataset(self, name: str = "") -> Dataset:
-        """The registry's entry of a dataset: the benchmark's, if none is named."""
+        """Return the registry's entry of a dataset; by default the benchmark's."""
         name = name or self.param("dataset")
         block = self._value(str(REGISTRY), f"datasets.{name}")
         return parse(Dataset, block, where=f"{REGISTRY} > datasets > {name}")
 
     def raw(self, reader_problem: str | None = None) -> Path:
-        """The folder of the benchmark's raw files; BadInput if it is not its dataset's."""
+        """Return the folder of raw files; raises BadInput if it is of another dataset."""
         raw = self.path(self.param("raw"))
-        problems = misplaced(self.param("dataset"), self.dataset(), raw)
+        problems = place_problems(self.param("dataset"), self.dataset(), raw)
         problems = [f"raw: {problem}" for problem in problems]
         problems += [f"dataset: {reader_problem}"] if reader_problem else []
         if problems:
-            raise BadInput(f"{self.entry.own} > {problem}" for problem in problems)
+            raise BadInput(f"{self.entry.params_file} > {problem}" for problem in problems)
         return raw
 
     def criteria(self) -> dict[str, Criterion]:
-        """What the benchmark's raters judged."""
-        where = f"{self.entry.own} > criteria"
+        """Return the criteria that the benchmark's raters judged."""
+        where = f"{self.entry.params_file} > criteria"
         return {
             name: parse(Criterion, block, where=f"{where} > {name}")
             for name, block in self.param("criteria").items()
         }
 
-    def chosen(self, index: Mapping[str, str], block: str, name: str) -> Chosen:
-        """The record and options of a named block, such as `lexical` of `judges`."""
+    def choose(self, index: Mapping[str, str], block: str, name: str) -> Chosen:
+        """Return the record and options of a named block, such as `lexical` of `judges`."""
         key = f"{block}.{name}"
-        alone = key in self.entry.params.get(str(PARAMS), ())
-        found = self.shared(key) if alone else self.shared(block)[name]
-        return choose(index, found, where=f"{PARAMS} > {block} > {name}")
+        watched_alone = key in self.entry.params.get(str(PARAMS), ())
+        settings = self.shared(key) if watched_alone else self.shared(block)[name]
+        return choose(index, settings, where=f"{PARAMS} > {block} > {name}")
 
     def path(self, name: str) -> Path:
-        """A file or folder that is declared as it is."""
+        """Return a declared file or folder."""
         if name not in self.entry.deps | self.entry.outs:
             raise RuntimeError(f"{self.entry.name}: dvc.yaml does not declare {name}")
         self.used.add(name)
         return Path(name)
 
     def watch_tuned(self) -> None:
-        """Count the folder of models that are trained here as read, if this instance has one."""
+        """Count the folder of models that are trained here as read, if this stage has one."""
         for key in (f"{name}.{self.item}" for name in TUNED):
-            if key in self.entry.params.get(self.entry.own, ()):
+            if key in self.entry.params.get(self.entry.params_file, ()):
                 self.path(self.param(key))
 
     def headline(self) -> Path:
-        """The file of headline numbers, which lies beside the benchmark's params.yaml."""
-        return self.path(Path(self.entry.own).with_name("headline.json").as_posix())
+        """Return the file of headline numbers, beside the benchmark's params.yaml."""
+        return self.path(Path(self.entry.params_file).with_name("headline.json").as_posix())
 
-    def of(self, benchmark: str) -> "StageIO":
-        """What it may read of the tables of another benchmark, whose params name their files."""
+    def benchmark_io(self, benchmark: str) -> "StageIO":
+        """Return the same for the tables of another benchmark, whose params name their files."""
         other = copy(self)
         other.benchmark, other._tables = benchmark, (TABLES / benchmark).as_posix()
         other._names = partial(files_in, self.project.benchmarks[benchmark])
         return other
 
     def read(self, table: Table, name: str | None = None) -> pd.DataFrame:
-        """A table; of one that is a folder, all files that stages of this benchmark write there.
-
-        Or, by name, one of these, if it alone is declared.
-        """
+        """Read a table, all its files if it is a folder; with `name`, only this declared file."""
         if f"{self._tables}/{table.name}" in self.entry.deps:
             return parquet.read(table, *self._files_of(table).values())
-        at = table.name if name is None else f"{table.name}/{name}"
-        return parquet.read(table, self.path(f"{self._tables}/{at}.parquet"))
+        return parquet.read(table, self._file(table, name))
 
     def read_each(self, table: Table) -> dict[str, pd.DataFrame]:
-        """Files of a table that is a folder, each by itself, by name."""
+        """Read the files of a table that is a folder separately, by name."""
         return {name: parquet.read(table, file) for name, file in self._files_of(table).items()}
 
     def write(self, table: Table, frame: pd.DataFrame, name: str | None = None) -> None:
         """Write a table, or one file of a table that is a folder."""
-        at = table.name if name is None else f"{table.name}/{name}"
-        parquet.write(table, frame, self.path(f"{self._tables}/{at}.parquet"))
+        parquet.write(table, frame, self._file(table, name))
+
+    def _file(self, table: Table, name: str | None) -> Path:
+        return self.path("/".join(filter(None, (self._tables, table.name, name))) + ".parquet")
 
     def note(self, messages: Sequence[str]) -> None:
-        """Keep what was done about the data that its owner should know, and say it at once."""
+        """Store and print what the data's owner should know of what was done with them."""
         files = [out for out in self.entry.outs if out.startswith(f"{self._tables}/{NOTES.name}/")]
         if len(files) != 1:
             raise RuntimeError(f"{self.entry.name}: dvc.yaml does not declare its notes")
-        said = list(dict.fromkeys(messages))
         name = Path(files[0]).stem
-        rows = [(name, position, message) for position, message in enumerate(said)]
+        rows = [(name, *note) for note in enumerate(dict.fromkeys(messages))]
         self.write(NOTES, pd.DataFrame(rows, columns=list(NOTES.columns)), name)
-        for message in said:
-            _say(message)
+        for _, _, message in rows:
+            _print_note(message)
 
     def _value(self, file: str, key: str) -> Any:
         if key not in self.entry.params.get(file, ()):
@@ -178,9 +173,9 @@ class StageIO:
         return {name: folder / f"{name}.parquet" for name in names}
 
     def _set_aside(self, folder: Path, names: Sequence[str]) -> None:
-        """Take out what nobody declares, such as the texts of a system that was struck off.
+        """Move files that nobody declares away, such as the texts of a removed system.
 
-        DVC hashes whole folders: with what is left over they would not be those of a fresh clone.
+        DVC hashes whole folders: with these files the hash would differ from a new clone's.
         """
         for file in sorted(folder.glob("*.parquet")):
             if file.stem not in names:
@@ -188,14 +183,15 @@ class StageIO:
                 aside.parent.mkdir(parents=True, exist_ok=True)
                 with contextlib.suppress(FileNotFoundError):  # another stage was quicker
                     shutil.move(file, aside)
-                _say(f"{file} is of nothing that {self.entry.own} names; it is now {aside}")
+                params = self.entry.params_file
+                _print_note(f"{file} is of nothing that {params} names; it is now {aside}")
 
 
 Main = Callable[[StageIO], None]
 
 
 def program(main: Main) -> Main:
-    """Run a doorway where its module is the program: `python -m stages.judge`."""
+    """Run a doorway if its module is the program: `python -m stages.judge`."""
     if main.__module__ == "__main__":
         enter(main)
     return main
@@ -204,73 +200,68 @@ def program(main: Main) -> Main:
 def enter(main: Main) -> None:
     """Run `main` for the words on the command line.
 
-    Bad input is told and exits with 78, and so is what the disk refuses, which waits for its owner;
-    what may be mended by running again exits with 1.
-
-    The lock keeps a second run of the same stage from starting beside one that a killed DVC left
-    behind; it waits for it instead.
+    Bad input, and what the disk refuses, is printed and exits with 78: its owner must act. What
+    another run may repair exits with 1. The lock lets a run wait for one of the same stage that a
+    killed DVC left behind.
     """
-    lifeline.watch()
+    parent_watch.watch()
     stage, arguments = Path(sys.argv[0]).stem, sys.argv[1:]
     try:
-        entry = declared(stage, arguments)  # from here on the arguments can be a file's name
-        own(Path())
-        with _lock("-".join([stage, *arguments])), _warnings_said(), _for_whom(entry, arguments[0]):
-            for out in entry.outs:  # a killed one's parts: DVC hashes whole folders
+        entry = find_entry(stage, arguments)  # which checks that arguments can be file names
+        restrict_work(Path())
+        with (
+            lock_file(WORK / "locks" / "-".join([stage, *arguments])),
+            _printed_warnings(),
+            _access(entry, arguments[0]),
+        ):
+            for out in entry.outs:  # of a killed run: DVC hashes whole folders
                 remove_leftovers(Path(out))
             check_code(entry, stage)
             main(StageIO(entry, arguments))
     except BadInput as error:
-        for problem in strict_yaml.located(error.problems):
+        for problem in strict_yaml.add_lines(error.problems):
             print(problem, file=sys.stderr)
         sys.exit(BAD_INPUT)
     except Unfinished as error:
         print(error, file=sys.stderr)
         sys.exit(UNFINISHED)
     except OSError as error:
-        print(told(error), file=sys.stderr)  # if not of a disk: where it broke, not what it says
+        print(disk_problem(error), file=sys.stderr)  # which raises other errors again
         sys.exit(BAD_INPUT)
 
 
 def close_all(benchmark: str) -> None:
-    """Take the tables and pages of a benchmark from all but their owner."""
+    """Make a benchmark's tables and pages accessible to their owner only."""
     for folder in (TABLES, REPORTS, REPORTS / "changes"):
         close(folder / benchmark)
 
 
-def _for_whom(entry: Declared, word: str) -> contextlib.AbstractContextManager[None]:
-    """What is made of a dataset that is not public is its owner's alone."""
+def _access(entry: Entry, benchmark: str) -> contextlib.AbstractContextManager[None]:
+    """Give what is made of a dataset that is not public to its owner only."""
     if entry.closed:
-        close_all(word)
+        close_all(benchmark)
     return owner_alone() if entry.closed else contextlib.nullcontext()
 
 
-def check_code(entry: Declared, stage: str) -> None:
-    """BadInput where code.yaml does not say what the code is: DVC would keep what is stale."""
+def check_code(entry: Entry, stage: str) -> None:
+    """Raise BadInput if code.yaml is not of this code: DVC would reuse stale results."""
     keys = [key.split(".", 1) for key in entry.params.get(FILE, ())]
-    raise_problems(stale(Path(), stage, [(block, name) for block, name in keys if block != STAGES]))
+    blocks = [(block, name) for block, name in keys if block != STAGES]
+    raise_problems(find_stale(Path(), stage, blocks))
 
 
 @contextlib.contextmanager
-def _warnings_said() -> Iterator[None]:
-    """What the library warns of is said like a note, which the terminal and Prefect's log show."""
-    log, said = logging.getLogger("metassay"), logging.StreamHandler()
-    said.setLevel(logging.WARNING)
-    said.setFormatter(logging.Formatter("note: %(message)s"))
-    log.addHandler(said)
+def _printed_warnings() -> Iterator[None]:
+    """Print the library's warnings as notes, which the terminal and Prefect's log show."""
+    log, handler = logging.getLogger("metassay"), logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(logging.Formatter("note: %(message)s"))
+    log.addHandler(handler)
     try:
         yield
     finally:
-        log.removeHandler(said)
+        log.removeHandler(handler)
 
 
-def _say(message: str) -> None:
+def _print_note(message: str) -> None:
     print(f"note: {message}", file=sys.stderr)
-
-
-def _lock(name: str) -> Any:
-    path = WORK / "locks" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    held = path.open("w")
-    fcntl.flock(held, fcntl.LOCK_EX)
-    return held

@@ -14,8 +14,8 @@ from stages.doorway import StageIO, program
 def main(io: StageIO) -> None:
     options = io.options(MetaOptions, "meta_evaluation")
     tables = (io.read(table) for table in (PAIRS, JUDGMENTS, GOLD, RATINGS, GIVEN_VERDICTS))
-    found = examine(*tables, options)
-    io.note(found.notes)
-    io.write(VERDICTS, found.verdicts)
-    io.write(JUDGE_CARDS, found.cards)
-    io.write(CALIBRATION, found.bins)
+    examination = examine(*tables, options)
+    io.note(examination.notes)
+    io.write(VERDICTS, examination.verdicts)
+    io.write(JUDGE_CARDS, examination.cards)
+    io.write(CALIBRATION, examination.bins)

@@ -10,8 +10,8 @@ from stages.doorway import StageIO, program
 @program
 def main(io: StageIO) -> None:
     options = io.options(MetaOptions, "meta_evaluation")
-    said = io.read(SEGMENTED)
-    found = examine(io.read(SENTENCES), said, options)
-    io.note(found.notes)
-    io.write(SEGMENT_SCORES, found.scores)
-    io.write(CONFUSIONS, found.confusions)
+    segmented = io.read(SEGMENTED)
+    examination = examine(io.read(SENTENCES), segmented, options)
+    io.note(examination.notes)
+    io.write(SEGMENT_SCORES, examination.scores)
+    io.write(CONFUSIONS, examination.confusions)

@@ -13,13 +13,13 @@ from stages.workers import executor
 @program
 def main(io: StageIO) -> None:
     name = io.item
-    system = io.chosen(SYSTEMS, "systems", name)
+    system = io.choose(SYSTEMS, "systems", name)
     check_folder(io, system, FEW_SHOT)
     sources = io.read(SOURCES)
     repeated = [*sources["dataset"], *all_datasets([system])]
     with connect(io, system, sources["dataset"]) as session, executor(io, repeated) as over:
         written = write_texts(sources, name, system, session.provide(system), over)
-        asked = session.finish()
-    io.note([*written.warnings, *asked.notes])
+        answers = session.finish()
+    io.note([*written.warnings, *answers.notes])
     io.write(TEXTS, written.texts, name)
-    io.write(RESPONSES, asked.responses, f"generate-{name}")
+    io.write(RESPONSES, answers.responses, f"generate-{name}")

@@ -1,6 +1,6 @@
 """ingest: raw files -> sources, and the texts, ratings and scores that the dataset gives."""
 
-from metassay.core.options import GIVEN
+from metassay.core.options import FROM_DATASET
 from metassay.datasets.ingest import ingest
 from metassay.tables.criteria import CRITERIA
 from metassay.tables.documents import SOURCES, TEXTS
@@ -19,10 +19,10 @@ def main(io: StageIO) -> None:
     io.note(ingested.warnings)
     io.write(SOURCES, ingested.sources)
     io.write(SEGMENTS, ingested.segments)
-    io.write(RATINGS, ingested.ratings, GIVEN)
-    io.write(TEXTS, ingested.texts, GIVEN)
-    io.write(MEASUREMENTS, ingested.measurements, GIVEN)
-    io.write(CRITERIA, ingested.criteria, GIVEN)
+    io.write(RATINGS, ingested.ratings, FROM_DATASET)
+    io.write(TEXTS, ingested.texts, FROM_DATASET)
+    io.write(MEASUREMENTS, ingested.measurements, FROM_DATASET)
+    io.write(CRITERIA, ingested.criteria, FROM_DATASET)
     # No reader brings questions or answers; the folders must be there for who reads them.
-    io.write(PAIRS, empty(PAIRS), GIVEN)
-    io.write(JUDGMENTS, empty(JUDGMENTS), GIVEN)
+    io.write(PAIRS, empty(PAIRS), FROM_DATASET)
+    io.write(JUDGMENTS, empty(JUDGMENTS), FROM_DATASET)

@@ -1,6 +1,6 @@
 """ingest_items: raw files -> the items of a test of judges: questions, right answers, verdicts."""
 
-from metassay.core.options import GIVEN
+from metassay.core.options import FROM_DATASET
 from metassay.labelled.ingest import ingest_items
 from metassay.labelled.types import chosen_test, reader_problem
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
@@ -15,15 +15,15 @@ from stages.doorway import StageIO, program
 @program
 def main(io: StageIO) -> None:
     reader = str(io.dataset().reader)
-    test = chosen_test(io.param("test"), io.param("options"), where=io.entry.own)
+    test = chosen_test(io.param("test"), io.param("options"), where=io.entry.params_file)
     raw = io.raw(reader_problem(io.param("test"), reader))
     name, judges = io.param("dataset"), io.param("judges")
-    made = ingest_items(test, reader, raw, dataset=name, judges=judges)
-    io.note(made.warnings)
-    io.write(GOLD, made.gold)
-    io.write(RATINGS, made.ratings)
-    io.write(PAIRS, made.pairs, GIVEN)
-    io.write(GIVEN_VERDICTS, made.verdicts)
+    ingested = ingest_items(test, reader, raw, dataset=name, judges=judges)
+    io.note(ingested.warnings)
+    io.write(GOLD, ingested.gold)
+    io.write(RATINGS, ingested.ratings)
+    io.write(PAIRS, ingested.pairs, FROM_DATASET)
+    io.write(GIVEN_VERDICTS, ingested.verdicts)
     # No reader brings judgments of single premises; the folders must be there for who reads them.
-    io.write(JUDGMENTS, empty(JUDGMENTS), GIVEN)
-    io.write(RESPONSES, empty(RESPONSES), GIVEN)
+    io.write(JUDGMENTS, empty(JUDGMENTS), FROM_DATASET)
+    io.write(RESPONSES, empty(RESPONSES), FROM_DATASET)

@@ -10,5 +10,5 @@ from stages.doorway import StageIO, program
 def main(io: StageIO) -> None:
     texts = io.read(TEXTS)
     file = io.path(io.param(f"studies.{io.item}"))
-    made = ingest_study(file, io.item, io.criteria(), io.read(SOURCES), texts)
-    io.write(RATINGS, made, io.item)
+    ratings = ingest_study(file, io.item, io.criteria(), io.read(SOURCES), texts)
+    io.write(RATINGS, ratings, io.item)

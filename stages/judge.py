@@ -14,7 +14,7 @@ from stages.workers import executor
 @program
 def main(io: StageIO) -> None:
     name = io.item
-    chosen = io.chosen(JUDGES, "judges", name)
+    chosen = io.choose(JUDGES, "judges", name)
     pairs = io.read(PAIRS)
     repeated = {dataset for names in pairs["repeats"].unique() for dataset in names.split()}
     repeated.update(claim_datasets(io.project.evaluations[io.benchmark], io.project.decompositions))
@@ -23,7 +23,7 @@ def main(io: StageIO) -> None:
         judgments = judge_pairs(
             pairs, name, judge, instruments_of(chosen), batch=batch_of(chosen, over)
         )
-        asked = session.finish()
-    io.note([*judge.notes, *asked.notes])
+        answers = session.finish()
+    io.note([*judge.notes, *answers.notes])
     io.write(JUDGMENTS, judgments, name)
-    io.write(RESPONSES, asked.responses, f"judge-{name}")
+    io.write(RESPONSES, answers.responses, f"judge-{name}")

@@ -18,13 +18,13 @@ def main(io: StageIO) -> None:
     block = "costly_metrics" if io.item else "metrics"
     names = [io.item] if io.item else io.param("metrics")
     io.watch_tuned()
-    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    segmentation = io.choose(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     models = parse_models(io.shared("endpoints"), io.shared("models"))
     with executor(io) as over:
         measured = measure(
             io.read(SOURCES),
             io.read(PARTS),
-            [io.chosen(METRICS, block, name) for name in names],
+            [io.choose(METRICS, block, name) for name in names],
             segmentation=recipe_of(segmentation, models),
             executor=over,
         )

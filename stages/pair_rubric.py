@@ -14,7 +14,7 @@ from stages.doorway import StageIO, program
 @program
 def main(io: StageIO) -> None:
     name = io.item
-    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    segmentation = io.choose(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     facets = segmentation.record.facets(segmentation.options)
     rubric = expand_facets(load_rubric(io.path(f"rubrics/{name}.yaml")), facets)
     pairs = rubric_pairs(io.read(SOURCES), io.read(PARTS), rubric, facets)

@@ -23,7 +23,7 @@ from metassay.tables.scores import SCORES
 from metassay.tables.units import UNITS
 from metassay.units import SEGMENTATIONS
 from stages.doorway import StageIO, program
-from stages.shown import shown
+from stages.shown import report_fields
 
 SHOWN = (
     *(SOURCES, TEXTS, PARTS, UNITS, ALIGNMENTS, PAIRS, JUDGMENTS, CRITERIA, SCORES, LEADERBOARD),
@@ -38,9 +38,9 @@ SHOWN = (
 def main(io: StageIO) -> None:
     writers, judges = [*io.param("systems"), *io.param("few_shot")], io.param("judges")
     shown_as = io.shared("shown_as")
-    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    segmentation = io.choose(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     clusters = io.read(DOCUMENT_CLUSTERS)
-    fields = shown(io, SHOWN, judges, shown_as)
+    fields = report_fields(io, SHOWN, judges, shown_as)
     ours = Ours(*(fields["tables"][name] for name in Ours._fields))
     report = ReportInput(
         **fields,

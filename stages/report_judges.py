@@ -13,7 +13,7 @@ from metassay.tables.judgments import JUDGMENTS
 from metassay.tables.pairs import PAIRS
 from metassay.tables.ratings import RATINGS
 from stages.doorway import StageIO, program
-from stages.shown import shown
+from stages.shown import report_fields
 
 SHOWN = (PAIRS, JUDGMENTS, GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 
@@ -21,7 +21,7 @@ SHOWN = (PAIRS, JUDGMENTS, GOLD, RATINGS, VERDICTS, JUDGE_CARDS, CALIBRATION)
 @program
 def main(io: StageIO) -> None:
     judges, shown_as = io.param("judges"), io.shared("shown_as")
-    fields = shown(io, SHOWN, judges, shown_as)
+    fields = report_fields(io, SHOWN, judges, shown_as)
     tables = fields["tables"]
     cards = cards_of(tables["judge_cards"], set(tables["ratings"]["rater"]))
     report = JudgeTestReport(

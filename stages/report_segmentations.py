@@ -7,7 +7,7 @@ from metassay.tables.documents import TEXTS
 from metassay.tables.segment_scores import CONFUSIONS, SEGMENT_SCORES
 from metassay.tables.sentences import SEGMENTED, SENTENCES
 from stages.doorway import StageIO, program
-from stages.shown import shown
+from stages.shown import report_fields
 
 SHOWN = (TEXTS, SEGMENTED, SENTENCES, SEGMENT_SCORES, CONFUSIONS)
 
@@ -15,7 +15,9 @@ SHOWN = (TEXTS, SEGMENTED, SENTENCES, SEGMENT_SCORES, CONFUSIONS)
 @program
 def main(io: StageIO) -> None:
     segmentations = io.param("segmentations")
-    report = SegmentTestReport(**shown(io, SHOWN, segmentations, {}), segmentations=segmentations)
+    report = SegmentTestReport(
+        **report_fields(io, SHOWN, segmentations, {}), segmentations=segmentations
+    )
     write_segment_test(report, io.path(f"reports/{io.benchmark}"))
-    asked = models_table(report.responses, {})
-    write_numbers(segmentation_numbers(report.tables["segment_scores"], asked), io.headline())
+    calls = models_table(report.responses, {})
+    write_numbers(segmentation_numbers(report.tables["segment_scores"], calls), io.headline())

@@ -16,12 +16,13 @@ from stages.workers import executor
 @program
 def main(io: StageIO) -> None:
     parts, units = io.read(PARTS), io.read(UNITS)
-    read = read_statements(io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS))
+    statements = read_statements(io.read(SOURCES), parts, units, io.read_each(ALIGNMENTS))
     io.watch_tuned()
-    chosen = io.chosen(FAITHFULNESS, "statement_metrics", io.item)
+    chosen = io.choose(FAITHFULNESS, "statement_metrics", io.item)
     with executor(io) as over:
-        made = score_statements(read, parts, units, io.item, chosen, setup_of(io, {}), over)
-    table, measurements, notes = made
+        table, measurements, notes = score_statements(
+            statements, parts, units, io.item, chosen, setup_of(io, {}), over
+        )
     io.note(notes)
     io.write(STATEMENT_SCORES, table, io.item)
     io.write(MEASUREMENTS, measurements, f"statements-{io.item}")

@@ -12,13 +12,13 @@ from stages.workers import executor
 
 @program
 def main(io: StageIO) -> None:
-    chosen = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    chosen = io.choose(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     texts = io.read(TEXTS)
     sources, segments = io.read(SOURCES), io.read(SEGMENTS)
     repeated = repeated_datasets(texts, sources)
     with connect(io, chosen, repeated) as session, executor(io, repeated) as over:
         parts, notes = segment(texts, sources, segments, chosen, session.provide(chosen), over)
-        asked = session.finish()
-    io.note([*notes, *asked.notes])
+        answers = session.finish()
+    io.note([*notes, *answers.notes])
     io.write(PARTS, parts)
-    io.write(RESPONSES, asked.responses, "segment")
+    io.write(RESPONSES, answers.responses, "segment")

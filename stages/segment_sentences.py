@@ -12,12 +12,12 @@ from stages.doorway import StageIO, program
 @program
 def main(io: StageIO) -> None:
     name = io.item
-    chosen = io.chosen(SEGMENTATIONS, "segmentations", name)
+    chosen = io.choose(SEGMENTATIONS, "segmentations", name)
     sentences = io.read(SENTENCES)
     texts = texts_of(io.read(TEXTS), sentences)
     with connect(io, chosen, ()) as session:
         labels, notes = predict(texts, name, chosen, session.provide(chosen))
-        asked = session.finish()
-    io.note([*label_notes(chosen, set(sentences["label"])), *notes, *asked.notes])
+        answers = session.finish()
+    io.note([*label_notes(chosen, set(sentences["label"])), *notes, *answers.notes])
     io.write(SEGMENTED, labels, name)
-    io.write(RESPONSES, asked.responses, f"segment-{name}")
+    io.write(RESPONSES, answers.responses, f"segment-{name}")

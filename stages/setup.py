@@ -1,4 +1,4 @@
-"""What led from texts to statements and pairs, as recipes print it: of stages that score these."""
+"""The recipes that lead from texts to statements and pairs, for stages that score these."""
 
 from collections.abc import Mapping
 
@@ -13,16 +13,16 @@ from stages.doorway import StageIO
 
 
 def setup_of(io: StageIO, questions: Mapping[str, Questions]) -> Setup:
-    """The benchmark's segmentation, decomposition and alignments; `questions` are its blocks."""
+    """Return a benchmark's settings from texts to pairs; `questions` are its blocks."""
     (name,) = [*io.param("decompositions"), *io.param("released_claims")]
-    decomposition = io.chosen(DECOMPOSITIONS, "decompositions", name)
-    segmentation = io.chosen(SEGMENTATIONS, "segmentations", io.param("segmentation"))
+    decomposition = io.choose(DECOMPOSITIONS, "decompositions", name)
+    segmentation = io.choose(SEGMENTATIONS, "segmentations", io.param("segmentation"))
     models = parse_models(io.shared("endpoints"), io.shared("models"))
     return Setup(
         segmentation=recipe_of(segmentation, models),
         decomposition=recipe_of(decomposition, models),
         alignments={
-            name: recipe_of(io.chosen(ALIGNMENTS, "alignments", name), models)
+            name: recipe_of(io.choose(ALIGNMENTS, "alignments", name), models)
             for name in io.param("alignments")
         },
         questions=questions,

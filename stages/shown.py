@@ -1,4 +1,4 @@
-"""What every report is made from: its dataset, its tables, and what models were asked for it."""
+"""What every report is made of: its dataset, its tables, and the calls of models for it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,17 +11,14 @@ from metassay.tables.responses import RESPONSES
 from stages.doorway import StageIO
 
 
-def shown(
+def report_fields(
     io: StageIO, tables: Iterable[Table], names: Sequence[str], shown_as: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The fields of a Report; `names` are the judges or segmentations that it is about."""
+    """Return the fields of a Report; `names` are the judges or segmentations that it is about."""
     dataset = io.dataset()
     return {
         "benchmark": io.benchmark,
-        "title": dataset.title,
-        "licence": dataset.licence,
-        "citation": dataset.citation,
-        "invented": dataset.invented,
+        **{n: getattr(dataset, n) for n in ("title", "licence", "citation", "invented")},
         "seen": describe_seen(io.param("seen"), names, shown_as),
         "responses": io.read_each(RESPONSES),
         "notes": io.read_each(NOTES),

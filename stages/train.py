@@ -14,9 +14,9 @@ PAIRS = "data/judges/pairs/training.jsonl"
 
 @program
 def main(io: StageIO) -> None:
-    options = cast(SemanticOptions, io.chosen(JUDGES, "judges", io.benchmark).options)
+    options = cast(SemanticOptions, io.choose(JUDGES, "judges", io.benchmark).options)
     into = io.path(options.coefficients)
     folders = [io.path(f"data/raw/{name}") for name in ("wice_train", "aci_bench_train")]
     pairs = io.path(PAIRS)
-    made = train(Path(folders[0]).parent, Path(pairs), options, options.batch_tokens)
-    write(into, made.coefficients, made.network)
+    trained = train(Path(folders[0]).parent, Path(pairs), options, options.batch_tokens)
+    write(into, trained.coefficients, trained.network)

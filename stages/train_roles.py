@@ -13,27 +13,28 @@ from metassay.units.sentence_roles import Labelled, save, train
 from stages.doorway import StageIO, program
 
 BLOCK = "bmrc_encoder"  # a segmentation that names the trained model
-SURE = 1.0  # where nobody says how sure people were
+CONFIDENCE = 1.0  # of labels whose confidence is not stated
 
 
-def labelled(folder: Path) -> list[Labelled]:
-    """The texts of a folder of CSAbstruct; BadInput with all that is wrong with them."""
-    found = read_csabstruct(folder)
-    if found.problems:
-        raise BadInput(found.problems.lines())
-    return [_labelled(one) for one in found.documents]
+def read_labelled(folder: Path) -> list[Labelled]:
+    """Read the texts of a folder of CSAbstruct; raises BadInput with every problem."""
+    content = read_csabstruct(folder)
+    if content.problems:
+        raise BadInput(content.problems.lines())
+    return [_to_labelled(document) for document in content.documents]
 
 
-def _labelled(one: DocumentRow) -> Labelled:
-    spans = [said.span for said in one.sentences]
-    text = Text("abstract", Part(FULL, one.text, [], OK), [], sentences=spans)
-    sure = [SURE if said.confidence is None else said.confidence for said in one.sentences]
-    return Labelled(read(text), [said.label for said in one.sentences], sure)
+def _to_labelled(document: DocumentRow) -> Labelled:
+    sentences = document.sentences
+    spans = [sentence.span for sentence in sentences]
+    text = Text("abstract", Part(FULL, document.text, [], OK), [], sentences=spans)
+    sure = [CONFIDENCE if s.confidence is None else s.confidence for s in sentences]
+    return Labelled(read(text), [sentence.label for sentence in sentences], sure)
 
 
 @program
 def main(io: StageIO) -> None:
     raw = io.path(f"data/raw/{io.benchmark}_train")
-    options = io.chosen(SEGMENTATIONS, "segmentations", BLOCK).options
-    model = train(labelled(raw), sorted(raw.glob("*.jsonl")), options.encoder)
+    options = io.choose(SEGMENTATIONS, "segmentations", BLOCK).options
+    model = train(read_labelled(raw), sorted(raw.glob("*.jsonl")), options.encoder)
     save(io.path(options.model), model)

@@ -1,4 +1,4 @@
-"""Who works on the pieces of a stage, as far as its texts may go there."""
+"""The executor of a stage: this process, or workers that may have its texts."""
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
@@ -12,10 +12,10 @@ from stages.doorway import TABLES, StageIO
 def executor(
     io: StageIO, repeated: Iterable[str] | None = None
 ) -> AbstractContextManager[Executor]:
-    """Who works on the pieces of this stage, whose texts may repeat text of these datasets.
+    """Open the executor for the pieces of this stage, whose texts may repeat these datasets.
 
-    Of tables that do not say so themselves, whose text they may repeat is in `parts`, which is read
-    for this alone: it changes no number, so dvc.yaml does not declare it.
+    By default, `parts` has the datasets that texts may repeat. It is read for this alone and
+    changes no number, so dvc.yaml does not declare it.
     """
     if repeated is None and not is_local(io.project.executor):
         file = TABLES / io.benchmark / "parts.parquet"

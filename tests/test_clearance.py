@@ -218,7 +218,7 @@ def test_examples_of_an_entry_that_is_gone_are_nobody_s_to_send(
     (written / "data/registry.yaml").write_text(yaml.safe_dump(registry), encoding="utf-8")
     message = refusal(written, "decompose", "apart")
     assert "dataset 'ward' is not in data/registry.yaml" in message
-    assert "strike off the system whose texts repeat its examples" in message
+    assert "remove the system whose texts repeat its examples" in message
 
 
 def test_once_the_texts_are_gone_the_others_may_be_sent(written, elsewhere, monkeypatch) -> None:

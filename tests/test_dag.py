@@ -30,7 +30,7 @@ from metassay.tables.parts import PARTS
 from metassay.tables.units import UNITS
 from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
-from stages.declared import Declared
+from stages.declared import Entry
 from stages.doorway import BAD_INPUT, UNFINISHED, StageIO
 from tests.dag_setup import (
     FIGURES,
@@ -174,10 +174,10 @@ def test_declared_is_what_dvc_resolves(files: list[str], project: Path) -> None:
         assert {file: set(names) for file, names in entry.params.items()} == keys, address
 
 
-def entry_of(root: Path, cmd: str) -> Declared:
+def entry_of(root: Path, cmd: str) -> Entry:
     module, *arguments = shlex.split(cmd.removeprefix("python -m "))
     with contextlib.chdir(root):
-        return declared.declared(module.removeprefix("stages."), arguments)
+        return declared.find_entry(module.removeprefix("stages."), arguments)
 
 
 # ---- what doorways read and write ------------------------------------------------------------
@@ -186,7 +186,7 @@ def entry_of(root: Path, cmd: str) -> Declared:
 class Ran(NamedTuple):
     """An instance that was run alone: what it says that it used, and the files that it wrote."""
 
-    entry: Declared
+    entry: Entry
     used: set[str | tuple[str, str]]
     wrote: set[str]
 

@@ -18,7 +18,7 @@ from metassay.tables import parquet
 from metassay.tables.columns import table
 from metassay.tables.parquet import write
 from stages import doorway
-from stages.declared import Declared
+from stages.declared import Entry
 
 NOTES = table("notes", "Anything.", "key", "key text: a key")
 LONG = pd.DataFrame({"key": [f"{number:064x}" for number in range(2000)]})
@@ -84,10 +84,10 @@ def test_a_stage_on_a_full_disk_says_one_line_and_is_not_tried_again(
             io.write(NOTES, LONG)
 
     outs = frozenset(["data/tables/one/notes.parquet"])
-    entry = Declared("note", "params.yaml", frozenset(), outs, {})
+    entry = Entry("note", "params.yaml", frozenset(), outs, {})
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["note.py", "one"])
-    monkeypatch.setattr(doorway, "declared", lambda *_: entry)
+    monkeypatch.setattr(doorway, "find_entry", lambda *_: entry)
     monkeypatch.setattr(doorway, "check_code", lambda *_: None)
     with pytest.raises(SystemExit) as ended:
         doorway.enter(run)

@@ -61,7 +61,7 @@ def test_a_worker_that_was_killed_costs_no_stage_but_its_own(
         with pytest.raises(StageFailed) as failed:
             running.result()
         assert failed.value.retryable
-        assert "killed by SIGKILL" in failed.value.said
+        assert "killed by SIGKILL" in failed.value.output
         assert workers.lost, "the next run mends what it left"
         assert not psutil.wait_procs(asleep, timeout=30)[1], "its stage went with it"
         assert not workers.run(segment).ran

@@ -19,24 +19,15 @@ import yaml
 from dvc.utils.serialize import dumps_yaml
 
 from flows import dag
-from flows.recovery import guarded
-from flows.worker import HEAD, put
+from flows.recovery import lock_project
+from flows.worker import HEAD, replace_entry
 from flows.workers import StageFailed, Workers
 from metassay.core.errors import BadInput
 from metassay.tables.parquet import write
 from metassay.tables.responses import RESPONSES
 from speed.dag import build
 from tests.conftest import ROOT
-from tests.support.invented_project import (
-    change,
-    command,
-    dvc,
-    hook,
-    locks,
-    names,
-    run,
-    stale,
-)
+from tests.support.invented_project import change, command, dvc, hook, locks, names, run, stale
 
 
 @pytest.fixture
@@ -199,14 +190,14 @@ def test_an_entry_is_put_where_dvc_puts_it(tmp_path: Path, shared: bool) -> None
         block = {"several": "lines: of it\nand more\n"}
         params = {"x": block, "y": block if shared else {}}
         entries[name] = {"cmd": f"run {name}", "params": {"params.yaml": params}}
-        text = put(text, entry_of(name, entries[name])) or ""
+        text = replace_entry(text, entry_of(name, entries[name])) or ""
     if shared:
         assert text == ""
         return
     assert text == dumps_yaml({"schema": "2.0", "stages": entries})
     for name in list(entries):
         entries[name] = {"cmd": f"new {name}"}
-        text = put(text, entry_of(name, entries[name])) or ""
+        text = replace_entry(text, entry_of(name, entries[name])) or ""
         assert text == dumps_yaml({"schema": "2.0", "stages": entries})
 
 
@@ -354,7 +345,7 @@ def test_dvc_itself_says_why_a_stage_failed(project: Path, monkeypatch: pytest.M
         for name, said in expected.items():
             with pytest.raises(StageFailed) as failed:
                 workers.run(stages[f"benchmarks/b00/dvc.yaml:{name}"])
-            assert re.fullmatch(said, failed.value.said), failed.value.said
+            assert re.fullmatch(said, failed.value.output), failed.value.output
         workers.close()
     assert locks(project) == before
 
@@ -420,7 +411,7 @@ def test_one_report_is_rendered_under_the_lock_and_writes_nowhere_else(
     project: Path, tmp_path: Path
 ) -> None:
     outside = tmp_path / "outside"
-    with guarded(project):
+    with lock_project(project):
         process = subprocess.Popen(
             command("b00", "--only", "report"),
             cwd=project,

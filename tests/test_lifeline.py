@@ -35,7 +35,7 @@ def begin(code: str, held: dict[str, str]) -> "subprocess.Popen[bytes]":
 
 @pytest.mark.parametrize("said", [b"", b"what nobody reads\n"])
 def test_it_ends_with_its_children_when_the_line_is_let_go(said: bytes) -> None:
-    with begin(STARTS_ANOTHER, lifeline.HELD) as process:
+    with begin(STARTS_ANOTHER, lifeline.ENVIRONMENT) as process:
         assert process.stdin
         assert process.stdout
         child = psutil.Process(int(process.stdout.readline()))

@@ -24,15 +24,7 @@ from stages.doorway import BAD_INPUT
 from tests.conftest import ROOT, copy_project
 from tests.judges.llm_setup import asked_in, reply_of
 from tests.llm.batch_setup import QUICK
-from tests.llm.scripted_server import (
-    Answer,
-    Call,
-    ScriptedServer,
-    count,
-    failed,
-    said,
-    too_long,
-)
+from tests.llm.scripted_server import Answer, Call, ScriptedServer, count, failed, said, too_long
 from tests.reporting import page_data
 from tests.stage_setup import READER, refresh_code, run_stage, take_from_run_cache
 

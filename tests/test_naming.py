@@ -17,7 +17,7 @@ from metassay.core.params import load
 from metassay.datasets.registry import load_registry
 from metassay.llm import prompts
 from stages import doorway
-from stages.declared import declared
+from stages.declared import find_entry
 from stages.doorway import BAD_INPUT
 
 ROOT = Path(__file__).parent.parent
@@ -166,6 +166,6 @@ def test_a_doorway_refuses_params_with_the_line(
 
 def test_a_declared_stage_is_found_by_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    assert declared("judge", ["sample", "lexical"]).name == "judge@lexical"
+    assert find_entry("judge", ["sample", "lexical"]).name == "judge@lexical"
     with pytest.raises(BadInput, match=r"no dvc\.yaml has the command 'python -m stages.judge"):
-        declared("judge", ["sample", "other"])
+        find_entry("judge", ["sample", "other"])

@@ -17,7 +17,7 @@ import pytest
 
 from flows import history, prefect_server
 from flows.prefect_server import Server
-from flows.recovery import guarded, seems_stale, up_to_date
+from flows.recovery import lock_project, mark_up_to_date, seems_stale
 from metassay.cli import running
 from tests.kill_setup import unended
 from tests.stage_setup import prefect
@@ -48,10 +48,10 @@ def test_a_database_begins_as_prefect_itself_begins_it(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", MIGRATE], env=environment, cwd=tmp_path, check=True)
     ours = tmp_path / "ours.db"
     ours.touch()
-    prefect_server.begin(ours)
+    prefect_server.create_tables(ours)
     found = statements(ours)
     assert found == statements(tmp_path / "prefect.db")
-    prefect_server.begin(ours)
+    prefect_server.create_tables(ours)
     assert statements(ours) == found, "what is there stays"
 
 
@@ -59,12 +59,12 @@ def test_a_prefect_that_does_not_know_these_tables_makes_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "later.sql"
-    text = prefect_server.BEGUN.read_text(encoding="utf-8")
+    text = prefect_server.TABLES.read_text(encoding="utf-8")
     file.write_text(re.sub(r"VALUES\('\w+'\)", "VALUES('0123456789ab')", text), encoding="utf-8")
-    monkeypatch.setattr(prefect_server, "BEGUN", file)
+    monkeypatch.setattr(prefect_server, "TABLES", file)
     empty = tmp_path / "prefect.db"
     empty.touch()
-    prefect_server.begin(empty)
+    prefect_server.create_tables(empty)
     assert empty.read_bytes() == b""
 
 
@@ -77,10 +77,10 @@ def test_a_report_seems_stale_until_a_run_has_ended_and_when_something_was_saved
         file.touch()
     assert seems_stale(tmp_path, ["a"])
     (tmp_path / "reports/a").mkdir(parents=True)
-    with guarded(tmp_path):
+    with lock_project(tmp_path):
         (tmp_path / ".work/locks").mkdir()
         assert seems_stale(tmp_path, ["a"])
-        up_to_date(tmp_path, ["a"])
+        mark_up_to_date(tmp_path, ["a"])
     assert not seems_stale(tmp_path, ["a"])
     later = (tmp_path / ".work/locks/run-a").stat().st_mtime + 1
     for file in files:

@@ -22,16 +22,16 @@ from flows import history, surroundings
 from flows.dag import HALF_WRITTEN
 from flows.ending import Ending
 from flows.prefect_server import NoPrefect, Server
-from flows.reasons import refused
-from flows.recovery import guarded, strike_out
-from flows.worker import list_at_once
+from flows.reasons import explain_dvc_errors
+from flows.recovery import drop_dead_processes, lock_project
+from flows.worker import make_rwlock_atomic
 from metassay.core import parent_watch as lifeline
 from metassay.core.errors import BadInput
 from tests.test_disk import files_of_at_most
 
 
 def killed(root: Path) -> None:
-    with guarded(root):
+    with lock_project(root):
         raise KeyboardInterrupt
 
 
@@ -49,11 +49,11 @@ def test_half_written_files_of_a_killed_run_go(tmp_path: Path) -> None:
     for path in (whole, lock, *half):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("something")
-    with guarded(tmp_path):
+    with lock_project(tmp_path):
         assert all(path.exists() for path in half)  # nobody was killed
     with pytest.raises(KeyboardInterrupt):
         killed(tmp_path)
-    with guarded(tmp_path):
+    with lock_project(tmp_path):
         assert not any(path.exists() for path in half)
         assert whole.exists()
         assert lock.exists()
@@ -65,10 +65,10 @@ def test_a_second_run_waits_for_the_first(
     started = threading.Event()
 
     def second() -> None:
-        with guarded(tmp_path):
+        with lock_project(tmp_path):
             started.set()
 
-    with guarded(tmp_path):
+    with lock_project(tmp_path):
         other = threading.Thread(target=second)
         other.start()
         assert not started.wait(0.2)
@@ -81,10 +81,10 @@ def test_a_second_run_waits_for_what_a_killed_one_left_running(tmp_path: Path) -
     started = threading.Event()
 
     def second() -> None:
-        with guarded(tmp_path):
+        with lock_project(tmp_path):
             started.set()
 
-    with guarded(tmp_path) as held:
+    with lock_project(tmp_path) as held:
         left = subprocess.Popen(
             [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, pass_fds=held
         )
@@ -112,14 +112,14 @@ def test_only_living_processes_of_dvc_stay_in_its_list(tmp_path: Path) -> None:
     write = {"a": info(alive), "b": info(other), "c": info(zombie), "o": info(ours)}
     read = {"d": [info(zombie), info(alive)], "e": [info(zombie)]}
     held.write_text(json.dumps({"write": write, "read": read}))
-    strike_out(held)
+    drop_dead_processes(held)
     found = json.loads(held.read_text())
     kept = {"a": info(alive), "o": info(ours)}
     assert found == {"write": kept, "read": {"d": [info(alive)]}}
     for process in (alive, ours, other, zombie):
         process.kill()
         process.wait()
-    strike_out(held)
+    drop_dead_processes(held)
     assert json.loads(held.read_text()) == {"write": {}, "read": {}}
 
 
@@ -138,28 +138,34 @@ def test_a_full_disk_is_not_taken_for_a_damaged_list_of_past_runs(tmp_path: Path
 @pytest.mark.parametrize("cut", ["", '{"write": {"a"', "[]", '{"write": {"a": {}}}'])
 def test_a_list_cut_short_goes(tmp_path: Path, cut: str) -> None:
     held = tmp_path / "rwlock"
-    strike_out(held)  # none is fine
+    drop_dead_processes(held)  # none is fine
     held.write_text(cut)
-    strike_out(held)
+    drop_dead_processes(held)
     assert not held.exists()
 
 
 def test_a_list_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "rwlock").write_bytes(b"\x9f")
     held = rwlock.rwlock(str(tmp_path), localfs, "repro", ["a"], ["b"], False)
-    with pytest.raises(BadInput, match=r"delete \.dvc/tmp/rwlock while no DVC runs"), refused():
+    with (
+        pytest.raises(BadInput, match=r"delete \.dvc/tmp/rwlock while no DVC runs"),
+        explain_dvc_errors(),
+    ):
         held.__enter__()
 
 
 def test_a_dvcignore_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / ".dvc").mkdir()
     (tmp_path / ".dvcignore").write_bytes(b"\x9f")
-    with pytest.raises(BadInput, match=r"; save \.dvcignore as UTF-8"), refused():
+    with pytest.raises(BadInput, match=r"; save \.dvcignore as UTF-8"), explain_dvc_errors():
         list(Repo(str(tmp_path), config={"core": {"no_scm": True}}).dvcignore.walk(localfs, "."))
 
 
 def test_a_folder_in_the_place_of_dvcs_database_can_be_deleted(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"\.work/dvc .*; or delete that folder"), refused():
+    with (
+        pytest.raises(BadInput, match=r"\.work/dvc .*; or delete that folder"),
+        explain_dvc_errors(),
+    ):
         sqlite3.connect(tmp_path).close()
 
 
@@ -168,7 +174,7 @@ def test_a_worker_that_is_killed_leaves_dvcs_list_whole(
 ) -> None:
     held = tmp_path / "rwlock"
     monkeypatch.setattr(rwlock, "_edit_rwlock", rwlock._edit_rwlock)  # put back after the test
-    list_at_once()
+    make_rwlock_atomic()
 
     def half(value: object, file: IO[str]) -> None:
         file.write('{"write": ')
@@ -224,28 +230,28 @@ CRASHED = {
 
 def test_what_prefect_believes_to_go_on_has_crashed_if_the_run_was_killed(tmp_path: Path) -> None:
     file = past_runs(tmp_path)
-    with guarded(tmp_path):
+    with lock_project(tmp_path):
         assert set(states(file)) != CRASHED  # nobody was killed
     with pytest.raises(KeyboardInterrupt):
         killed(tmp_path)
-    with guarded(tmp_path):
+    with lock_project(tmp_path):
         assert set(states(file)) == CRASHED
 
 
 def test_a_damaged_list_of_past_runs_stops_nobody(tmp_path: Path) -> None:
     file = past_runs(tmp_path)
     whole = file.read_bytes()
-    assert history.sound(file)
+    assert history.is_intact(file)
     file.with_name("prefect.db-wal").write_bytes(b"of the old one")
     for damaged in (whole[: len(whole) // 2 + 100], b"garbage" * 1000, whole[:4096] + b"x" * 9000):
         file.write_bytes(damaged)
-        assert not history.sound(file)
+        assert not history.is_intact(file)
         with pytest.raises(KeyboardInterrupt):
             killed(tmp_path)
         assert history.set_aside(file).read_bytes() == damaged
         assert [one.name for one in file.parent.iterdir()] == ["prefect.db.damaged"]
     file.write_bytes(b"")
-    assert history.sound(file), "a new one"
+    assert history.is_intact(file), "a new one"
 
 
 def test_prefects_server_ends_with_the_run_and_notes_that_it_crashed(tmp_path: Path) -> None:
@@ -254,7 +260,7 @@ def test_prefects_server_ends_with_the_run_and_notes_that_it_crashed(tmp_path: P
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = subprocess.Popen(
             [sys.executable, "-m", "flows.prefect_server", str(listening.fileno()), str(file)],
-            env=os.environ | lifeline.HELD,
+            env=os.environ | lifeline.ENVIRONMENT,
             stdin=subprocess.PIPE,
             pass_fds=[listening.fileno()],
         )
@@ -307,7 +313,7 @@ def test_the_surroundings_lead_nobody_elsewhere(
         assert os.environ["NO_PROXY"] == os.environ["no_proxy"] == exempt
 
         os.environ |= again
-        surroundings.set_up(tmp_path, kept=surroundings.CREDENTIALS)
+        surroundings.set_up(tmp_path, keep=surroundings.CREDENTIALS)
         assert os.environ["PREFECT_API_KEY"] == "k"
         assert "PREFECT_API_URL" not in os.environ
 
@@ -315,10 +321,12 @@ def test_the_surroundings_lead_nobody_elsewhere(
 def test_stages_at_a_time_share_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    threads = [surroundings.of_stages(tmp_path, jobs)["OMP_NUM_THREADS"] for jobs in (1, 2, 4, 9)]
+    threads = [
+        surroundings.stage_environment(tmp_path, jobs)["OMP_NUM_THREADS"] for jobs in (1, 2, 4, 9)
+    ]
     assert threads == ["6", "3", "1", "1"]
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    assert surroundings.of_stages(tmp_path, 2)["OMP_NUM_THREADS"] == "5"
+    assert surroundings.stage_environment(tmp_path, 2)["OMP_NUM_THREADS"] == "5"
 
 
 def test_a_signal_that_is_ignored_stays_so() -> None:

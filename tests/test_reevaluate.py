@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from flows.recovery import alone
+from flows.recovery import lock_benchmarks
 from flows.surroundings import environment
 from metassay.core.exit_codes import MEANINGS, WORSE
 from metassay.tables.certificates import CERTIFICATES
@@ -220,16 +220,16 @@ def test_a_planted_regression_is_named_and_what_is_accepted_is_no_alarm(project:
 def test_accepting_waits_for_runs_of_this_benchmark_alone(project: Path) -> None:
     command = [sys.executable, "-m", "flows.accept", "one"]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with alone(project, ["other"]):
+    with lock_benchmarks(project, ["other"]):
         assert "is accepted already" in run(project, "flows.accept").stdout
-    with alone(project, ["one", "other"]):
+    with lock_benchmarks(project, ["one", "other"]):
         accepting = subprocess.Popen(command, cwd=project, env=surroundings(project), **streams)
         assert accepting.stderr is not None
         said = accepting.stderr.readline()
         assert "another run is working on one; waiting until it has ended" in said
         assert accepting.poll() is None
     assert "is accepted already" in accepting.communicate(timeout=60)[0]
-    with alone(project, ["one"]):  # and a run of it waits for who accepts
+    with lock_benchmarks(project, ["one"]):  # and a run of it waits for who accepts
         running = subprocess.Popen(
             [sys.executable, "-m", "flows", "one", "--no-prefect"],
             **{"cwd": project, "env": surroundings(project), **streams},
@@ -258,7 +258,7 @@ def test_who_waits_to_accept_and_is_killed_accepts_nothing_later(
         "flows.accept",
         "one",
     )
-    with alone(project, ["one"]):
+    with lock_benchmarks(project, ["one"]):
         accepting = start(project, command=command, **surroundings(project))
         assert wait_until(accepting, lambda: "another run is working on one" in accepting.output)
         assert kill(accepting, target, number)

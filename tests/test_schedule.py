@@ -36,7 +36,7 @@ class Shared:
 def test_a_schedule_that_ends_leaves_runs_of_another_project_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, theirs = (schedule.name_of(tmp_path / place / "own data & more") for place in "ab")
+    ours, theirs = (schedule.schedule_name(tmp_path / place / "own data & more") for place in "ab")
     states = [(ours, "Running"), (ours, "Pending"), (ours, "Completed"), (theirs, "Running")]
     server = Shared({uuid4(): list(one) for one in states})
     monkeypatch.setattr(prefect, "get_client", lambda **_: server)
@@ -49,7 +49,7 @@ def test_a_schedule_that_ends_leaves_runs_of_another_project_alone(
 
 def test_a_project_keeps_the_name_of_its_schedule_and_prefect_takes_it(tmp_path: Path) -> None:
     root = tmp_path / "Übung 5 % & more"
-    name = schedule.name_of(root)
+    name = schedule.schedule_name(root)
     assert name.startswith("Übung-5-more-")
-    assert schedule.name_of(root / "benchmarks" / "..") == name
+    assert schedule.schedule_name(root / "benchmarks" / "..") == name
     _raise_on_name_with_banned_characters(name)

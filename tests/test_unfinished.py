@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from flows.reasons import answers, asks_again, lacks
+from flows.reasons import can_ask_again, lacks_answers, response_files
 from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
@@ -69,31 +69,35 @@ def test_whoever_has_a_key_asks_again_for_what_may_come(
     folder: Path, rows: list[tuple[str, str]], again: bool
 ) -> None:
     asked = stage(folder, *rows)
-    assert answers(asked) == [folder / "responses/generate-a.parquet"]
-    assert asks_again(asked) is again
-    assert lacks(asked) is any(why != "ok" for _, why in rows)  # for good, or nobody can be asked
+    assert response_files(asked) == [folder / "responses/generate-a.parquet"]
+    assert can_ask_again(asked) is again
+    assert lacks_answers(asked) is any(
+        why != "ok" for _, why in rows
+    )  # for good, or nobody can be asked
 
 
 @pytest.mark.parametrize("content", [None, b"", b"PAR1 and no more"])
 def test_what_is_not_there_or_damaged_is_left_to_dvc(folder: Path, content: bytes | None) -> None:
     asked = stage(folder, ("at-with", "timeout"))
-    (file,) = answers(asked)
+    (file,) = response_files(asked)
     file.unlink()
     if content is not None:
         file.write_bytes(content)
-    assert not asks_again(asked)
+    assert not can_ask_again(asked)
 
 
 @pytest.mark.parametrize("request_", ["{", "{}", "[]"])
 def test_answers_to_what_is_no_question_are_left_to_dvc(folder: Path, request_: str) -> None:
     asked = stage(folder, ("at-with", "timeout"))
-    (file,) = answers(asked)
+    (file,) = response_files(asked)
     write(RESPONSES, read(RESPONSES, file).assign(request=request_), file)
-    assert not asks_again(asked)
+    assert not can_ask_again(asked)
 
 
 def test_a_stage_that_asks_nobody_is_not_looked_at(folder: Path) -> None:
     assert (
-        answers(SimpleNamespace(outs=[SimpleNamespace(fs_path=str(folder / "parts.parquet"))]))
+        response_files(
+            SimpleNamespace(outs=[SimpleNamespace(fs_path=str(folder / "parts.parquet"))])
+        )
         == []
     )

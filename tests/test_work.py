@@ -13,11 +13,11 @@ import pytest
 import yaml
 
 from flows import dag
-from flows.recovery import guarded
+from flows.recovery import lock_project
 from flows.workers import Workers
 from metassay.cli.main import main
-from metassay.core.work import own
-from metassay.datasets.registry import closed, load_registry
+from metassay.core.work import restrict_work
+from metassay.datasets.registry import is_closed, load_registry
 from metassay.llm.ledger import Ledger
 from metassay.llm.session import LEDGER
 from speed.dag import build
@@ -62,10 +62,10 @@ def built(root: Path) -> None:
     """Bring raw files and the first tables up to date, as a run does."""
     shutil.rmtree(root / "data/raw", ignore_errors=True)
     shutil.rmtree(root / "data/tables", ignore_errors=True)
-    with guarded(root) as held:
+    with lock_project(root) as held:
         plan, workers = dag.plan(root, ["b00"]), Workers(root, held)
         for address, stage in plan.stages.items():
-            if stage.own in ("fetch@d", "ingest"):
+            if stage.dvc_name in ("fetch@d", "ingest"):
                 assert address in plan.stale
                 workers.run(stage)
         workers.close()
@@ -119,7 +119,7 @@ def test_what_others_put_where_dvc_unpickles_goes(shared: Path) -> None:
         path.chmod(0o777)  # as plain DVC makes them
     if os.getuid() == 0:
         os.chown(repo / "theirs", OTHER, OTHER)
-    own(shared)
+    restrict_work(shared)
     assert {mode(path) for path in (shared / ".work", repo.parent, repo)} == {0o700}
     assert (repo / "mine").exists()
     assert (repo / "theirs").exists() == (os.getuid() != 0)
@@ -135,7 +135,7 @@ def test_the_cache_is_its_owners_unless_dvc_is_told_to_share_it(
     (tmp_path / ".dvc/cache").mkdir(parents=True)
     (tmp_path / ".dvc/cache").chmod(0o775)
     (tmp_path / ".dvc/config").write_text(config, "utf-8", "surrogateescape")
-    own(tmp_path)
+    restrict_work(tmp_path)
     assert mode(tmp_path / ".dvc/cache") == expected
 
 
@@ -205,6 +205,6 @@ def test_what_may_repeat_a_text_that_is_not_public_is_closed(
         content = yaml.safe_load(file.read_text(encoding="utf-8")) | named[key]
         file.write_text(yaml.safe_dump(content), encoding="utf-8")
     datasets = load_registry()
-    assert closed("one", datasets) is expected
-    assert closed("shown", datasets), "a dataset"
-    assert not closed("doclens", datasets), "neither"
+    assert is_closed("one", datasets) is expected
+    assert is_closed("shown", datasets), "a dataset"
+    assert not is_closed("doclens", datasets), "neither"

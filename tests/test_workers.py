@@ -13,7 +13,7 @@ from rich.console import Console
 from flows import plain
 from flows.dag import Plan, Stage
 from flows.watch import Watch
-from flows.workers import StageFailed, Workers, last_words, notes
+from flows.workers import StageFailed, Workers, failure_text, note_lines
 
 ONE = Stage("benchmarks/one/dvc.yaml:align", (), 0, 1, ())
 TWO = Stage("benchmarks/one/dvc.yaml:pair", (ONE.address,), 0, 1, ())
@@ -44,7 +44,8 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     with (tmp_path / "lock").open("w") as held, pytest.raises(StageFailed) as failure:
         Workers(tmp_path, [held.fileno()]).run(ONE)
     assert (
-        failure.value.said == "there is no room left on the disk; make room and run the same again"
+        failure.value.output
+        == "there is no room left on the disk; make room and run the same again"
     )
 
 
@@ -67,11 +68,11 @@ def test_a_crash_tells_where_but_not_the_text_it_stumbled_over() -> None:
         '  File "stages/judge.py", line 21, in main\n    judge()\n'
         "ValueError: cannot read 'CANARY of a patient'\nCANARY again: second line\n"
     )
-    said = last_words(crash, 1)
+    said = failure_text(crash, 1)
     assert "CANARY" not in said
     assert 'File "stages/judge.py", line 21, in main' in said
     assert "ValueError" in said
-    assert notes(crash) == ("note: nothing to see",)
+    assert note_lines(crash) == ("note: nothing to see",)
 
 
 def test_of_a_group_of_errors_only_the_kind_is_told() -> None:
@@ -79,7 +80,7 @@ def test_of_a_group_of_errors_only_the_kind_is_told() -> None:
         raise ExceptionGroup("CANARY", [ValueError("CANARY")])
     except ExceptionGroup:
         crash = traceback.format_exc()
-    said = last_words(crash, 1)
+    said = failure_text(crash, 1)
     assert "CANARY" not in said
     assert "ExceptionGroup (its message is not shown" in said
     assert f'File "{__file__}"' in said
@@ -91,13 +92,13 @@ def test_a_module_that_is_not_installed_is_named() -> None:
         '  File "stages/judge.py", line 3, in <module>\n    import torch\n'
         "ModuleNotFoundError: No module named 'torch'\n"
     )
-    assert "No module named 'torch'; install" in last_words(crash, 1)
+    assert "No module named 'torch'; install" in failure_text(crash, 1)
 
 
 def test_the_signal_that_ended_a_stage_is_named() -> None:
     for code in (-signal.SIGKILL, 128 + signal.SIGKILL):
-        said = last_words("half done", code)
+        said = failure_text("half done", code)
         assert said.startswith("half done\nkilled by SIGKILL, perhaps because there was no memory")
-    assert "killed by SIGSEGV; " in last_words("", 139)
-    assert "killed" not in last_words("one line", 78)
-    assert last_words("", 3).startswith("no output; ")
+    assert "killed by SIGSEGV; " in failure_text("", 139)
+    assert "killed" not in failure_text("one line", 78)
+    assert failure_text("", 3).startswith("no output; ")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.naming import name_problem
 from metassay.reporting.contract_page import TABLES
 from metassay.tables.parquet import read
@@ -37,12 +37,12 @@ class Benchmark:
             raise BadInput(f"benchmark {name!r}: {problem}")
         known = sorted(file.parent.name for file in self.project.glob("benchmarks/*/params.yaml"))
         if name not in known:
-            names = f"{', '.join(known) or 'none'}{meant(name, known)}"
+            names = f"{', '.join(known) or 'none'}{hint(name, known)}"
             raise BadInput(f"{self.project}: has no benchmark {name!r}; there are: {names}")
 
     @property
     def tables(self) -> list[str]:
-        """The names of the tables that a run has made so far (docs/tables.md)."""
+        """The names of the tables that exist so far (docs/tables.md)."""
         return sorted(name for name in TABLES if self._path(name) is not None)
 
     def table(self, name: str) -> pd.DataFrame:
@@ -58,20 +58,19 @@ class Benchmark:
         -------
         DataFrame
             The table, checked against its contract and sorted by its key. A table of several files
-            (one per judge, say) is read whole. Missing text and numbers are NaN.
+            (such as one per judge) is read whole. Missing text and numbers are NaN.
 
         Raises
         ------
         BadInput
-            If no table has that name, if it was not made yet, or if its file is not as it should
-            be.
+            If no table has that name, if it does not exist yet, or if its file is invalid.
         """
         if name not in TABLES:
-            known = f"{', '.join(sorted(TABLES))}{meant(name, TABLES)}"
+            known = f"{', '.join(sorted(TABLES))}{hint(name, TABLES)}"
             raise BadInput(f"no table is called {name!r}; choose from {known}")
         path = self._path(name)
         if path is None:
-            what = f"table {name!r} of {self.name!r} is not there"
+            what = f"table {name!r} of {self.name!r} does not exist"
             raise BadInput(f"{self.project}: {what}; run: metassay run {self.name}")
         return read(TABLES[name], path)
 

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from metassay.api.columns import LISTED, ColumnOptions, InputTable
-from metassay.core.errors import collect_problems, meant, raise_problems, shown
+from metassay.api.columns import LISTED, InputTable, Roles
+from metassay.core.errors import collect_problems, hint, raise_problems, shown
 from metassay.core.options import Criterion, parse
 from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.meta_evaluation.study import Better
 from metassay.scoring.catalogue import descriptions
 from metassay.statistics.limits import CRITERIA, LARGEST, TESTED
 from metassay.tabular.infer_columns import listed
-from metassay.tabular.scales import Direction, Scales, direction, direction_lines
+from metassay.tabular.scales import Scales, direction, direction_lines
 
 DEFAULTS: dict[str, int | float] = {"resamples": 1000, "confidence": 0.95, "seed": 0}
 
@@ -26,7 +26,7 @@ class EvalRequest(NamedTuple):
     `meta_eval` rewrites them as arguments of Python.
     """
 
-    columns: ColumnOptions
+    roles: Roles
     better: Mapping[str, Sequence[str]]
     scale: Mapping[str, str]
     compared: Sequence[str] | None
@@ -34,17 +34,12 @@ class EvalRequest(NamedTuple):
     settings: Mapping[str, Any]
 
     @property
-    def all_names(self) -> ColumnOptions:
+    def all_names(self) -> Roles:
         """The names of columns, with the metrics and criteria that options name."""
         names = [name for names in self.better.values() for name in names]
         names += [*self.scale, *(self.compared or ()), *self.confounds]
         primary = self.settings.get("primary")
-        return self.columns._replace(values=(*names, *([primary] if primary else [])))
-
-    @property
-    def directions(self) -> dict[str, Sequence[str]]:
-        """The directions that the caller gives."""
-        return {**self.better, "neither": self.confounds}
+        return self.roles._replace(values=(*names, *([primary] if primary else [])))
 
 
 class EvalSettings(NamedTuple):
@@ -67,17 +62,29 @@ def check_request(
     metrics = scores.names if scores is not None else []
     problems = _check_names(metrics, ratings, request)
     usual = {name: metric.better for name, metric in descriptions().items()}
-    scored = {name: direction([name], request.directions, usual) for name in metrics}
+    better_or_none = {**request.better, "neither": request.confounds}
+    scored = {name: direction([name], better_or_none, usual) for name in metrics}
     rated = {name: direction([name], request.better, {}, criterion=True) for name in ratings.names}
-    problems += _unclear(scores, scored, request) + _unclear(ratings, rated, request)
+    problems += [
+        f"{file.name}: {'; '.join(value.problem)}"
+        for file, directions in ((scores, scored), (ratings, rated))
+        for name, value in directions.items()
+        if file is not None and value.problem and name not in request.confounds
+    ]
     better = {name: cast(Better, scored[name].better) for name in metrics}
     directed = [name for name in metrics if better[name] != "neither"]
     problems += _unknown("--compared", request.compared or [], directed)
     chosen, notes = _compared(scores, directed, request)
     if request.compared is not None and len(chosen) < len(set(request.compared)) and not problems:
         problems += notes
+    settings = {**DEFAULTS, **request.settings, "compared": chosen}
+    settings["confounds"] = list(dict.fromkeys(request.confounds))
+    fields = [name for name in CertificationOptions.model_fields if name in settings]
+    certifying = {name: settings.pop(name) for name in fields}
     with collect_problems(problems):
-        options, certification = _options(request, chosen)
+        options = parse(MetaOptions, settings, where="meta-eval")
+    with collect_problems(problems):
+        certification = parse(CertificationOptions, certifying, where="meta-eval")
     raise_problems(problems)
     by_criterion = ratings.table.groupby("criterion")["value"]
     low, high = by_criterion.min().to_dict(), by_criterion.max().to_dict()
@@ -94,22 +101,6 @@ def check_request(
     }
     notes = [*direction_lines(scored, "metrics"), *direction_lines(rated, "criteria"), *notes]
     return EvalSettings(better, criteria, options, certification, notes)
-
-
-def _options(
-    request: EvalRequest, compared: Sequence[str]
-) -> tuple[MetaOptions, CertificationOptions]:
-    """Sort the settings into the two kinds of options; BadInput names all faults."""
-    settings = {**DEFAULTS, **request.settings}
-    settings |= {"compared": compared, "confounds": list(dict.fromkeys(request.confounds))}
-    certification = {n: settings.pop(n) for n in CertificationOptions.model_fields if n in settings}
-    parsed: list[Any] = []
-    problems: list[str] = []
-    for kind, block in ((MetaOptions, settings), (CertificationOptions, certification)):
-        with collect_problems(problems):
-            parsed.append(parse(kind, block, where="meta-eval"))
-    raise_problems(problems)
-    return parsed[0], parsed[1]
 
 
 def _check_names(metrics: Sequence[str], ratings: InputTable, request: EvalRequest) -> list[str]:
@@ -138,23 +129,12 @@ def _check_names(metrics: Sequence[str], ratings: InputTable, request: EvalReque
 
 
 def _unknown(option: str, names: Iterable[str], known: Sequence[str]) -> list[str]:
-    what = "no metric or criterion is called so; there are"
+    what = "no metric or criterion has this name; there are"
     all_known = listed(dict.fromkeys(known), LISTED) or "none"
     return [
-        f"{option} {shown(name)}: {what}: {all_known}{meant(name, known)}"
+        f"{option} {shown(name)}: {what}: {all_known}{hint(name, known)}"
         for name in names
         if name not in known
-    ]
-
-
-def _unclear(
-    file: InputTable | None, directions: Mapping[str, Direction], request: EvalRequest
-) -> list[str]:
-    """Return a problem for each name whose direction is unknown or contradictory."""
-    return [
-        f"{file.name}: {'; '.join(value.problem)}"
-        for name, value in directions.items()
-        if file is not None and value.problem and name not in request.confounds
     ]
 
 

@@ -22,8 +22,8 @@ from metassay.statistics.shares import WIDTH, worth_at_most
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet, frame_sheet
 
-LINES, WIDE = 20, 80  # the first screen
-JUDGES, IDS = 3, 5  # on it
+LINES, WIDE = 20, 80  # size of the first screen
+JUDGES, IDS = 3, 5  # shown there at most
 _BOARD = {"sensitivity": "sensitivity", "specificity": "specificity", "cohen_kappa": "kappa",
           AC1: "Gwet's AC1"}  # fmt: skip
 _METHODS = ("as judged", "corrected", "people alone")
@@ -99,52 +99,51 @@ def judge_check(  # noqa: PLR0913 - one argument per choice, all named, as on th
     confidence: float = 0.95,
     seed: int = 0,
 ) -> JudgeCheck:
-    """Say whether a judge that passes or fails texts may be trusted, from one table.
+    """Find out whether a judge that passes or fails texts can be trusted, from one table.
 
     Parameters
     ----------
     frame : frame of pandas, Arrow or polars
         One row per text (or per text and rater), with a judge's verdict and a person's label: pass
-        and fail in usual words, 1 and 0, or, of a judge, a probability of passing.
+        and fail in usual words, 1 and 0, or, for a judge, a probability of passing.
     judge, human : str or sequence of str, optional
-        Columns of verdicts and of labels. Several judges stand side by side; several people are
-        raters, of whom the majority counts. Guessed where names leave one choice; `notes` say so.
+        Columns of verdicts and of labels. Several judges are shown side by side; several people are
+        raters, whose majority counts. Guessed if names leave only one choice; `notes` tell it.
     doc, system, rater : str, optional
-        Columns with the document (what several rows are about: they count as alike), with who wrote
-        the text, and with who labelled it, where each rater has a row.
+        Columns with the document (rows about the same one count as alike), the writer of the text,
+        and the rater, if each rater has a row.
     by : str or sequence of str
-        Columns whose values slice the rows; so do systems.
+        Columns whose values slice the rows; systems do so as well.
     passes : str or sequence of str
-        Words that are a pass, where they are not usual ones; every other word is then a fail.
+        Words that are a pass, if they are unusual ones; every other word is then a fail.
     pass_from : float, optional
-        The number from which on grades are a pass.
+        The lowest grade that is a pass.
     require : mapping, optional
-        The least lower end of a number of the card, such as {"sensitivity": .9}. Where it is not
-        reached, it is in `unmet`, and no corrected pass rate is given.
+        The smallest allowed lower end for numbers of the card, such as {"sensitivity": .9}. One
+        that is not reached is in `unmet`, and no corrected pass rate is given.
     epsilon : float
-        How much of the items a judge may be worse than a rater and still replace one: .2 for
+        The share of items by which a judge may be worse than a rater and still replace one: .2 for
         experts, .15 for skilled raters, .1 for crowds.
     width : float
-        The width of intervals for which `labels` says how many labels it takes.
+        The width of intervals for which `labels` has the number of labels needed.
     confidence, seed
-        Of the intervals, and of all random numbers.
+        Confidence of the intervals, and seed of all random numbers.
 
     Returns
     -------
     JudgeCheck
-        The answer, the tables behind it, and what is worth knowing of them.
+        The answer, the tables behind it, and notes on them.
 
     Raises
     ------
     BadInput
-        With every problem at once, each with a remedy.
+        With all problems at once, each with a remedy.
 
     Notes
     -----
-    Rows without a label are judged only: they count for the corrected pass rate, for which the
-    labelled ones must be a random sample. A row that half of its raters pass is left out of the
-    card, and counted. Missing is left out and counted, never 0. Methods and sources:
-    docs/judge-check.md.
+    Rows without a label count only for the corrected pass rate, for which the labelled rows must be
+    a random sample. A row that half of its raters pass is left out of the card, and counted.
+    Missing values are left out and counted, never 0. Methods and sources: docs/judge-check.md.
     """
     faults = Findings()
     sheet = frame_sheet(frame, "the table", faults, "hand over a row per text")
@@ -161,7 +160,7 @@ def check_sheet(sheet: Sheet | None, choices: Choices, faults: Findings) -> Judg
         raise BadInput(faults.lines())
     verdicts = read_verdicts(sheet, choices._replace(require=_requirements(choices)))
     if not any(np.isfinite(values).any() for values in verdicts.judges.values()):
-        raise BadInput(f"{sheet.name}: no judge says anything; name a column with verdicts")
+        raise BadInput(f"{sheet.name}: no judge has a verdict; name a column with verdicts")
     tables, unmet = make_tables(verdicts)
     return JudgeCheck(
         *(tables, tuple(_notes(verdicts)), {**verdicts.choices._asdict(), "file": sheet.name}),
@@ -198,10 +197,6 @@ def _rows(tables: _Tables, table: str, judge: str) -> list[dict[str, Any]]:
 
 def _by(key: str, tables: _Tables, table: str, judge: str) -> dict[str, dict[str, Any]]:
     return {row[key]: row for row in _rows(tables, table, judge)}
-
-
-def _judges(tables: _Tables) -> list[str]:
-    return [*tables["card"]["judge"].unique()]
 
 
 def _notes(verdicts: Verdicts) -> Iterator[str]:
@@ -252,7 +247,7 @@ def _cells(tables: _Tables, judge: str) -> tuple[dict[str, str], dict[str, str]]
 
 def _cards(tables: _Tables) -> Iterator[str]:
     """Write each judge's card and pass rates as a sentence, for the page."""
-    for judge in _judges(tables):
+    for judge in tables["card"]["judge"].unique():
         card, rates = _cells(tables, judge)
         numbers = ", ".join(f"{name} {cell}" for name, cell in card.items())
         shares = ", ".join(f"{cell} {method}" for method, cell in rates.items())
@@ -265,7 +260,7 @@ def _board(tables: _Tables) -> Iterator[str]:
     def line(name: str, cells: Iterable[str]) -> str:
         return f"{_shorten(name):<16}{''.join(f'{cell:<15} ' for cell in cells)}".rstrip()
 
-    judges = _judges(tables)
+    judges = tables["card"]["judge"].unique()
     cells = {judge: _cells(tables, judge) for judge in judges[:JUDGES]}
     yield line(f"{JUDGES} of {len(judges)} judges" if len(judges) > JUDGES else "", _BOARD.values())
     yield from (line(judge, card.values()) for judge, (card, _) in cells.items())
@@ -277,15 +272,15 @@ def _board(tables: _Tables) -> Iterator[str]:
 
 
 def _answer(verdicts: Verdicts, tables: _Tables) -> Iterator[str]:
-    first, *_ = _judges(tables)
-    if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):  # too few to estimate
+    first = tables["card"]["judge"].iloc[0]
+    if np.isfinite(worth_at_most(verdicts.passed, verdicts.cluster)):  # too few clusters
         labels = {"fail": verdicts.passed == 0, "pass": verdicts.passed == 1}
         clusters = {verb: np.unique(verdicts.cluster[rows]).size for verb, rows in labels.items()}
         n, verb = min((n, verb) for verb, n in clusters.items())
         rows = f"rows of {counted(n, 'document')} only"
         yield f"WARNING: people {verb} {rows}: each document counts once."
     yield _may_replace(tables)
-    yield from _labels_to_add(_rows(tables, "labels", first), _shorten(first), verdicts.choices)
+    yield from _more_labels(_rows(tables, "labels", first), _shorten(first), verdicts.choices)
     if wrong := _rows(tables, "disagreements", first):
         n = _by("statistic", tables, "card", first)["agreement"]["n"]
         many, ids = f"{len(wrong):,} of {n:,}", ", ".join(str(row["id"]) for row in wrong[:IDS])
@@ -296,7 +291,7 @@ def _may_replace(tables: _Tables) -> str:
     lead, judges = "May it replace a rater?", records(tables["replacement"])
     first = judges[0]
     if not (raters := first["n_raters"]):
-        return f"{lead} Not told: that takes rows with labels by two people, better three."
+        return f"{lead} Unknown: that takes rows with labels by two people, better three."
     parts = []
     for row in judges[:JUDGES]:
         contests = _rows(tables, "contests", row["judge"])
@@ -311,9 +306,7 @@ def _may_replace(tables: _Tables) -> str:
     return f"{lead} {'; '.join(parts)} (epsilon {short(first['epsilon'])}).{guess}{few}"
 
 
-def _labels_to_add(
-    rows: Sequence[Mapping[str, Any]], judge: str, choices: Choices
-) -> Iterator[str]:
+def _more_labels(rows: Sequence[Mapping[str, Any]], judge: str, choices: Choices) -> Iterator[str]:
     """Tell how many labels would meet the requirements, or without any, make intervals narrow."""
     if not choices.require:
         counts = [f"{r['more']:,.0f} {r['for'].replace('_', ' ')}" for r in rows if r["more"]]

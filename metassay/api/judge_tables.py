@@ -55,8 +55,8 @@ def make_tables(verdicts: Verdicts) -> tuple[dict[str, pd.DataFrame], list[str]]
             "replacement": [{**replacement, "base_rate_passes": base.passes}],
             "contests": [{"rater": who, **test._asdict()} for who, test in contests if test.n],
             "by_agreement": [
-                {"items": items, "of": of, **rate._asdict()}
-                for (items, of), rate in agreement
+                {"items": items, "of": total, **rate._asdict()}
+                for (items, total), rate in agreement
                 if rate.n
             ],
             "latent": _latent_rows(name, judged, verdicts, card),
@@ -97,14 +97,16 @@ def _cards(name: str, part: str, verdicts: Verdicts, here: Mask) -> _Cards:
     options = MetaOptions(resamples=1, seed=choices.seed, label_width=choices.width, **precision)
     judge = verdicts.judges[name][here]
     both = np.isfinite(judgments(judge)) & np.isfinite(passed)
-    of = cluster[both]
-    precision |= {"most": shares.worth_at_most(passed[both], of), "prior": PRIOR, "cells": 4}
+    clusters = cluster[both]
+    precision |= {"most": shares.worth_at_most(passed[both], clusters), "prior": PRIOR, "cells": 4}
     guess, cards = np.where(both, _commoner(passed[both]), np.nan), []
     for values in (judge, guess):
         card = estimates(Judgments(values, passed, cluster, 0, None, False), options, [name, part])
         cell = shares.cells(judgments(values)[both], passed[both])
         rng = generator(choices.seed, AC1, name, part)
-        cards.append({**card, AC1: shares.drawn(gwet_ac1, cell, of, rng=rng, **precision)})
+        cards.append(
+            {**card, AC1: shares.posterior_estimate(gwet_ac1, cell, clusters, rng=rng, **precision)}
+        )
     return cards[0], cards[1]
 
 

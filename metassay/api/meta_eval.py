@@ -4,14 +4,13 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metassay.api.columns import REMEDY, ColumnOptions, InputTable
+from metassay.api.columns import REMEDY, InputTable, Roles
 from metassay.api.eval_request import EvalRequest, EvalSettings, check_request
 from metassay.api.reading import count_overlap, rater_means, read_both, warn_of_names
 from metassay.api.results import Results, as_tuple
@@ -26,9 +25,9 @@ from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.reporting.certificates import advice, best_of, make_certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
-from metassay.tables.parquet import as_written, empty
+from metassay.tables.parquet import empty, round_trip
 from metassay.tabular.rows import Findings
-from metassay.tabular.scales import said_scales
+from metassay.tabular.scales import parse_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
 
 TableProgress = Callable[[str], Progress]
@@ -97,21 +96,18 @@ class MetaEvaluation(Results):
         from metassay.reporting.meta_page import write_meta_page
 
         names = [str(self.choices[key]) for key in ("scores", "ratings") if self.choices[key]]
+        call = f"meta_eval({', '.join(names)})"
+        if all("." in name for name in names):  # files, not frames
+            call = f"metassay meta-eval {shlex.join(names)}"
         write_meta_page(
             self.tables,
             folder,
             options=self.certification,
             confidence=self.options.confidence,
             title=" and ".join(names),
-            command=_command(names),
+            command=call,
             notes=(*self.of_names, *self.notes),
         )
-
-
-def _command(names: Sequence[str]) -> str:
-    """Return the call that makes a page again, beside choices.json; `names`: files, or frames."""
-    files = all("." in name for name in names)
-    return f"metassay meta-eval {shlex.join(names)}" if files else f"meta_eval({', '.join(names)})"
 
 
 def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the command line
@@ -134,37 +130,37 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     confounds: str | Sequence[str] = (),
     **options: Any,
 ) -> MetaEvaluation:
-    """Say which metric to trust, for which decision, and how sure that is; without any file.
+    """Find out which metric to trust, for which decision, and how sure that is, without files.
 
     Parameters
     ----------
     scores : frame of pandas, Arrow or polars, optional
-        One row per text, with columns doc_id, system (or author), perhaps judge and part, and one
-        column per metric (wide); or metric and value (long). None: the raters' agreement and means
-        alone.
+        One row per text, with columns doc_id, system (or author), optionally judge and part, and
+        one column per metric (wide); or metric and value (long). None: only the raters' agreement
+        and means are computed.
     ratings : frame of pandas, Arrow or polars
-        The same with criteria, or criterion and value, and perhaps rater and study.
+        The same with criteria, or criterion and value, and optionally rater and study.
     doc, system, rater : str
-        What these columns are called. Where both lack `system`, all texts are by one system.
+        Names of these columns. If both frames lack `system`, all texts are by one system.
     by : str or sequence of str
-        Columns of either whose values slice the texts; each slice is evaluated by itself as a
-        study `STUDY, column=value` beside the whole.
+        Columns of either frame whose values slice the texts; each slice is also evaluated by
+        itself, as a study `STUDY, column=value`.
     strata, cluster, family : str
-        Columns of either that say what belongs together: documents of one stratum are held against
-        each other alone; documents of one cluster (a patient, a topic) and systems of one family
-        (versions) count as one.
+        Columns of either frame that group texts: only documents of the same stratum are compared;
+        documents of one cluster (a patient, a topic) and systems of one family (versions) count as
+        one.
     primary : str, optional
-        The one metric that was named before anybody looked; it is not adjusted for the others.
+        The one metric that was named before anybody saw results; it is not adjusted for the others.
     lower, higher : str or sequence of str
-        Metrics and criteria of which less, or more, is better, where their names say otherwise or
-        nothing.
+        Metrics and criteria of which less, or more, is better, if their names do not tell or tell
+        the opposite.
     columns : str or sequence of str
-        What columns hold, such as `ratings.raters=ann,ben`, where names and cells do not say it.
+        What columns hold, such as `ratings.raters=ann,ben`, if names and cells do not tell.
     scale : mapping, optional
-        Of criteria: nominal, ordinal, interval (default) or count; their ends, `1..5`; or their
-        grades in words, `poor<fair<good`.
+        Scales of criteria: nominal, ordinal, interval (default) or count; their ends, `1..5`; or
+        their grades in words, `poor<fair<good`.
     compared : str or sequence of str, optional
-        Metrics to hold against each other; by default all, if at most 12.
+        Metrics to compare with each other; by default all, if at most 12.
     confounds : str or sequence of str
         Columns of `scores` that may explain a metric and are not ranked.
     **options
@@ -174,20 +170,20 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     Returns
     -------
     MetaEvaluation
-        The tables, and what is worth knowing of them.
+        The tables, and warnings and notes about them.
 
     Raises
     ------
     BadInput
-        With every problem at once, each with the row's index label and a remedy.
+        With all problems at once, each with the row's index label and a remedy.
 
     Notes
     -----
-    Missing (None, NaN, pd.NA, "", "N/A", "-", "none") is left out and counted, never 0. Equal input
-    gives equal numbers, in whatever order the rows are.
+    Missing values (None, NaN, pd.NA, "", "N/A", "-", "none") are left out and counted, never 0.
+    Equal input gives equal numbers, whatever the order of rows.
     """
     if ratings is None:
-        fix = "meta_eval(scores, ratings); with ratings alone, say so: meta_eval(ratings=...)"
+        fix = "meta_eval(scores, ratings); for ratings alone: meta_eval(ratings=...)"
         raise BadInput(f"ratings are missing: {fix}")
     faults = Findings()
     of_scores = frame_sheet(scores, "scores", faults, REMEDY) if scores is not None else None
@@ -195,7 +191,7 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
     if faults or of_ratings is None:
         raise BadInput(faults.lines())
     request = EvalRequest(
-        ColumnOptions(doc, system, rater, as_tuple(by), strata, cluster, family, as_tuple(columns)),
+        Roles(doc, system, rater, as_tuple(by), strata, cluster, family, as_tuple(columns)),
         {"lower": as_tuple(lower), "higher": as_tuple(higher)},
         dict(scale or {}),
         None if compared is None else as_tuple(compared),
@@ -206,10 +202,8 @@ def meta_eval(  # noqa: PLR0913 - one argument per choice, all named, as on the 
         results = evaluate_sheets([of_scores] if of_scores else [], [of_ratings], request)
     except BadInput as error:
         raise BadInput(map(_with_arguments, error.problems)) from None
-    warnings, notes = (
-        tuple(map(_with_arguments, lines)) for lines in (results.warnings, results.notes)
-    )
-    return replace(results, warnings=warnings, notes=notes)
+    warnings, notes = map(_with_arguments, results.warnings), map(_with_arguments, results.notes)
+    return replace(results, warnings=tuple(warnings), notes=tuple(notes))
 
 
 def evaluate_sheets(
@@ -222,7 +216,7 @@ def evaluate_sheets(
 
     `progress`: called with the name of each table that is begun. Raises BadInput as `meta_eval`.
     """
-    inputs = _check_inputs(scores, ratings, request)
+    inputs = _read_all(scores, ratings, request)
     notes, warnings = list[str](), list[str]()
     if inputs.scores is not None:
         both, scored, rated = count_overlap(inputs.scores, inputs.ratings)
@@ -231,62 +225,55 @@ def evaluate_sheets(
             f" {rated:,} with ratings only"
         )
         warnings += warn_of_names(inputs.scores, inputs.ratings)
-        warnings += _warn_of_two_raters(inputs.scores, inputs.ratings)
-    pieces = [_tables(inputs, inputs.scores, inputs.ratings, notes, progress)]
+        if inputs.scores.cells.columns == inputs.ratings.cells.columns:  # two files of ratings?
+            names = f"{inputs.scores.name} and {inputs.ratings.name}"
+            warnings.append(
+                f"{names} have the same columns; if both hold ratings, name both by --ratings"
+            )
+    pieces = [_tables(inputs, notes, progress)]
     for part in inputs.slices:
-        piece = _slice_tables(inputs, part, progress)
-        if piece is None:
-            notes.append(f"{part.name}: no text with scores and ratings: not evaluated")
+        if of_part := _select(inputs, part):
+            pieces.append(_tables(of_part, [], progress, f"{part.name}: "))
         else:
-            pieces.append(piece)
+            notes.append(f"{part.name}: no text with scores and ratings: not evaluated")
     tables = {name: _concat(name, [piece[name] for piece in pieces]) for name in pieces[0]}
     settings = inputs.settings
     if "evidence" in tables:  # the certificates have all of its numbers
         rows = make_certificates(tables.pop("evidence"), settings.certification)
-        tables["certificates"] = as_written(CERTIFICATES, rows)
+        tables["certificates"] = round_trip(CERTIFICATES, rows)
     return MetaEvaluation(
         *(tables, (*notes, *_notes(inputs, request)), _choices(inputs, request)),
         *((*_of_design(tables), *warnings), settings.options, settings.certification),
     )
 
 
-def _check_inputs(
-    scores: Sequence[Sheet], ratings: Sequence[Sheet], request: EvalRequest
-) -> _Inputs:
+def _read_all(scores: Sequence[Sheet], ratings: Sequence[Sheet], request: EvalRequest) -> _Inputs:
     """Read all files and options; raises BadInput with all faults of the files, or of options."""
     problems: list[str] = []
-    scales = said_scales(request.scale.items(), problems)
+    scales = parse_scales(request.scale.items(), problems)
     ratings = [replace(sheet, words=scales.words) for sheet in ratings]
     of_scores, of_ratings = read_both(scores, ratings, request.all_names)
     files = [file for file in (of_scores, of_ratings) if file is not None]
-    results: list[Any] = []
-    for step in (
-        partial(check_request, of_scores, of_ratings, request, scales),
-        partial(find_slices, files, request.columns.by),
-        partial(find_groups, files, request.columns),
-    ):
-        with collect_problems(problems):
-            results.append(step())
+    with collect_problems(problems):
+        settings = check_request(of_scores, of_ratings, request, scales)
+    with collect_problems(problems):
+        slices, notes = find_slices(files, request.roles.by)
+    with collect_problems(problems):
+        groups, of_groups = find_groups(files, request.roles)
     raise_problems(problems)
-    settings, (slices, notes), (groups, of_groups) = results
     settings = settings._replace(notes=[*notes, *of_groups, *settings.notes])
     return _Inputs(of_scores, of_ratings, settings, slices, groups)
 
 
 def _tables(
-    inputs: _Inputs,
-    scores: InputTable | None,
-    ratings: InputTable,
-    notes: list[str],
-    progress: TableProgress | None,
-    prefix: str = "",
+    inputs: _Inputs, notes: list[str], progress: TableProgress | None, prefix: str = ""
 ) -> dict[str, pd.DataFrame]:
-    settings, rated, groups = inputs.settings, ratings.table, inputs.groups
-    if scores is None:
+    settings, rated, groups = inputs.settings, inputs.ratings.table, inputs.groups
+    if inputs.scores is None:
         tables = agreement(rated, settings.criteria, settings.options, groups.clusters)
         return {"agreement": tables, "raters": rater_means(rated)}
     evaluation = Evaluation(
-        *(scores.table, rated, settings.criteria, settings.better, settings.options),
+        *(inputs.scores.table, rated, settings.criteria, settings.better, settings.options),
         groups=groups,
         progress=None if progress is None else lambda table: progress(f"{prefix}{table}"),
         note=notes.append,
@@ -294,23 +281,18 @@ def _tables(
     return {**evaluate(evaluation), "raters": rater_means(rated)}
 
 
-def _slice_tables(
-    inputs: _Inputs, part: Slice, progress: TableProgress | None
-) -> dict[str, pd.DataFrame] | None:
-    """Return the slice's tables, as studies with its name; None if no text can be evaluated."""
+def _select(inputs: _Inputs, part: Slice) -> _Inputs | None:
+    """Return a slice's texts, as studies with its name; None if no text can be evaluated."""
     rated = part.rows_of(inputs.ratings.table)
     rated = rated.assign(study=rated["study"] + f", {part.name}").reset_index(drop=True)
-    ratings = inputs.ratings._replace(table=rated)
-    scores = inputs.scores
+    ratings, scores = inputs.ratings._replace(table=rated), inputs.scores
     if scores is not None:
         scores = scores._replace(table=part.rows_of(scores.table).reset_index(drop=True))
         try:
             count_overlap(scores, ratings)
         except BadInput:
             return None
-    if rated.empty:
-        return None
-    return _tables(inputs, scores, ratings, [], progress, f"{part.name}: ")
+    return None if rated.empty else inputs._replace(scores=scores, ratings=ratings)
 
 
 def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -322,7 +304,7 @@ def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if "study" in table and len(pieces) > 1:
         filled = [piece for piece in pieces if len(piece)]
         table = pd.concat(filled, ignore_index=True) if filled else table
-    return as_written(RESULT_TABLES[name], table) if name in RESULT_TABLES else table
+    return round_trip(RESULT_TABLES[name], table) if name in RESULT_TABLES else table
 
 
 def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -337,19 +319,12 @@ def _notes(inputs: _Inputs, request: EvalRequest) -> Iterator[str]:
     if all("author" not in file.keys for file in files):
         where = "neither file has" if len(files) > 1 else f"{files[0].name} does not have"
         yield (
-            f"{where} a column {request.columns.system!r}: all texts count as one system's."
+            f"{where} a column {request.roles.system!r}: all texts count as one system's."
             " Two texts of one document, and two systems, cannot be compared"
         )
     for file in files:
         yield from file.notes
     yield from inputs.settings.notes
-
-
-def _warn_of_two_raters(scores: InputTable, ratings: InputTable) -> Iterator[str]:
-    """Warn of equal columns: two files of ratings may be passed as scores and ratings."""
-    if scores.cells.columns == ratings.cells.columns:
-        both = f"{scores.name} and {ratings.name} have the same columns"
-        yield f"{both}; if both hold ratings, name both by --ratings"
 
 
 def _choices(inputs: _Inputs, request: EvalRequest) -> dict[str, object]:
@@ -362,7 +337,7 @@ def _choices(inputs: _Inputs, request: EvalRequest) -> dict[str, object]:
     return {
         "scores": scores,
         "ratings": ratings,
-        "columns": {k: v for k, v in request.columns._asdict().items() if k != "values"},
+        "columns": {k: v for k, v in request.roles._asdict().items() if k != "values"},
         "better": settings.better,
         "criteria": {name: c.model_dump() for name, c in settings.criteria.items()},
         "options": {**settings.options.model_dump(), **settings.certification.model_dump()},

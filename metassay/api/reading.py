@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from metassay.api.columns import (
     RATINGS_FILE,
@@ -15,26 +14,27 @@ from metassay.api.columns import (
     SCORES_FILE,
     TEXT,
     UNIT,
-    ColumnOptions,
     Columns,
     InputTable,
+    Roles,
     Shape,
     check_columns,
     find_columns,
 )
-from metassay.core.errors import BadInput, meant, raise_problems, shown
+from metassay.core.errors import BadInput, hint, raise_problems, shown
 from metassay.core.naming import MOST, words_problem
 from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
+from metassay.statistics.exact_sums import Array
 from metassay.tables.names import REFERENCE
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
-from metassay.tabular.column_synonyms import plain_key
-from metassay.tabular.columns import SPREADS, Keys
-from metassay.tabular.infer_columns import joined_by_text
+from metassay.tabular.column_synonyms import fold_key
+from metassay.tabular.columns import SPREADS, Keys, roles_in
+from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, as_keys, read_sheet, together
+from metassay.tabular.sheet import Sheet, combine_sheets, read_sheet, to_keys
 
 EVERYBODY = "(all)"  # what `raters` calls all raters or all systems together
 
@@ -51,42 +51,42 @@ def read_file(path: Path, problems: list[str]) -> Sheet | None:
 
 
 def read_both(
-    scores: Sequence[Sheet], ratings: Sequence[Sheet], options: ColumnOptions
+    scores: Sequence[Sheet], ratings: Sequence[Sheet], roles: Roles
 ) -> tuple[InputTable | None, InputTable]:
     """Return both as tables; raise BadInput with every fault of all files.
 
     Several files are read as one. Without a column for the rater, each file is one rater's.
     """
     problems: list[str] = []
-    of_scores, of_ratings = together(scores) if scores else None, together(ratings)
+    of_scores, of_ratings = combine_sheets(scores) if scores else None, combine_sheets(ratings)
     files = [sheet for sheet in (of_scores, of_ratings) if sheet is not None]
-    check_columns(files, of_ratings, options, problems)
+    check_columns(files, of_ratings, roles, problems)
     if of_scores is not None:
-        names = options.doc, options.system
+        names = roles.doc, roles.system
         of_scores, of_ratings = (
-            joined_by_text(of_scores, of_ratings, *names),
-            joined_by_text(of_ratings, of_scores, *names),
+            join_by_text(of_scores, of_ratings, *names),
+            join_by_text(of_ratings, of_scores, *names),
         )
     documents, systems = (
         frozenset(of_ratings.cells(name) if name in of_ratings.frame else ())
-        for name in (options.doc, options.system)
+        for name in (roles.doc, roles.system)
     )
     keys, scored = Keys(documents, systems), None
     if of_scores is not None:
-        scored = _read(of_scores, SCORES_FILE, options, of_ratings, keys, problems)
+        scored = _read(of_scores, SCORES_FILE, roles, of_ratings, keys, problems)
         if not problems:
             documents, systems = (frozenset(scored.table[key]) for key in ("doc_id", "author"))
             keys = Keys(documents, systems - {NAMELESS})
-    rated = _read(of_ratings, RATINGS_FILE, options, of_scores, keys, problems)
+    rated = _read(of_ratings, RATINGS_FILE, roles, of_scores, keys, problems)
     raise_problems(problems)
-    rated = rated._replace(table=as_written(RATINGS, rated.table[list(RATINGS.columns)]))
+    rated = rated._replace(table=round_trip(RATINGS, rated.table[list(RATINGS.columns)]))
     return (_as_scores(scored) if scored else None), rated
 
 
-def find_faults(sheet: Sheet, *, scores: bool, options: ColumnOptions) -> list[str]:
+def find_faults(sheet: Sheet, *, scores: bool, roles: Roles) -> list[str]:
     """Return what is wrong in one file, when the other cannot be read."""
     problems: list[str] = []
-    _read(sheet, SCORES_FILE if scores else RATINGS_FILE, options, None, Keys(), problems)
+    _read(sheet, SCORES_FILE if scores else RATINGS_FILE, roles, None, Keys(), problems)
     return problems
 
 
@@ -94,7 +94,7 @@ def _as_scores(scored: InputTable) -> InputTable:
     value = scored.table["value"]
     table = scored.table.assign(low=value, high=value, n_expected=1, n_judged=1, n_failed=0)
     table["recipe"] = ""
-    table = as_written(SCORES, table.reindex(columns=list(SCORES.columns)))
+    table = round_trip(SCORES, table.reindex(columns=list(SCORES.columns)))
     # The recipe names these scores, whatever the order and the form of the file.
     digest = hashlib.sha256(table["value"].to_numpy(dtype="<f8").tobytes())
     for key in SCORES.key:
@@ -104,24 +104,20 @@ def _as_scores(scored: InputTable) -> InputTable:
 
 
 def _read(
-    sheet: Sheet,
-    shape: Shape,
-    options: ColumnOptions,
-    other: Sheet | None,
-    keys: Keys,
-    problems: list[str],
+    sheet: Sheet, shape: Shape, roles: Roles, other: Sheet | None, keys: Keys, problems: list[str]
 ) -> InputTable:
     """Read the file; the result has no use if faults were added to `problems`."""
     faults = Findings()
-    columns = find_columns(sheet, shape, options, other, keys, faults)
+    columns = find_columns(sheet, shape, roles, other, keys, faults)
     file = InputTable(pd.DataFrame(), sheet.name, [], [], sheet, pd.DataFrame(), columns.keys)
     if not faults:
-        rows = pd.DataFrame({k: as_keys(sheet.frame[name]) for k, name in columns.keys.items()})
+        rows = pd.DataFrame({k: to_keys(sheet.frame[name]) for k, name in columns.keys.items()})
         _check_keys(sheet, rows, columns, faults)
-        if shape.what not in columns.keys:
-            _check_judge(sheet, columns, faults)
-        values = {name: _by_criterion(sheet, name, rows, faults) for name in columns.values}
-        table = _stack(sheet, rows, columns, shape, values, faults)
+        judge = columns.keys.get("judge") if shape.what not in columns.keys else None
+        if judge and sheet.share_of_numbers(judge) == 1:  # in a wide file it is a metric
+            fix = "rename it if it is a metric; else give the judges names that are not numbers"
+            faults.add(sheet.head, "'judge' must name the judge, but holds numbers", fix)
+        table = _stack(sheet, rows, columns, shape, faults)
         _check_duplicates(sheet, table, columns, shape, faults)
         if not faults:
             file = _add_values(table, file, columns, shape, problems)
@@ -130,14 +126,10 @@ def _read(
 
 
 def _stack(
-    sheet: Sheet,
-    rows: pd.DataFrame,
-    columns: Columns,
-    shape: Shape,
-    values: dict[str, NDArray[np.float64]],
-    faults: Findings,
+    sheet: Sheet, rows: pd.DataFrame, columns: Columns, shape: Shape, faults: Findings
 ) -> pd.DataFrame:
     """Return a row per value, with its `row` in the file."""
+    values = {name: _by_criterion(sheet, name, rows, faults) for name in columns.values}
     rows = rows.assign(row=np.arange(len(rows)))
     sizes = [len(part.lines) for part in sheet.parts]
     if "rater" not in rows and shape is RATINGS_FILE and sheet.parts:
@@ -175,10 +167,10 @@ def _add_values(
         notes.append(f"{missing:,} of {len(table):,} values are missing: left out")
     texts = table[[*TEXT, "row"]].drop_duplicates(ignore_index=True)
     for name in columns.labels:
-        texts[name] = as_keys(sheet.frame[name]).str.strip().to_numpy()[texts["row"]]
+        texts[name] = to_keys(sheet.frame[name]).str.strip().to_numpy()[texts["row"]]
     notes = [f"{file.name}: {note}" for note in notes]
-    keys = {*columns.keys, *columns.roles_in_names}
-    if shape is RATINGS_FILE and sheet.parts and "rater" not in keys:
+    raters = "rater" in {*columns.keys, *roles_in(columns.values)}
+    if shape is RATINGS_FILE and sheet.parts and not raters:
         notes.append("no column names the rater: each file counts as one rater, named after it")
     return file._replace(table=filled, names=names, notes=notes, texts=texts)
 
@@ -194,7 +186,19 @@ def _unread(sheet: Sheet, columns: Columns, shape: Shape) -> Iterator[str]:
 
 def _check_keys(sheet: Sheet, rows: pd.DataFrame, columns: Columns, faults: Findings) -> None:
     for key, name in columns.keys.items():
-        _check_key(sheet, rows[key], name, faults)
+        wrong: dict[str, tuple[str, str]] = {}
+        for value in rows[key].unique():
+            if not value.strip():
+                wrong[value] = ("is empty", "fill it in, or remove the row")
+            elif value == EVERYBODY:
+                wrong[value] = (f"is {EVERYBODY}, which stands for all of them", "rename it")
+            elif value != value.strip() or not value.isprintable():
+                wrong[value] = ("has blanks at an end or characters that do not print", "clean it")
+            elif len(value) > MOST and name in (SCORES_FILE.what, RATINGS_FILE.what):
+                wrong[value] = (f"has {len(value):,} characters", f"shorten it to {MOST}")
+        for row in np.flatnonzero(rows[key].isin(list(wrong)).to_numpy()):
+            what, fix = wrong[rows[key].iloc[row]]
+            faults.add(sheet.at(row), f"{name!r} {what}", fix)
     if UNIT in rows:
         fix = "leave the row out; claims and comparisons need a project: docs/own-data.md"
         for row in np.flatnonzero((rows[UNIT] != "text").to_numpy()):
@@ -226,33 +230,7 @@ def _check_duplicates(
         faults.add(place, what, fix, where)
 
 
-def _check_key(sheet: Sheet, column: "pd.Series[str]", name: str, faults: Findings) -> None:
-    wrong: dict[str, tuple[str, str]] = {}
-    for key in column.unique():
-        if not key.strip():
-            wrong[key] = ("is empty", "fill it in, or remove the row")
-        elif key == EVERYBODY:
-            wrong[key] = (f"is {EVERYBODY}, which stands for all of them", "rename it")
-        elif key != key.strip() or not key.isprintable():
-            wrong[key] = ("has blanks at an end or characters that do not print", "clean it")
-        elif len(key) > MOST and name in (SCORES_FILE.what, RATINGS_FILE.what):
-            wrong[key] = (f"has {len(key):,} characters", f"shorten it to {MOST}")
-    for row in np.flatnonzero(column.isin(list(wrong)).to_numpy()):
-        what, fix = wrong[column.iloc[row]]
-        faults.add(sheet.at(row), f"{name!r} {what}", fix)
-
-
-def _check_judge(sheet: Sheet, columns: Columns, faults: Findings) -> None:
-    """Refuse a column `judge` of numbers in a wide file: it is a metric, not a judge's name."""
-    name = columns.keys.get("judge")
-    if name is not None and sheet.share_of_numbers(name) == 1:
-        fix = "rename it if it is a metric; else give the judges names that are no numbers"
-        faults.add(sheet.head, "'judge' names who judged, and holds numbers", fix)
-
-
-def _by_criterion(
-    sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings
-) -> NDArray[np.float64]:
+def _by_criterion(sheet: Sheet, name: str, rows: pd.DataFrame, faults: Findings) -> Array:
     """Read the numbers of a column, those of each criterion by its own words if it has some."""
     if not {*sheet.words} & {*rows.get("criterion", ())}:
         return _values(sheet, name, faults)
@@ -266,11 +244,11 @@ def _by_criterion(
     return values
 
 
-def _values(sheet: Sheet, name: str, faults: Findings) -> NDArray[np.float64]:
+def _values(sheet: Sheet, name: str, faults: Findings) -> Array:
     read_as = sheet.clear_numbers(name, faults)
     values = np.full(len(sheet.lines), np.nan) if read_as.fault else sheet.values(name, read_as)
     what = f"{shown(name)} is not a finite number"
-    fix = "write one, or nothing, NaN or NA where there is none; remove a column of other things"
+    fix = "write one, or nothing, NaN or NA if there is none; remove a column of other things"
     for row in np.flatnonzero(np.isinf(values)):
         faults.add(sheet.at(row), what, fix)  # without the cell, which may be a text
     for row in np.flatnonzero(np.isfinite(values) & (np.abs(values) > _LARGEST)):
@@ -330,7 +308,7 @@ def _only_in_first(first: InputTable, second: InputTable, column: str, noun: str
     others = {*second.texts[column].unique()} - {REFERENCE}
     only = sorted(set(rows.index) - others)
     for name in only[:_NAMES]:
-        like = meant(name, sorted(others - set(rows.index)))
+        like = hint(name, sorted(others - set(rows.index)))
         named = f"{shown(name)} ({counted(int(rows[name]), 'row')})"
         yield f"{first.name} names {noun} {named} that {second.name} does not have{like}"
     if len(only) > _NAMES:
@@ -340,8 +318,8 @@ def _only_in_first(first: InputTable, second: InputTable, column: str, noun: str
 
 def _spelt_alike(first: InputTable, second: InputTable) -> Iterator[str]:
     ids, others = ({*file.table["doc_id"].unique()} for file in (first, second))
-    alike = {plain_key(name): name for name in sorted(others - ids)}
-    pairs = [(n, alike[plain_key(n)]) for n in sorted(ids - others) if plain_key(n) in alike]
+    alike = {fold_key(name): name for name in sorted(others - ids)}
+    pairs = [(n, alike[fold_key(n)]) for n in sorted(ids - others) if fold_key(n) in alike]
     if pairs:
         many, example = counted(len(pairs), "document"), " and ".join(map(shown, pairs[0]))
         what = f"{first.name} and {second.name} spell {many} differently (first: {example})"

@@ -29,15 +29,10 @@ _LISTED = ("Parameters", "Returns", "Raises")
 
 
 def page() -> str:
-    """Return the Markdown of docs/api.md."""
-    return "\n".join([_HEAD, *(line for name in _names() for line in _entry(name))])
-
-
-def _names() -> list[str]:
-    public = [(name, getattr(metassay, name)) for name in metassay.__all__]
-    callables = [(name, value) for name, value in public if callable(value)]
-    classes = [name for name, value in callables if inspect.isclass(value)]
-    return [name for name, _ in callables if name not in classes] + classes
+    """Return the Markdown of docs/api.md, functions before classes."""
+    names = [name for name in metassay.__all__ if callable(getattr(metassay, name))]
+    names.sort(key=lambda name: inspect.isclass(getattr(metassay, name)))
+    return "\n".join([_HEAD, *(line for name in names for line in _entry(name))])
 
 
 def _entry(name: str) -> Iterator[str]:
@@ -62,13 +57,9 @@ def _describe(heading: str, called: str, value: Any) -> Iterator[str]:
 
 def _signature(value: Any) -> str:
     """Return names and defaults; the docstring has the types."""
-    whole = inspect.signature(value)
-    bare = [
-        parameter.replace(annotation=inspect.Parameter.empty)
-        for parameter in whole.parameters.values()
-        if parameter.name != "self"
-    ]
-    return str(whole.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+    parameters = inspect.signature(value).parameters.values()
+    bare = [p.replace(annotation=p.empty) for p in parameters if p.name != "self"]
+    return str(inspect.Signature(bare))
 
 
 def _text(value: Any) -> str:

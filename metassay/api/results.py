@@ -30,12 +30,11 @@ class Results:
     choices: Mapping[str, object] = field(repr=False)
 
     def __getattr__(self, name: str) -> pd.DataFrame:
-        tables = self.__dict__.get("tables", {})
+        tables: Mapping[str, pd.DataFrame] = self.__dict__.get("tables", {})
         if name not in tables:
             names = ", ".join(tables)
             raise AttributeError(f"no table is called {name!r} here; there are: {names}")
-        table: pd.DataFrame = tables[name]
-        return table
+        return tables[name]
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *self.tables]

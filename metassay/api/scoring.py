@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_scalar
 
 from metassay.core.errors import BadInput
 from metassay.core.kinds import Chosen, choose
@@ -33,9 +34,9 @@ def score(
     texts : sequence of str or Series, length n
         The texts. None or NaN is a missing text, whose scores are NaN.
     references : sequence of str or Series, length n, optional
-        What each text is compared with. "rouge", "bleu", "edit_distance" and "bertscore" need it.
+        References to compare with. "rouge", "bleu", "edit_distance" and "bertscore" need them.
     sources : sequence of str or Series, length n, optional
-        What each text was written from. "extractiveness" needs it.
+        Sources that the texts were written from. "extractiveness" needs them.
     metrics : sequence of str or mapping
         Kinds of metrics: "rouge", "bleu", "edit_distance", "extractiveness", "lengths", "numbers",
         "bertscore", or the dotted path of one of your own (`mylab.metrics:NEGATIONS`). A mapping is
@@ -50,13 +51,13 @@ def score(
     Raises
     ------
     BadInput
-        If texts and references are not equally many, a kind or its options are not known, a kind
-        needs what is not there, or two give the same metric.
+        If the numbers of texts and references differ, a kind or its options are unknown, a kind
+        needs references or sources that are missing, or two kinds have the same metric.
 
     Notes
     -----
-    A text is scored as it is. A benchmark takes citations such as `[3]` out of texts before it
-    measures, so its scores of texts that cite differ.
+    Texts are scored unchanged. A benchmark removes citations such as `[3]` first, so its scores of
+    texts with citations differ.
 
     Examples
     --------
@@ -70,7 +71,10 @@ def score(
         for name, values in (("reference", references), ("source", sources))
         if values is not None
     }
-    _check_lengths(inputs)
+    counts = {f"{name}s": len(values) for name, values in inputs.items()}
+    if len(set(counts.values())) > 1:
+        sizes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+        raise BadInput(f"texts: there are {sizes}; give one of each per text")
     kinds = [_choose(metric, inputs) for metric in metrics]
     index = texts.index if isinstance(texts, pd.Series) else pd.RangeIndex(len(inputs["text"]))
     scores: dict[str, list[float]] = {}
@@ -85,21 +89,10 @@ def score(
 def _as_list(argument: str, texts: Texts) -> list[str | None]:
     if isinstance(texts, str):
         raise BadInput(f"{argument}: is one text; give a list of texts")
-    values = [None if _is_missing(text) else text for text in texts]
+    values = [None if is_scalar(text) and pd.isna(text) else text for text in texts]
     if wrong := sorted({type(v).__name__ for v in values if not isinstance(v, str | None)}):
         raise BadInput(f"{argument}: has {', '.join(wrong)}; give text (str) or None")
     return values
-
-
-def _is_missing(text: object) -> bool:
-    return text is None or text is pd.NA or (isinstance(text, float) and np.isnan(text))
-
-
-def _check_lengths(inputs: Mapping[str, Sequence[str | None]]) -> None:
-    counts = {f"{name}s": len(values) for name, values in inputs.items()}
-    if len(set(counts.values())) > 1:
-        sizes = ", ".join(f"{n:,} {name}" for name, n in counts.items())
-        raise BadInput(f"texts: there are {sizes}; give one of each per text")
 
 
 def _choose(metric: str | Mapping[str, Any], inputs: Mapping[str, object]) -> Chosen:

@@ -31,10 +31,10 @@ def correlate(
     metric : array_like, shape (systems, documents)
         `metric[k, d]` is the score of what system k wrote for document d. NaN is missing.
     human : array_like, shape (systems, documents)
-        What people said of the same texts.
+        People's scores of the same texts.
     level : {"system", "document", "global"}
-        "system": across systems, of each system's mean over the documents where it has both
-        scores. "document": across systems within a document, then the mean over the documents in
+        "system": across systems, between each system's means over the documents where it has both
+        scores. "document": across systems within a document, then the mean over the documents for
         which the coefficient is defined. "global": across all texts.
     coefficient : {"kendall", "pearson", "spearman", "kendall_c"}
         "kendall" is tau-b, "kendall_c" is Stuart's tau-c.
@@ -43,13 +43,13 @@ def correlate(
     -------
     Correlation
         A named tuple: `value` (-1 to 1 with its true sign; NaN where undefined, never 0), `n` (the
-        items, documents or systems that it rests on), `n_undefined` (documents without a
-        coefficient) and `n_missing` (texts with one of the two scores).
+        number of items, documents or systems behind it), `n_undefined` (documents without a
+        coefficient) and `n_missing` (texts with only one of the two scores).
 
     Raises
     ------
     ValueError
-        If the arrays are not two-dimensional or not of one shape, or a name is not known.
+        If the arrays are not two-dimensional or differ in shape, or a name is unknown.
 
     Notes
     -----
@@ -87,31 +87,31 @@ def permutation_test(  # noqa: PLR0913 - the data, the question, the draws
     a, b : array_like, shape (systems, documents)
         The scores of the two metrics; NaN is missing. Negate a metric of which less is better.
     human : array_like, shape (systems, documents)
-        What people said of the same texts.
+        People's scores of the same texts.
     level, coefficient
         As in `correlate`.
     resample : {"both", "systems", "documents"}
-        For what a permutation swaps the two metrics' standardized scores. "both" speaks of other
-        systems and other documents, "documents" of other documents of these systems.
+        Units in which a permutation swaps the two metrics' standardized scores. "both" generalizes
+        to other systems and documents, "documents" to other documents of these systems.
     permutations : int
-        How many random permutations are drawn.
+        The number of random permutations.
     alternative : {"two-sided", "greater", "less"}
-        "greater": the correlation of `a` is the larger one.
+        "greater": the correlation of `a` is larger.
     seed : int
         Seed of the random generator: equal input gives equal numbers.
 
     Returns
     -------
     PermutationTest
-        A named tuple: `difference` (the correlation of `a` less that of `b`, of the texts that have
-        all three scores), `p` (never 0, as the data count as one permutation; NaN where undefined),
-        `n` (texts with all three), `n_undefined` (permutations without a difference) and
-        `n_missing` (texts with some of the three).
+        A named tuple: `difference` (the correlation of `a` minus that of `b`, on texts with all
+        three scores), `p` (never 0, as the data count as one permutation; NaN where undefined), `n`
+        (texts with all three), `n_undefined` (permutations without a difference) and `n_missing`
+        (texts with only some of the three).
 
     Raises
     ------
     ValueError
-        If the arrays are not two-dimensional or not of one shape, or a name is not known.
+        If the arrays are not two-dimensional or differ in shape, or a name is unknown.
 
     Notes
     -----
@@ -142,7 +142,7 @@ def agreement(
     scale: Scale = "interval",
     weights: Distance = "none",
 ) -> Agreement:
-    """Measure how far raters agree.
+    """Measure the agreement of raters.
 
     Parameters
     ----------
@@ -152,22 +152,22 @@ def agreement(
         "krippendorff_alpha" takes any number of raters, the others take two. "percent" is the share
         of items with the same rating.
     scale : {"interval", "ordinal", "nominal"}
-        How far two ratings are apart, for Krippendorff's alpha.
+        The distance between two ratings, for Krippendorff's alpha.
     weights : {"none", "linear", "quadratic"}
-        How far two ratings are apart, for Cohen's kappa.
+        The distance between two ratings, for Cohen's kappa.
 
     Returns
     -------
     Agreement
-        A named tuple: `value` (1 is perfect agreement, 0 that of chance, but for "percent"; NaN
-        where undefined, as where all ratings are one value), `n` (items that two raters or more
-        rated) and `n_missing` (items that one rater alone rated).
+        A named tuple: `value` (1 is perfect agreement, 0 agreement by chance, except for "percent";
+        NaN where undefined, as if all ratings are equal), `n` (items with two ratings or more) and
+        `n_missing` (items with a single rating).
 
     Raises
     ------
     ValueError
-        If the array is not two-dimensional, has other than two raters where two are taken, or a
-        name is not known.
+        If the array is not two-dimensional, or does not have two raters where two are needed, or a
+        name is unknown.
 
     Notes
     -----
@@ -187,7 +187,7 @@ def agreement(
         return raters.agreement(ratings, partial(raters.krippendorff_alpha, scale=scale))
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim != 2 or len(table) != 2:
-        raise ValueError(f"{coefficient} wants ratings of two raters (2, items), got {table.shape}")
+        raise ValueError(f"{coefficient} needs ratings of two raters (2, items), got {table.shape}")
     if coefficient == "cohen_kappa":
         return raters.agreement(table, partial(raters.cohen_kappa, distance=weights))
     return raters.agreement(table, raters.share_within)

@@ -11,12 +11,12 @@ from metassay.core.errors import raise_problems, shown
 from metassay.format.numbers import counted
 from metassay.statistics.annotator_test import EPSILON
 from metassay.statistics.exact_sums import Array, quotient
-from metassay.statistics.shares import WIDTH, Clusters, own_clusters
-from metassay.tabular.column_synonyms import USUAL, Role, called, pattern, plain
+from metassay.statistics.shares import WIDTH, Clusters, cluster_codes
+from metassay.tabular.column_synonyms import USUAL, Role, fold_name, is_called, pattern
 from metassay.tabular.infer_columns import listed
-from metassay.tabular.numbers import Numbers, absent
+from metassay.tabular.numbers import NumberFormat, is_blank
 from metassay.tabular.rows import Findings
-from metassay.tabular.sheet import Sheet, as_keys
+from metassay.tabular.sheet import Sheet, to_keys
 
 # Whose verdicts a column holds, by its name: the first that fits.
 _SIDES = [("human", pattern("person")), ("judge", pattern("judge")), ("human", pattern("label"))]
@@ -99,7 +99,7 @@ def read_verdicts(sheet: Sheet, options: Choices) -> Verdicts:
     n = np.isfinite(table).sum(axis=0).astype(np.float64)
     share = quotient(np.nansum(table, axis=0), n)
     passed = np.where(np.isnan(share) | (share == 0.5), np.nan, share > 0.5)
-    people = table, n, share, passed, own_clusters(items.get("doc"), len(items))
+    people = table, n, share, passed, cluster_codes(items.get("doc"), len(items))
     notes = (*guesses, *rules, *sheet.notes)
     return Verdicts(sheet.name, items, judges, raters, *people, choices, notes)
 
@@ -109,24 +109,24 @@ def _guess_columns(
 ) -> tuple[Choices, list[str], list[str]]:
     """Return all columns, those that identify items, and a line on what was guessed."""
     named = {*options.judge, *options.human, *options[2:5], *options.by}
-    free = [name for name in sheet.columns if name not in named]
-    verdictlike = [name for name in free if _is_verdict(sheet, name, options)]
-    others = [name for name in free if name not in verdictlike]
-    repeats = {c: bool(as_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
+    unassigned = [name for name in sheet.columns if name not in named]
+    verdictlike = [name for name in unassigned if _is_verdict(sheet, name, options)]
+    others = [name for name in unassigned if name not in verdictlike]
+    repeats = {c: bool(to_keys(sheet.frame[c]).duplicated().any()) for c in sheet.columns}
 
     def only(names: Collection[str], more_than: int) -> str:
-        columns = [c for c in others if plain(c) in names and repeats[c]]
+        columns = [c for c in others if fold_name(c) in names and repeats[c]]
         columns = [c for c in columns if len(sheet.cells(c)) > more_than]
         return columns[0] if len(columns) == 1 else ""
 
     rater = options.rater or ("" if len(options.human) > 1 else only(_RATERS, 0))
     others = [name for name in others if name != rater]
     system = options.system or only(USUAL[Role.SYSTEM], 1)
-    usual, by = [c for c in others if plain(c) in USUAL[Role.DOC]], [*filter(None, [rater])]
+    usual, by = [c for c in others if fold_name(c) in USUAL[Role.DOC]], [*filter(None, [rater])]
     # A column that each rater fills once names the item; a document has several items.
     several = [c for c in usual if sheet.frame.duplicated([c, *by]).any()]
     doc = options.doc or "".join([*several, *usual][:1])
-    keys = [c for c in others if c in usual or (called(c, _AN_ID) and not repeats[c])]
+    keys = [c for c in others if c in usual or (is_called(c, _AN_ID) and not repeats[c])]
     keys = [*dict.fromkeys([*filter(None, [options.doc]), *keys])]
     # With a row per rater, an id that never repeats is the row's, if other ids tell items apart.
     ids = [c for c in keys if repeats[c] or not rater]
@@ -142,11 +142,11 @@ def _guess_columns(
     return choices, ids, [f"columns guessed: {'; '.join(guesses)}"] if guesses else []
 
 
-def _guess_sides(sheet: Sheet, named: Choices, free: Sequence[str], faults: Findings) -> Choices:
+def _guess_sides(sheet: Sheet, named: Choices, likely: Sequence[str], faults: Findings) -> Choices:
     """Guess the columns of judges and people, where names leave no other choice."""
     sides = {"judge": named.judge, "human": named.human}
     for side, columns in sides.items():
-        sides[side] = columns or tuple(name for name in free if _side(name) == side)
+        sides[side] = columns or tuple(name for name in likely if _side(name) == side)
     scorers = {name: _OF_SCORER.split(name, 1)[0] for name in sheet.columns}
     people = {scorers[name] for name in sides["human"]}
     others = [name for name in scorers if name not in sides["human"]]
@@ -156,7 +156,7 @@ def _guess_sides(sheet: Sheet, named: Choices, free: Sequence[str], faults: Find
         for side, names in {"judge": others, "human": sides["human"]}.items():
             guess = tuple(name for name in names if scorers[name] in chosen)
             sides[side] = getattr(named, side) or (guess if len(chosen) == 1 else ())
-    rest = [name for name in free if name not in sum(sides.values(), ())]
+    rest = [name for name in likely if name not in sum(sides.values(), ())]
     if len(rest) == 1 and any(sides.values()):
         sides = {side: columns or (rest[0],) for side, columns in sides.items()}
     for side, content in (("judge", "a judge's verdicts"), ("human", "people's labels")):
@@ -171,7 +171,7 @@ def _guess_sides(sheet: Sheet, named: Choices, free: Sequence[str], faults: Find
 
 
 def _side(name: str) -> str:
-    return next((side for side, names in _SIDES if called(name, names)), "")
+    return next((side for side, names in _SIDES if is_called(name, names)), "")
 
 
 def _is_verdict(sheet: Sheet, name: str, options: Choices) -> bool:
@@ -184,7 +184,7 @@ def _is_verdict(sheet: Sheet, name: str, options: Choices) -> bool:
         return True
     if sheet.share_of_numbers(name) < 1:
         # Which unknown words are a pass is asked later; `rater` and `model` hold names.
-        names = plain(name) in {*_RATERS, *USUAL[Role.SYSTEM]}
+        names = fold_name(name) in {*_RATERS, *USUAL[Role.SYSTEM]}
         return bool(_side(name)) and len(cells) == 2 and not names
     values = sheet.values(name)
     numbers = values[np.isfinite(values)]
@@ -196,19 +196,19 @@ def _values(
     sheet: Sheet, name: str, choices: Choices, faults: Findings, *, human: bool = False
 ) -> tuple[Array, str]:
     """Return 1 and 0 (for a judge also numbers between), NaN for none; and the rule for a pass."""
-    cells, none = sheet.cells(name), Numbers().none
+    cells, none = sheet.cells(name), NumberFormat().is_missing
     folded = {word.casefold() for word in choices.passes}
     words = [cell for cell in cells if cell.casefold() in folded]
-    column = as_keys(sheet.frame[name])
+    column = to_keys(sheet.frame[name])
     values = np.where(column.map(none), np.nan, column.isin(words).to_numpy(dtype=np.float64))
-    read_as = Numbers() if words else sheet.clear_numbers(name, faults)
+    read_as = NumberFormat() if words else sheet.clear_numbers(name, faults)
     if not words and not read_as.fault:
         values = sheet.values(name, read_as)
         words = [cell for cell in cells if read_as.words and read_as.number(cell) == 1.0]
     numbers = values[np.isfinite(values)]
     if np.isinf(values).any():
         option = choices.option("pass", "WORD")
-        fix = f"say which of them are a pass: {option}; or name another column"
+        fix = f"name those that are a pass: {option}; or name another column"
         faults.add(sheet.head, f"column {shown(name)} holds {listed(sorted(cells), 4)}", fix)
     elif np.isin(numbers, (0.0, 1.0)).all():
         fails = [cell for cell in cells if cell not in words and not none(cell)]
@@ -219,7 +219,7 @@ def _values(
         return np.where(np.isnan(values), np.nan, values >= choices.pass_from), rule
     elif human or numbers.min() < 0 or numbers.max() > 1:
         ends = f"numbers from {numbers.min():g} to {numbers.max():g}"
-        fix = f"say from which number on it is a pass: {choices.option('pass-from', 'NUMBER')}"
+        fix = f"give the lowest number that is a pass: {choices.option('pass-from', 'NUMBER')}"
         faults.add(sheet.head, f"column {shown(name)} has {ends}", fix)
     return values, "a probability of .5 and more is a pass"
 
@@ -233,17 +233,17 @@ def _by_item(
         what = f"has a row per rater ({shown(choices.rater)}), and no column that names the item"
         faults.add(sheet.head, what, f"name it: {choices.option('doc')}")
         return np.arange(0), {}, {}
-    frame = pd.DataFrame({key: as_keys(sheet.frame[key]) for key in keys})
+    frame = pd.DataFrame({key: to_keys(sheet.frame[key]) for key in keys})
     item = frame.groupby(keys, sort=False).ngroup().rename("item")
     first, by_judge = np.flatnonzero(~item.duplicated().to_numpy()), dict[str, Array]()
-    rater = as_keys(sheet.frame[choices.rater]).rename("rater")
+    rater = to_keys(sheet.frame[choices.rater]).rename("rater")
     for row in np.flatnonzero(pd.concat((item, rater), axis=1).duplicated().to_numpy()):
         fix = f"keep one row; or name the column that tells items apart: {choices.option('doc')}"
         faults.add(sheet.at(row), "the same item a second time by the same rater", fix)
     for name, values in judges.items():
         by_item = pd.Series(values).groupby(item)
         for i in np.flatnonzero((by_item.nunique() > 1).to_numpy()):
-            what = f"column {shown(name)} does not say what it says of the same item in other rows"
+            what = f"column {shown(name)} differs between rows of the same item"
             faults.add(sheet.at(int(first[i])), what, "give each item one verdict")
         by_judge[name] = np.asarray(by_item.first(), dtype=np.float64)
     raters = pd.Series(labels).groupby([item, rater]).first().unstack()
@@ -256,7 +256,7 @@ def _items(
     """Return the items: ids, the shortest key that is unique; documents, systems, slices."""
     roles = {"doc": choices.doc, "system": choices.system}
     names = filter(None, {*ids, *roles.values(), *choices.by})
-    frame = {c: as_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names}
+    frame = {c: to_keys(sheet.frame[c]).iloc[rows].reset_index(drop=True) for c in names}
     unique = [frame[name] for name in ids if not frame[name].duplicated().any()]
     if not unique and ids and choices.system:
         pair = frame[choices.doc or ids[0]] + "/" + frame[choices.system]
@@ -266,7 +266,7 @@ def _items(
     for key, name in roles.items():
         if name:
             items[key] = frame[name].to_numpy()
-            for row in np.flatnonzero(items[key].map(absent).to_numpy()):
+            for row in np.flatnonzero(items[key].map(is_blank).to_numpy()):
                 fix = f"fill it in, or name another column: {choices.option(key)}"
                 faults.add(sheet.at(int(rows[row])), f"column {shown(name)} is empty", fix)
     for name in choices.by:

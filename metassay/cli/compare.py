@@ -17,7 +17,7 @@ from rich.text import Text
 
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import is_stdout, whole_file
-from metassay.core.errors import BadInput, collect_problems, meant, raise_problems
+from metassay.core.errors import BadInput, collect_problems, hint, raise_problems
 from metassay.core.errors import shown as quoted
 from metassay.core.exit_codes import DONE, INCOMPLETE, WORSE
 from metassay.core.options import BENCHMARKS, PARAMS
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     to_stdout = [option for option, file in files.items() if file and is_stdout(file)]
     if len(to_stdout) > 1:
         both = " and ".join(to_stdout)
-        raise BadInput(f"{both}: stdout has room for one; name files for the others")
+        raise BadInput(f"{both}: stdout takes only one; name files for the others")
     # Two folders of tables need no project.
     options = comparison_options(load()) if PARAMS.is_file() else ComparisonOptions()
     comparisons = (_of_systems if args.systems else _of_sides)(args, options)
@@ -71,7 +71,7 @@ def _of_sides(args: argparse.Namespace, options: ComparisonOptions) -> list[Comp
     sides = [state_of(before), state_of(args.after)]
     if sides[0].same_as(sides[1]):
         both = " and ".join(side.word for side in sides)
-        raise BadInput(f"--before and --after: {both} are the same state; name two that differ")
+        raise BadInput(f"--before and --after: {both} are the same state; name two different ones")
     names = benchmarks_of(sides, args.names)
     comparisons: list[Comparison] = []
     problems: list[str] = []
@@ -95,11 +95,11 @@ def _print(comparison: Comparison, console: Console) -> None:
     if rows:
         console.print(_table(rows[:ROWS]))
     lines = _more(len(rows) - ROWS, "rows")
-    behind = words.documents_of_regressed(comparison)
-    if behind:
-        keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in behind[:LINES])
+    documents = words.documents_of_regressed(comparison)
+    if documents:
+        keys = ", ".join(f"{key} ({counted(count, 'row')})" for key, count in documents[:LINES])
         lines += [f"documents behind regressions: {keys}"]
-        lines += _more(len(behind) - LINES, "documents")
+        lines += _more(len(documents) - LINES, "documents")
     lines += filter(None, [words.missing_answers(changes)])
     lines += [] if comparison.of_systems else words.cause_lines(comparison.causes)
     certificates = list(words.certificate_lines(comparison.certificates))
@@ -162,13 +162,13 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
     """Return the benchmarks to compare: those named, or all with scores on every side."""
     folders = [side for side in sides if side.kind == FOLDER]
     if folders and len(set(named)) > 1:
-        raise BadInput("a folder of tables is of one benchmark; name no more than one")
+        raise BadInput("a folder of tables has one benchmark; name only one")
     for name in () if folders else named:
         if not (BENCHMARKS / name / PARAMS.name).is_file():
             known = set().union(*(side.benchmarks() for side in sides))
             if name not in known:
                 state = f"; to compare with a state: metassay compare --before {name}"
-                close = meant(name, known) or state
+                close = hint(name, known) or state
                 raise BadInput(f"no benchmark is called {quoted(name)}{close}")
     if named:
         return list(dict.fromkeys(named))
@@ -177,9 +177,9 @@ def benchmarks_of(sides: Sequence[State], named: Sequence[str]) -> list[str]:
     of_sides = {side.word: side.benchmarks() for side in sides}
     both = sorted(set.intersection(*of_sides.values()))
     if not both:
-        there = "; ".join(f"{w}: {', '.join(sorted(n)) or 'none'}" for w, n in of_sides.items())
+        by_side = "; ".join(f"{w}: {', '.join(sorted(n)) or 'none'}" for w, n in of_sides.items())
         remedy = f"run one there and commit its {LOCK}"
         if any(side.kind == OF_ACCEPTED for side in sides):
             remedy = "accept one: `metassay watch accept BENCHMARK`"
-        raise BadInput(f"no benchmark has scores on every side ({there}); {remedy}")
+        raise BadInput(f"no benchmark has scores on every side ({by_side}); {remedy}")
     return both

@@ -13,21 +13,21 @@ from metassay.core.errors import BadInput
 from metassay.core.exit_codes import DONE, FAILED, INCOMPLETE
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.paper_figures import FORMATS
-from metassay.paper_figures.derived_tables import needed
+from metassay.paper_figures.derived_tables import needed_tables
 from metassay.paper_figures.draw import Outcome, draw_paper
 from metassay.paper_figures.inputs import (
     DRAWS,
     FIGURES,
     LOCK,
     STORE,
-    damage,
+    damage_lines,
     inputs_in,
-    lacking,
+    missing_benchmarks,
     remedy,
     summary,
 )
 from metassay.paper_figures.papers import PAPERS
-from metassay.versions.code_yaml import of_module
+from metassay.versions.code_yaml import module_version
 
 
 def figures(args: argparse.Namespace) -> int:
@@ -36,19 +36,19 @@ def figures(args: argparse.Namespace) -> int:
     refresh_code_yaml()
     papers = list(dict.fromkeys(args.paper or PAPERS))
     _check_benchmarks(papers)
-    missing = {paper: lacking(PAPERS[paper], inputs_in(Path())) for paper in papers}
+    missing = {paper: missing_benchmarks(PAPERS[paper], inputs_in(Path())) for paper in papers}
     drawable = {paper: sum(not record.open for record in PAPERS[paper]) for paper in papers}
     whole = [p for p in papers if drawable[p] and not missing[p] and not args.format]
     code = run_flows([*whole, "--figures", "--no-prefect"], dict(os.environ)) if whole else DONE
     if code not in (DONE, FAILED):
         return code
-    by_stage = [] if code else whole  # a stage that failed has left no figures
+    by_stage = [] if code else whole  # what a failed stage left is unknown
     outcomes = {
         paper: _draw_here(paper, args.format or FORMATS)
         for paper in papers
         if paper not in by_stage and drawable[paper] > len(missing[paper])
     }
-    drawn = {paper: {*outcome.drawn, *outcome.kept} for paper, outcome in outcomes.items()}
+    drawn = {paper: {*outcome.drawn, *outcome.unchanged} for paper, outcome in outcomes.items()}
     drawn |= {paper: _files(paper) for paper in by_stage}
     for paper in papers:
         _print(paper, missing[paper], drawn.setdefault(paper, set()), outcomes.get(paper))
@@ -59,7 +59,7 @@ def figures(args: argparse.Namespace) -> int:
 
 def _check_benchmarks(papers: Sequence[str]) -> None:
     records = [record for paper in papers for record in PAPERS[paper]]
-    needs = sorted({benchmark for record in records for benchmark, _ in needed(record)})
+    needs = sorted({benchmark for record in records for benchmark, _ in needed_tables(record)})
     if needs and not any((BENCHMARKS / name / PARAMS.name).is_file() for name in needs):
         raise BadInput(
             f"{', '.join(papers)}: drawn from {', '.join(needs)}, of which {BENCHMARKS}/ has"
@@ -79,7 +79,7 @@ def _draw_here(paper: str, formats: Sequence[str]) -> Outcome:
             inputs_in(Path()),
             Path(FIGURES, paper),
             store=STORE,
-            version=of_module(Path(), DRAWS),
+            version=module_version(Path(), DRAWS),
             formats=formats,
         )
     for line in summary(outcome):
@@ -104,7 +104,7 @@ def _print(
     for what, names in by_remedy.items():
         print(f"  not drawn, because tables are missing: {', '.join(names)}; {what}")
     damaged = outcome.damaged if outcome else {}
-    for line in damage(damaged):
+    for line in damage_lines(damaged):
         print(f"  {line}")
     empty = [name for name in drawable if name not in {*drawn, *missing, *damaged}]
     if empty:

@@ -23,16 +23,16 @@ def import_files(args: argparse.Namespace) -> int:
         database = Database(file)
         for path, named in _files(args.files, kind["patterns"]):
             names, before = names_in(path), (database.records, problems.lines())
-            right = args.kind in kinds_of(path, names)
+            matches = args.kind in kinds_of(path, names)
             task = Task(path, roles.get("doc", ""), roles.get("system", ""), problems, notes)
             try:
-                for item in READERS[args.kind](task) if right or not names else ():
+                for item in READERS[args.kind](task) if matches or not names else ():
                     database.add(item, task)
             except (TypeError, AttributeError, ValueError, LookupError):
-                what = f"has a record, behind {database.records - before[0]} others, that is not as"
-                fix = "docs/importing.md has what is read; correct it or take it out"
-                problems.add(Place(path.name), f"{what} {kind['what']} has it", fix)
-            if (database.records, problems.lines()) == before and right:
+                n, what = database.records - before[0], f"that does not fit {kind['what']}"
+                fix = "docs/importing.md has the fields; correct the record or remove it"
+                problems.add(Place(path.name), f"has a record, after {n} others, {what}", fix)
+            if (database.records, problems.lines()) == before and matches:
                 notes.add(Place(path.name), "has no record", "export it again if it should")
             elif (database.records, problems.lines()) == before:
                 findings = problems if named else notes  # a folder may hold other files

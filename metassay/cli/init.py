@@ -16,7 +16,7 @@ from metassay.project.make import Content, check_place, example, make, name_of
 from metassay.project.upgrade import upgrade as bring_up_to_date
 from metassay.project.upgrade import version_line
 from metassay.versions.code_yaml import FILE as CODE
-from metassay.versions.code_yaml import put, refresh
+from metassay.versions.code_yaml import refresh, write_if_changed
 
 
 def init(args: argparse.Namespace) -> int:
@@ -44,7 +44,11 @@ def init(args: argparse.Namespace) -> int:
 def update(_: argparse.Namespace) -> int:
     """Bring the project in this folder up to date, and print what changed."""
     if is_own_repository(Path()):  # its dvc.yaml files and code.yaml
-        dags = [str(file) for file, text in own_dags(Path()).items() if put(Path(file), text)]
+        dags = [
+            str(file)
+            for file, text in own_dags(Path()).items()
+            if write_if_changed(Path(file), text)
+        ]
         print(f"dvc.yaml: {', '.join(dags) or 'all are up to date'}")
         print(f"{CODE} {'was updated; commit it' if refresh(Path()) else 'is up to date'}")
         return DONE
@@ -55,7 +59,7 @@ def update(_: argparse.Namespace) -> int:
     for name in result.beside:
         print(f"kept as you edited it: {name}; the new version is {name}.new")
     for name in result.removed:
-        print(f"not brought back, since you removed it: {name}")
+        print(f"not restored, since you removed it: {name}")
     print(version_line(before.version if before else None))
     if result:
         print("review with `git diff`, then commit")
@@ -65,18 +69,15 @@ def update(_: argparse.Namespace) -> int:
 def _content(args: argparse.Namespace, name: str) -> Content | None:
     if not args.texts:
         if args.ratings or args.scores or args.columns:
-            raise BadInput(
-                "--texts is missing: ratings and scores are about texts; name their file"
-            )
+            raise BadInput("--texts is missing: ratings and scores are of texts; name their file")
         return example(name)
     from metassay.project.spreadsheets import summary
     from metassay.project.spreadsheets.read import KINDS, Inputs, read_all
 
     files = {kind: getattr(args, kind) for kind in KINDS if getattr(args, kind)}
-    options = ("columns", "reference", "lower", "higher", "neither", "primary")
-    request = Inputs(
-        files=files, scales=args.scale, **{name: getattr(args, name) for name in options}
-    )
+    names = ("columns", "reference", "lower", "higher", "neither", "primary")
+    options = {name: getattr(args, name) for name in names}
+    request = Inputs(files=files, scales=args.scale, **options)
     spreadsheets = read_all(request)
     for line in summary.lines(spreadsheets, summary.settings_of(spreadsheets.rows)):
         print(line)
@@ -84,8 +85,8 @@ def _content(args: argparse.Namespace, name: str) -> Content | None:
     more += ["--run"] if args.run else []
     if not args.yes and not _confirm(summary.command(args.folder, request, spreadsheets, more)):
         return None
-    names = [path.name for paths in files.values() for path in paths]
-    return summary.project_of(name, spreadsheets, names)
+    file_names = [path.name for paths in files.values() for path in paths]
+    return summary.project_of(name, spreadsheets, file_names)
 
 
 def _confirm(command: str) -> bool:

@@ -17,7 +17,7 @@ from metassay.core.params import MaxCost
 from metassay.core.work import owner_alone
 from metassay.datasets.clearance import dry_session
 from metassay.datasets.registry import load_registry
-from metassay.llm.budget import Spending, beginning_with, spending
+from metassay.llm.budget import Spending, spending, spent_by_prefix
 from metassay.llm.ledger import Ledger, export, import_
 from metassay.llm.session import ACCOUNT, LEDGER, SENTINEL
 from metassay.project import cost as plan
@@ -63,13 +63,13 @@ def stats(_: argparse.Namespace) -> int:
     with Ledger(LEDGER) as ledger:
         holdings, attempts = ledger.holdings(), ledger.attempts()
         spent = spending(ledger, ACCOUNT)
-        by_sentinels = beginning_with(ledger, SENTINEL)
+        by_sentinels = spent_by_prefix(ledger, SENTINEL)
     table = folded("model", "status", "answers", "tokens read", "written", title=str(LEDGER))
     for model, status, *counts in holdings:
         table.add_row(*map(Text, (model, status, *(f"{number:,}" for number in counts))))
     console.print(table)
     codes = ", ".join(f"{code} {count:,}" for code, count in attempts.items()) or "none"
-    console.print(f"requests sent, by what came of them: {codes}", soft_wrap=True)
+    console.print(f"requests sent, by outcome: {codes}", soft_wrap=True)
     money = f" {spent.currency}" if spent.currency else " (no prices)"
     console.print(
         f"paid: {spent.spent:.4f}{money}; with calls whose cost is not known, at most"
@@ -124,7 +124,7 @@ def _totals(planned: list[plan.Planned], cap: MaxCost | None, spent: Spending) -
             by_currency.setdefault(costs.currency, []).append(costs)
     for currency, of_currency in by_currency.items():
         expected, most = sum(c.cost for c in of_currency), sum(c.cost_at_most for c in of_currency)
-        yield f"all of it: about {expected:.4f} {currency}, at most {most:.4f}"
+        yield f"in total about {expected:.4f} {currency}, at most {most:.4f}"
     paid = f"{spent.spent:.4f} {spent.currency or ''}".strip()
     if spent.at_most > spent.spent:
         paid += f" (at most {spent.at_most:.4f}, with calls whose cost is not known)"

@@ -15,10 +15,10 @@ from typing import Any
 
 from metassay import __version__
 from metassay.cli.parsing import COMMANDS, FORMER, Parser, add_arguments, spread
-from metassay.core.errors import BadInput, told
+from metassay.core.errors import BadInput, disk_problem
 from metassay.core.exit_codes import FAILED, INTERRUPTED, MEANINGS, REFUSED
-from metassay.core.strict_yaml import located
-from metassay.core.work import own
+from metassay.core.strict_yaml import add_lines
+from metassay.core.work import restrict_work
 
 # The packages of the extra `pipeline`, by the names that are imported.
 PIPELINE = (
@@ -29,21 +29,19 @@ PIPELINE = (
 ABOUT = """\
 Scores generated clinical and scientific text finely, then tests every score against people.
 
-Work happens in a project: the folder with dvc.yaml and params.yaml. A benchmark is a dataset and
-the metrics, judges and systems that its own params.yaml names; its tables are versioned by DVC, so
-a run repeats only what changed. `metassay init` makes a project. `metassay meta-eval` alone needs
-no project: it takes two files."""
+A project is a folder with dvc.yaml and params.yaml. A benchmark is a dataset and the metrics,
+judges and systems that its own params.yaml names; DVC versions its tables, so a run repeats only
+what changed. `metassay init` makes a project. `metassay meta-eval` needs no project: it takes two
+files."""
 
-ENDING = "\n".join(
-    [
-        "exit codes, the same in every command:",
-        *(f"  {code:<4} {meaning}" for code, meaning in MEANINGS.items()),
-        "",
-        "environment:",
-        "  METASSAY_MIRROR  a folder to take datasets from, as run --mirror does",
-        "  an endpoint's key is in the variable that params.yaml > endpoints > ... > key_env names",
-    ]
-)
+_CODES = "\n".join(f"  {code:<4} {meaning}" for code, meaning in MEANINGS.items())
+ENDING = f"""\
+exit codes, the same in every command:
+{_CODES}
+
+environment:
+  METASSAY_MIRROR  a folder to take datasets from, as run --mirror does
+  an endpoint's key is in the variable that params.yaml > endpoints > ... > key_env names"""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -56,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
         code: int = args.command(args)
         return code
     except BadInput as error:
-        for problem in located(error.problems):
+        for problem in add_lines(error.problems):
             print(problem, file=sys.stderr)
         return REFUSED
     except KeyboardInterrupt:
@@ -65,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(told(error), file=sys.stderr)
+        print(disk_problem(error), file=sys.stderr)
         return FAILED
 
 
@@ -79,8 +77,7 @@ def parser() -> argparse.ArgumentParser:
     for words, settings in COMMANDS.items():
         group, _, name = words.rpartition(" ")
         sub = groups[group].add_parser(name, help=settings["summary"], usage=settings.get("usage"))
-        if "about" in settings:
-            sub.description, sub.formatter_class = settings["about"], raw
+        sub.description, sub.formatter_class = settings.get("about"), raw
         add_arguments(sub, settings.get("arguments", {}))
         sub.set_defaults(command=partial(_run, words, settings))
         if "--mirror" in settings.get("arguments", {}):
@@ -92,15 +89,15 @@ def parser() -> argparse.ArgumentParser:
 
 def _run(words: str, settings: Mapping[str, Any], args: argparse.Namespace) -> int:
     """Run `module.function` of this folder, if the packages that it needs are installed."""
-    absent = [package for package in PIPELINE if importlib.util.find_spec(package) is None]
-    if absent and not settings.get("core"):
+    missing = [package for package in PIPELINE if importlib.util.find_spec(package) is None]
+    if missing and not settings.get("core"):
         raise BadInput(
             f"metassay {words.split(maxsplit=1)[0]} needs the extra `pipeline`, of which"
-            f" {', '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed:"
+            f" {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed:"
             ' pip install "metassay[pipeline]"'
         )
     if Path("benchmarks").is_dir() and Path("data/registry.yaml").is_file():
-        own(Path())
+        restrict_work(Path())
     module, _, function = settings["run"].partition(".")
     code: int = getattr(importlib.import_module(f"metassay.cli.{module}"), function)(args)
     return code

@@ -11,11 +11,12 @@ from rich.padding import Padding
 from rich.table import Column
 from rich.text import Text
 
-from metassay.api.columns import ColumnOptions
+from metassay.api.columns import Roles
 from metassay.api.eval_request import EvalRequest
 from metassay.api.example import write_example
 from metassay.api.meta_eval import evaluate_sheets
 from metassay.api.reading import EVERYBODY, find_faults, read_file
+from metassay.cli.parsing import ROLES
 from metassay.cli.terminal import numbers, ruled, say
 from metassay.core.atomic import whole_folder
 from metassay.core.errors import BadInput, raise_problems
@@ -39,7 +40,6 @@ from metassay.tabular.decoding import check_names
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import Sheet
 
-ROLES = ("doc", "system", "rater", "strata", "cluster", "family")  # columns of both files
 SETTINGS = (
     *("coefficient", "resample", "resamples", "permutations", "confidence", "useful", "margin"),
     *("digits", "seed", "primary"),
@@ -57,7 +57,7 @@ def meta_eval(args: argparse.Namespace) -> int:
         say(console, f"  cd {args.example}\n  {command}", wrap=False)  # one line, to copy
         return 0
     request = _request(args)
-    scores, ratings = _read(*_files(args), request.columns)
+    scores, ratings = _read(*_files(args), request.roles)
     with ExitStack() as stack:
         folder = stack.enter_context(whole_folder(args.out, "--out")) if args.out else None
         with bars() as progress:
@@ -97,7 +97,7 @@ def _request(args: argparse.Namespace) -> EvalRequest:
     roles = {role: column for role, _, column in pairs if role in ROLES and column}
     others = tuple(word for word in args.columns if word.partition("=")[0] not in roles)
     return EvalRequest(
-        ColumnOptions(**roles, by=tuple(dict.fromkeys(args.by)), columns=others),
+        Roles(**roles, by=tuple(dict.fromkeys(args.by)), columns=others),
         {"lower": args.lower, "higher": args.higher},
         dict(scale.rpartition("=")[::2] for scale in args.scale),
         args.compared or None,
@@ -112,8 +112,8 @@ def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
     named = bool(scores or ratings)
     if named and files:
         raise BadInput(
-            f"{', '.join(map(str, files))}: stands beside files that are named by --scores or"
-            " --ratings; name all of them so"
+            f"{', '.join(map(str, files))}: cannot be combined with --scores or --ratings; name all"
+            " files by these options"
         )
     if not named and not 1 <= len(files) <= 2:
         raise BadInput(
@@ -127,7 +127,7 @@ def _files(args: argparse.Namespace) -> tuple[list[Path], list[Path]]:
 
 
 def _read(
-    scores: Sequence[Path], ratings: Sequence[Path], options: ColumnOptions
+    scores: Sequence[Path], ratings: Sequence[Path], roles: Roles
 ) -> tuple[list[Sheet], list[Sheet]]:
     both = {path.resolve() for path in scores} & {path.resolve() for path in ratings}
     if both:
@@ -140,13 +140,12 @@ def _read(
         check_names(paths, faults)
     problems = faults.lines()
     of_scores, of_ratings = (
-        [sheet for path in paths if (sheet := read_file(path, problems)) is not None]
+        [sheet for path in paths if (sheet := read_file(path, problems))]
         for paths in (scores, ratings)
     )
     if problems:
-        for sheets in (of_scores, of_ratings):
-            for sheet in sheets:
-                problems += find_faults(sheet, scores=sheets is of_scores, options=options)
+        for sheet in (*of_scores, *of_ratings):
+            problems += find_faults(sheet, scores=sheet in of_scores, roles=roles)
         raise BadInput(problems)
     return of_scores, of_ratings
 
@@ -165,7 +164,7 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
     """
     certificates = tables["certificates"]
     if certificates.empty:
-        nothing = "no metric here says which of two texts is better: there is nothing to certify"
+        nothing = "no metric here says which of two texts is better: nothing can be certified"
         console.print(nothing)
         return
     alpha = _alphas(tables["agreement"])
@@ -181,16 +180,12 @@ def show(tables: dict[str, pd.DataFrame], confidence: float, console: Console) -
         design = designs[(designs[_STUDY_KEY] == list(key)).all(axis=1)]
         for line in limits(of_criterion, design, confidence):
             console.print(_indent(line))
-        by_level = {
-            level: ranked(records(of_criterion[of_criterion["level"] == level]))
-            for level in DECISIONS
-        }
+        frames = ((level, of_criterion[of_criterion["level"] == level]) for level in DECISIONS)
+        by_level = {level: ranked(records(frame)) for level, frame in frames if len(frame)}
         for level, rows in by_level.items():
-            if rows:
-                _print_level(rows, level, confidence, console)
+            _print_level(rows, level, confidence, console)
         for level, rows in by_level.items():
-            if rows:
-                console.print(_indent(_headline(rows, level)))
+            console.print(_indent(_headline(rows, level)))
         console.print(_indent(alpha.get((study, criterion), _ONE_RATER)))
         console.print()
 

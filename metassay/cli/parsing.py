@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from metassay.core.atomic import out_file
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.strict_yaml import LOADER
 from metassay.paper_figures import FORMATS, NAMES
 from metassay.studies import FORM_NAMES
@@ -25,12 +25,12 @@ FORMER = {
     **{"upgrade": "update", "refresh": "update", "cost": "ledger cost"},
     **{"report": "run --only report", "fetch": "run --only fetch"},
 }
-_ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
+ROLES = ("doc", "system", "rater", "strata", "cluster", "family")
 _FORMER_OPTIONS = {
     "compare --benchmark": "BENCHMARK without an option",
     "study export --study": "STUDY without an option, after BENCHMARK",
     "sentinel fix --again": "--replace",
-    **{f"meta-eval --{role}": f"--columns {role}=COLUMN" for role in _ROLES},
+    **{f"meta-eval --{role}": f"--columns {role}=COLUMN" for role in ROLES},
 }
 LARGEST = 2**31 - 1  # for counts, such as seconds
 # An option that takes several words, and may be repeated.
@@ -53,7 +53,7 @@ class Parser(argparse.ArgumentParser):
             if words in _FORMER_OPTIONS:
                 self.error(f"{options[0]} is now {_FORMER_OPTIONS[words]}")
             known = [name for name in self._option_string_actions if name.startswith("--")]
-            self.error(f"no option {options[0]}{meant(options[0], known)}")
+            self.error(f"no option {options[0]}{hint(options[0], known)}")
         if rest and hasattr(parsed, "files"):
             parsed.files = [*parsed.files, *map(Path, rest)]
             rest = []
@@ -65,7 +65,7 @@ class Parser(argparse.ArgumentParser):
             commands = isinstance(action, argparse._SubParsersAction)
             choices = f"choose from {', '.join(known)}"
             remedy = f"{self.prog} --help lists all" if commands else choices
-            close = meant(str(value), known)
+            close = hint(str(value), known)
             raise argparse.ArgumentError(action, f"there is no {value!r}; {remedy}{close}")
 
 
@@ -100,7 +100,7 @@ def roles_in(words: Sequence[str], roles: Sequence[str]) -> dict[str, str]:
         if role not in roles or not column:
             raise BadInput(
                 f"--columns {word}: write ROLE=COLUMN; roles are {', '.join(roles)}"
-                f"{meant(role, roles)}"
+                f"{hint(role, roles)}"
             )
         columns[role] = column
     return columns
@@ -136,9 +136,7 @@ def _names_behind(option: str, words: Sequence[str]) -> list[str]:
     for word in words:
         ending = Path(word).suffix.lower() in _ENDINGS
         if ending and not names:
-            raise BadInput(
-                f"{option}: takes names, and {word} is a file; write {option} NAME {word}"
-            )
+            raise BadInput(f"{option}: takes names; {word} is a file; write {option} NAME {word}")
         if word.startswith("-") or ending or (names and _is_file(word)):
             break
         names.append(word)

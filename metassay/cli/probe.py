@@ -24,7 +24,7 @@ from metassay.judges.protocol import Judgment, Pair
 from metassay.llm import http
 from metassay.llm.endpoints import Models, find_model, variables
 from metassay.llm.messages import Ask, ChatRequest, Reply
-from metassay.llm.needs import Resources, everyone
+from metassay.llm.needs import Resources, with_members
 from metassay.llm.server_errors import WATCHED, Exchange, refused_parameters
 from metassay.llm.session import Session, model_problems
 from metassay.scoring.pairing.instruments import ENTAILMENT
@@ -72,15 +72,14 @@ def probe(args: argparse.Namespace) -> int:
             problems = error.problems
         lines = [line for question in questions for line in _describe(question, session)]
         if judgment is not None:
-            values = {
-                f"{n} ": getattr(judgment, n) for n in ("label", "probability", "explanation")
-            }
+            fields = ("label", "probability", "explanation")
+            values = {f"{name} ": getattr(judgment, name) for name in fields}
             values["repaired "] = "yes" if judgment.repaired else None
             took = f"it took {time.time() - start:.2f} s"
             lines += ["", f"judgment: {judgment.status}{_join(values)}; {took}"]
-        if not questions and any(j.record.requests is not None for j in everyone(judge)):
+        if not questions and any(j.record.requests is not None for j in with_members(judge)):
             lines.append(
-                "no language model was asked, since another judge was sure; probe it itself"
+                "no language model was asked, since another judge was sure; probe the model itself"
             )
         advice = [line for question in questions for line in _advice(question)]
         # Without secrets and control characters.
@@ -109,7 +108,7 @@ def _judge(name: str, params: Params, models: Models) -> tuple[Chosen, str]:
     if matches[0] == "endpoints":
         of_endpoint = [n for n, model in models.models.items() if model.endpoint == key]
         if not of_endpoint:
-            raise BadInput(f"{PARAMS} > models: none is at endpoint {key!r}; add one to be asked")
+            raise BadInput(f"{PARAMS} > models: none is at endpoint {key!r}; add one")
         key = of_endpoint[0]
     print(f"model {key}, as a judge that answers in JSON")
     where = f"{PARAMS} > models > {key}"
@@ -121,7 +120,7 @@ def _judge_pair(
 ) -> Judgment:
     """Return the judgment of PAIR; add the questions to language models to `questions`."""
     if ENTAILMENT.name not in instruments_of(judge):
-        raise BadInput(f"a judge of kind {judge.kind!r} is not asked what a text entails")
+        raise BadInput(f"a judge of kind {judge.kind!r} cannot be asked about entailment")
     print(f'question: does "{PAIR.premise}" entail "{PAIR.hypothesis}"?')
 
     def provide(judge: Chosen) -> Resources:
@@ -170,7 +169,7 @@ def _describe(question: _Question, session: Session) -> Iterator[str]:
         url, sent = str(exchange.request.url), dict(exchange.request.headers)
     sent |= dict.fromkeys({"authorization", "api-key"} & sent.keys(), "(not shown)")
     yield from ("", f"sent to model {question.model} at endpoint {model.endpoint}: POST {url}")
-    yield from _message(sent, http.body(question.request, endpoint, model.limit))
+    yield from _message(sent, http.request_body(question.request, endpoint, model.limit))
     for exchange in question.exchanges[:1]:
         code = exchange.response.status_code
         yield from ("", f"came back after {exchange.seconds:.2f} s: HTTP {code}")

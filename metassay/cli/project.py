@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from metassay.cli.terminal import folded, page
-from metassay.core.errors import Unfinished, meant, raise_problems
+from metassay.core.errors import Unfinished, hint, raise_problems
 from metassay.core.exit_codes import DONE, FAILED
 from metassay.core.kinds import choose, is_path
 from metassay.core.merges import dvc_problems, file_problems
@@ -81,21 +81,12 @@ def _tables(params: Params, registry: Mapping[str, Dataset]) -> Iterator[tuple[s
     rows = [(name, tuning.tune, tuning.benchmark, tuning.models) for name, tuning in tunings]
     yield "tunings of models", "tuning, tune, benchmark, models", rows
     rows = [
-        (
-            name,
-            data.access,
-            data.licence,
-            str(len(data.files)) if data.files else "local",
-            data.title,
-        )
+        (name, data.access, data.licence, str(len(data.files) or "local"), data.title)
         for name, data in registry.items()
     ]
     yield "datasets", "dataset, access, licence, files, what it is", rows
-    kinds = (
-        (block, name, str(options.get("kind")))
-        for block in KINDS
-        for name, options in getattr(params, block).items()
-    )
+    blocks = ((block, getattr(params, block).items()) for block in KINDS)
+    kinds = ((block, name, str(b.get("kind"))) for block, named in blocks for name, b in named)
     readers = (("datasets", name, data.reader or "") for name, data in registry.items())
     yield _OWN_KINDS, "block, name, kind", [row for row in (*kinds, *readers) if is_path(row[2])]
 
@@ -114,7 +105,7 @@ def fetch_all(names: list[str], mirror: Path | None) -> int:
     for name in sorted(datasets):
         dataset = registry[name]
         if not dataset.files:
-            print(f"{name}: a local dataset, which is read where it lies")
+            print(f"{name}: a local dataset, read in place")
             continue
         try:
             with owner_alone() if dataset.access != "public" else nullcontext():
@@ -164,16 +155,13 @@ def load_params(names: list[str]) -> Params:
 def _unknown(name: str, known: Iterable[str]) -> str:
     if (BENCHMARKS / name).is_dir():
         return f"{BENCHMARKS / name / PARAMS} does not exist; bring it back, as by git"
-    close = meant(name, known)
+    close = hint(name, known)
     return f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}"
 
 
 def datasets_in(folder: Evaluation, params: Params) -> list[str]:
-    """Return the datasets whose texts the tables of a benchmark may hold.
-
-    These are its own dataset, and those of examples and claims that its systems, judges and other
-    kinds are shown, since prompts repeat them.
-    """
+    """Return the datasets whose texts the tables of a benchmark may hold: its own, and those of
+    examples and claims in the prompts of its systems, judges and other kinds."""
     used = used_blocks([folder])
     kinds = [
         choose(index, getattr(params, block)[name], where=f"{PARAMS} > {block} > {name}")

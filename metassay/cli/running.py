@@ -55,10 +55,7 @@ def refresh_code_yaml() -> None:
     from metassay.versions.code_yaml import FILE, refresh
 
     if refresh(Path()):
-        print(
-            f"{FILE} was updated, since code or a named block changed; commit it",
-            file=sys.stderr,
-        )
+        print(f"{FILE} was updated since code or a named block changed; commit it", file=sys.stderr)
 
 
 def words_of(args: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
@@ -115,7 +112,7 @@ def _run_watched(
     """
     process = subprocess.Popen(
         command,
-        env={**environment, **parent_watch.HELD},
+        env={**environment, **parent_watch.ENVIRONMENT},
         stdin=subprocess.PIPE,
         start_new_session=True,
     )

@@ -23,6 +23,8 @@ from metassay.tracking.publishing import SERVERS, headline
 from metassay.tracking.reevaluation.outcome import accepted_file
 from metassay.versions.code_yaml import DATASETS
 
+_ACCEPT = "accept what is there now: `metassay watch accept {}`"
+
 
 def push(args: argparse.Namespace) -> int:
     """Push the named benchmarks, or raise BadInput with all that forbids it; or publish numbers."""
@@ -55,60 +57,45 @@ def _problems(
     folder = params.data_of(name)
     datasets = datasets_in(folder, params)
     allowed = {PUBLIC, *params.remotes.get(remote, [])}
-    for dataset in datasets:
-        access = registry[dataset].access
-        if access not in allowed:
-            yield (
-                f"{name}: its tables hold text of dataset {dataset!r}, which is {access}: they do"
-                f" not go to DVC's remote {remote!r}. If they may, add {access!r} to {PARAMS} >"
-                f" remotes > {remote}"
-            )
+
+    def refusal(tables: str, dataset: str, access: str) -> str:
+        return (
+            f"{name}: its {tables} hold text of dataset {dataset!r}, which is {access}: they do not"
+            f" go to DVC's remote {remote!r}. If they may, add {access!r} to {PARAMS} > remotes >"
+            f" {remote}"
+        )
+
+    today = [(dataset, str(registry[dataset].access)) for dataset in datasets]
+    yield from (refusal("tables", *pair) for pair in today if pair[1] not in allowed)
     yield from label_problems(registry, datasets, [(folder.dataset, Path(folder.raw))])
-    today = {(dataset, str(registry[dataset].access)) for dataset in datasets}
-    for dataset, known in _accepted_classes(name, registry):
-        if known not in allowed and (dataset, known) not in today:
-            yield (
-                f"{name}: its accepted tables hold text of dataset {dataset!r}, which is {known}:"
-                f" they do not go to DVC's remote {remote!r}. If they may, add {known!r} to"
-                f" {PARAMS} > remotes > {remote}; else accept what is there now: `metassay watch"
-                f" accept {name}`"
-            )
+    for dataset, access in _accepted_classes(name, registry):
+        if access not in allowed and (dataset, access) not in today:
+            yield f"{refusal('accepted tables', dataset, access)}; else {_ACCEPT.format(name)}"
 
 
 def _accepted_classes(name: str, registry: Mapping[str, Dataset]) -> list[tuple[str, str]]:
-    """Return the datasets whose texts the accepted tables may hold, with each access class.
-
-    These are the class when they were accepted and today's; a dataset with neither is private.
-    """
+    """Return the datasets whose texts the accepted tables may hold, with their access classes: of
+    the time of acceptance, and of today. A dataset with neither is private."""
     file = accepted_file(name)
     if not file.is_file():
         return []
     try:
         recorded = classes_in(parse_lock(lock_text(file), str(file)))
+        raise_problems([] if recorded else [f"{file}: names no dataset"])
     except BadInput as error:
-        raise BadInput(
-            f"{line}; so it is not known whose texts the tables of {file} hold; accept what is"
-            f" there now: `metassay watch accept {name}`"
-            for line in error.problems
-        ) from error
-    if not recorded:
-        raise BadInput(
-            f"{file}: names no dataset; so it is not known whose texts its tables hold;"
-            f" accept what is there now: `metassay watch accept {name}`"
-        )
+        unknown = f"so it is not known whose texts the tables of {file} hold"
+        remedy = f"{unknown}; {_ACCEPT.format(name)}"
+        raise BadInput(f"{line}; {remedy}" for line in error.problems) from error
     classes = []
-    for dataset, then in recorded.items():
-        now = {str(registry[dataset].access)} if dataset in registry else set()
-        classes += [(dataset, access) for access in sorted(then | now or {"private"})]
+    for dataset, stored in recorded.items():
+        today = {str(registry[dataset].access)} if dataset in registry else set()
+        classes += [(dataset, access) for access in sorted(stored | today or {"private"})]
     return classes
 
 
 def classes_in(lock: Lock) -> dict[str, set[str]]:
-    """Return the datasets whose texts the tables of a lock may hold, with their access classes.
-
-    The classes are those when the lock was written, none if it has none. Raises BadInput for
-    unknown blocks.
-    """
+    """Return the datasets whose texts the tables of a lock may hold, with their access classes at
+    that time, if the lock has them. Raises BadInput for unknown blocks."""
     params = [stage.get("params") or {} for stage in lock["stages"].values()]
     datasets: dict[str, set[str]] = {}
     kinds = []

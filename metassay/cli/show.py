@@ -13,7 +13,7 @@ from rich.text import Text
 from metassay.cli.project import load_params
 from metassay.cli.terminal import ruled, say
 from metassay.core.atomic import is_stdout, whole_file
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.params import Params
 from metassay.core.stages import TABLES, files_in
 from metassay.core.visible import visible
@@ -52,7 +52,7 @@ def show(args: argparse.Namespace) -> int:
     elif table in says:
         frame, notes = table_of(name, table, params)
     else:
-        known = f"{meant(table, says)}; there are: {', '.join(says)}"
+        known = f"{hint(table, says)}; there are: {', '.join(says)}"
         raise BadInput(f"{folder}: no table is called {table!r}{known}")
     if args.csv:
         say(Console(stderr=True), *notes)
@@ -73,7 +73,7 @@ def show(args: argparse.Namespace) -> int:
 def _show_terms(name: str) -> None:
     glossary = terms()
     if name and name not in glossary:
-        known = f"{meant(name, glossary)}; `metassay show --terms` lists all"
+        known = f"{hint(name, glossary)}; `metassay show --terms` lists all"
         raise BadInput(f"no term {name!r}{known}")
     for key, term in glossary.items():
         if name in ("", key):
@@ -138,9 +138,8 @@ def path_of(folder: Path, table: str) -> Path:
 def table_of(name: str, table: str, params: Params) -> tuple[pd.DataFrame, list[str]]:
     """Return a table of a benchmark, and notes on it."""
     evaluation, folder = params.every[name], Path(TABLES) / name
-    shown_as = ShownAs.of(
-        params.shown_as, getattr(evaluation, "writers", []), getattr(evaluation, "judges", [])
-    )
+    renamed = (getattr(evaluation, key, []) for key in ("writers", "judges"))
+    shown_as = ShownAs.of(params.shown_as, *renamed)
     if table == "means":
         authors, values = headline.board(folder, shown_as)
         return pd.DataFrame(values, columns=["metric", *authors]), []

@@ -11,15 +11,15 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.kinds import record_of
 from metassay.core.naming import name_problem
-from metassay.core.options import BENCHMARKS, GIVEN, PARAMS, Criterion
+from metassay.core.options import BENCHMARKS, FROM_DATASET, PARAMS, Criterion
 from metassay.core.params import load
 from metassay.core.work import close, owner_alone
-from metassay.datasets.registry import inside, load_registry
+from metassay.datasets.registry import is_inside, load_registry
 from metassay.studies import FORMATS, importing, key
-from metassay.studies.export import SHEETS, Design, study_of, write
+from metassay.studies.export import SHEETS, Design, build_study, write
 from metassay.studies.forms import FORMS
 from metassay.studies.next_items import Decision, Frame, next_items, weighted_lines
 from metassay.studies.record import Options
@@ -34,9 +34,9 @@ def export(args: argparse.Namespace) -> int:
     """Write blinded sheets and their key."""
     benchmark = _benchmark(args.benchmark)
     if args.only_disagreements and args.form != "pairs":
-        raise BadInput("--only-disagreements: is of pairs of texts alone; give --form pairs")
+        raise BadInput("--only-disagreements: compares texts in pairs; add --form pairs")
     if bool(args.next) != bool(args.decision) or (args.next and args.items):
-        raise BadInput("--next N: takes --for DECISION beside it, and no --items")
+        raise BadInput("--next N: needs --for DECISION, and excludes --items")
     _check_name(benchmark, args.study)
     raters = _raters(args.raters)
     seed = secrets.randbelow(2**32) if args.seed is None else args.seed
@@ -51,34 +51,32 @@ def export(args: argparse.Namespace) -> int:
         content = content._replace(drafts=drafts, notes=(*content.notes, *notes))
         drawn_by = frame._asdict()
     folder = args.out or STUDIES / benchmark / args.study
-    guarded = _not_public(content.datasets)
-    if guarded and args.out is not None and not inside(folder, STUDIES):
+    public = {name for name, data in load_registry().items() if data.access == "public"}
+    guarded = sorted({*content.datasets} - public)
+    if guarded and args.out is not None and not is_inside(folder, STUDIES):
         raise BadInput(
             f"--out {folder}: the sheets hold texts of {', '.join(guarded)}, which are not public;"
             f" write them into {STUDIES}/, which git ignores, and hand them to those who may read"
             " them"
         )
-    study = study_of(benchmark, args.study, form, content, design)
+    study = build_study(benchmark, args.study, form, content, design)
     study = replace(study, drawn_by=drawn_by)
+    to_print = [*content.notes]
     if guarded:
         close(folder)
+        texts = f"the sheets hold texts of {', '.join(guarded)}, which are not public"
+        to_print.append(f"{texts}: hand them only to those who may read them")
     with owner_alone() if guarded else contextlib.nullcontext():
         names = write(study, record_of(FORMATS, args.format), folder)
-    for note in content.notes:
+    for note in to_print:
         print(f"note: {note}", file=sys.stderr)
-    if guarded:
-        print(
-            f"note: the sheets hold texts of {', '.join(guarded)}, which are not public: hand them"
-            " only to those who may read them",
-            file=sys.stderr,
-        )
     for sheet in study.sheets():
         n_rows = sum(len(item.rows) for item in sheet.items)
         print(f"{sheet.rater}: {len(sheet.items)} items, {n_rows} rows")
-    print(f"send to raters what is in {folder / SHEETS}: {', '.join(names)}")
+    print(f"send to raters the files in {folder / SHEETS}: {', '.join(names)}")
     print(
-        f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they say who wrote what, and"
-        " no answer can be read without the key"
+        f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they tell who wrote which"
+        " text, and no answer can be read without the key"
     )
     back = "" if args.out is None else f" --out {args.out}"
     print(f"next: metassay study import {benchmark} {args.study} FILES{back}")
@@ -97,13 +95,14 @@ def import_back(args: argparse.Namespace) -> int:
         )
     formats = [record_of(FORMATS, name) for name in FORMATS]
     rows = importing.read_files(args.files, formats)
-    answers = importing.imported(rows, study, FORMS[study.form], partial=args.partial)
+    answers = importing.unblind(rows, study, FORMS[study.form], partial=args.partial)
     importing.write(answers, study, folder)
     for note in answers.notes:
         print(f"note: {note}", file=sys.stderr)
-    if answers.absent:
-        print(f"{answers.absent} rows are not there yet and count as empty")
-    print(f"{answers.empty} of {answers.asked} questions have no answer: their ratings are missing")
+    if answers.n_absent:
+        print(f"{answers.n_absent} rows are not there yet and count as empty")
+    n_empty, total = answers.n_empty, answers.n_questions
+    print(f"{n_empty} of {total} questions have no answer: their ratings are missing")
     ratings, comments = folder / importing.RATINGS_FILE, folder / importing.COMMENTS_FILE
     print(f"{ratings}: {len(answers.ratings)} ratings by {len(study.assignments)} raters")
     if n := len(answers.comments):
@@ -111,33 +110,32 @@ def import_back(args: argparse.Namespace) -> int:
     if study.drawn_by:
         _print_weighted(study, answers.ratings)
         return 0
-    _print_params(benchmark, args.study, ratings, study.criteria)
+    _print_yaml(benchmark, args.study, ratings, study.criteria)
     return 0
 
 
-def _print_weighted(study: key.Key, ratings: Iterable[importing.Rated]) -> None:
+def _print_weighted(study: key.Key, ratings: Iterable[importing.Rating]) -> None:
     """Print the results of ratings of texts that were drawn with unequal chances."""
     frame = Frame(study.drawn_by["decision"], tuple(map(tuple, study.drawn_by["texts"])))
-    criterion = Decision.of(frame.decision).criterion
+    criterion = Decision.parse(frame.decision).criterion
     values = [
-        (rating.of.doc_id, rating.of.author, rating.value)
+        (rating.target.doc_id, rating.target.author, rating.value)
         for rating in ratings
-        if rating.value is not None and (rating.of.criterion, rating.of.unit) == (criterion, "text")
+        if rating.value is not None
+        and (rating.target.criterion, rating.target.unit) == (criterion, "text")
     ]
     print("\n".join(weighted_lines(frame, values, study.criteria[criterion])))
     print(
-        "the texts were drawn by unequal chances: a certificate or a card that takes these ratings"
-        " unweighted is off, so do not name them in params.yaml"
+        "the texts were drawn with unequal chances: a certificate or a card that uses these"
+        " ratings unweighted is wrong, so do not name them in params.yaml"
     )
 
 
-def _print_params(
-    benchmark: str, study: str, ratings: Path, criteria: Mapping[str, Criterion]
-) -> None:
-    evaluation, file = load().benchmarks[benchmark], BENCHMARKS / benchmark / PARAMS
+def _print_yaml(benchmark: str, study: str, file: Path, criteria: Mapping[str, Criterion]) -> None:
+    evaluation, params = load().benchmarks[benchmark], BENCHMARKS / benchmark / PARAMS
     lines = []
-    if getattr(evaluation, "studies", {}).get(study) != ratings.as_posix():
-        lines += ["studies:", f"  {study}: {ratings.as_posix()}"]
+    if getattr(evaluation, "studies", {}).get(study) != file.as_posix():
+        lines += ["studies:", f"  {study}: {file.as_posix()}"]
     lacking = {name: c for name, c in criteria.items() if evaluation.criteria.get(name) != c}
     if lacking:
         lines.append("criteria:")
@@ -145,21 +143,23 @@ def _print_params(
         ends = f"low: {c.low:g}, high: {c.high:g}"
         lines.append(f"  {name}: {{{ends}, better: {c.better}, scale: {c.scale}}}")
     if lines:
-        print(f"put these lines into {file}, then run: metassay run {benchmark}")
+        print(f"put these lines into {params}, then run: metassay run {benchmark}")
         print("\n".join(lines))
+    else:
+        print(f"{params} names the study already; run: metassay run {benchmark}")
 
 
 def _benchmark(name: str) -> str:
     known = sorted(load().benchmarks)
     if name not in known:
-        close = meant(name, known)
+        close = hint(name, known)
         raise BadInput(f"{BENCHMARKS}/: no {name!r}; there are: {', '.join(known)}{close}")
     return name
 
 
 def _check_name(benchmark: str, study: str) -> None:
-    problem = name_problem(study, [GIVEN])
-    file = TABLES / benchmark / RATINGS.name / f"{GIVEN}.parquet"
+    problem = name_problem(study, [FROM_DATASET])
+    file = TABLES / benchmark / RATINGS.name / f"{FROM_DATASET}.parquet"
     if not problem and file.exists() and study in set(read(RATINGS, file)["study"]):
         problem = "the data bring a study of that name, and both would be taken for one; rename it"
     if problem:
@@ -173,7 +173,7 @@ def _reader(benchmark: str) -> Any:
         folder = TABLES / benchmark / table.name
         file = folder if folder.is_dir() else folder.with_suffix(".parquet")
         if not file.exists():
-            raise BadInput(f"{file}: is not there; run: metassay run {benchmark}")
+            raise BadInput(f"{file}: does not exist; run: metassay run {benchmark}")
         if table.name not in tables:
             tables[table.name] = read(table, file)
         return tables[table.name]
@@ -186,8 +186,3 @@ def _raters(argument: str) -> tuple[str, ...]:
     if argument.isascii() and argument.isdigit():
         return tuple(f"rater_{number}" for number in range(1, int(argument[:4]) + 1))
     return tuple(name.strip() for name in argument.split(","))
-
-
-def _not_public(datasets: Iterable[str]) -> list[str]:
-    known = load_registry()
-    return sorted(d for d in datasets if d not in known or known[d].access != "public")

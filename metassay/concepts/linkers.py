@@ -1,12 +1,13 @@
-"""The linkers, by the `kind` of their options: a term list, or scispaCy, MedCAT or QuickUMLS.
+"""The linkers, by the `kind` of their options: a term list, scispaCy, MedCAT or QuickUMLS.
 
-None of these packages is installed with Metassay; each is imported when it is used. The UMLS, which
-all three can link to, needs a licence of one's own.
+These packages are not installed with Metassay; each is imported when it is used. The UMLS, which
+all three can link to, needs a licence.
 """
 
 import functools
 import hashlib
 import importlib
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -15,7 +16,7 @@ from pydantic import Field
 from metassay.concepts import terms
 from metassay.concepts.terms import Link, LinkerOptions, Mention, version
 from metassay.core.errors import BadInput
-from metassay.core.options import printed
+from metassay.core.options import recipe_text
 from metassay.llm.needs import PromptFile
 
 _LICENCE = "the UMLS needs a licence: https://uts.nlm.nih.gov"
@@ -33,9 +34,9 @@ _QUICKUMLS = (
 class ScispacyOptions(LinkerOptions):
     """A model of scispaCy, by the name of its package.
 
-    `knowledge_base`: what its entities are linked to, each to the best candidate of all that are
-    above `threshold`; null: an entity's concept is its wording in lower case and its semantic type
-    its label, as MEDCON's substitute without the UMLS has it (en_ner_bc5cdr_md).
+    `knowledge_base`: links each entity to its best candidate above `threshold`; null: an entity's
+    concept is its lower-case text and its semantic type its label, as in MEDCON's substitute
+    without the UMLS (en_ner_bc5cdr_md).
     """
 
     kind: Literal["scispacy"]
@@ -45,13 +46,13 @@ class ScispacyOptions(LinkerOptions):
 
     @property
     def versions(self) -> list[str]:
-        """Of scispaCy and the model."""
+        """Versions of scispaCy and the model."""
         return [version("scispacy"), version(self.model)]
 
     def load(self) -> Link:
-        """Import the model; an entity without a candidate is no mention."""
+        """Import the model; an entity without a candidate is not a mention."""
         if self.knowledge_base:
-            # Importing them registers what add_pipe names.
+            # Importing them registers the pipes below.
             _module("scispacy.abbreviation", _SCISPACY)
             _module("scispacy.linking", _SCISPACY)
         try:
@@ -69,11 +70,12 @@ class ScispacyOptions(LinkerOptions):
             mentions = []
             for entity in nlp(text).ents:
                 name = entity.text.lower()
-                known = [(name, entity.label_)]
+                concepts = [(name, entity.label_)]
                 if self.knowledge_base:  # the best candidate comes first
-                    known = [(cui, (*kinds[cui].types, "")[0]) for cui, _ in entity._.kb_ents[:1]]
+                    best = entity._.kb_ents[:1]
+                    concepts = [(cui, (*kinds[cui].types, "")[0]) for cui, _ in best]
                 place = entity.start_char, entity.end_char
-                mentions += [Mention(*place, *concept, name) for concept in known]
+                mentions += [Mention(*place, *concept, name) for concept in concepts]
             return mentions
 
         return link
@@ -102,7 +104,7 @@ class MedcatOptions(LinkerOptions):
 
 
 class QuickumlsOptions(LinkerOptions):
-    """`index`: the folder that QuickUMLS made of a UMLS. The defaults are MEDCON's."""
+    """`index`: QuickUMLS's folder with an index of the UMLS. The defaults are MEDCON's."""
 
     READS: ClassVar = "index"
     kind: Literal["quickumls"]
@@ -111,7 +113,7 @@ class QuickumlsOptions(LinkerOptions):
     window: int = Field(default=5, ge=1)
 
     def load(self) -> Link:
-        """Open the index. Of candidates that overlap the best counts, with all its concepts."""
+        """Open the index. Of overlapping candidates the best counts, with all its concepts."""
         matcher_of = _module("quickumls", _QUICKUMLS).QuickUMLS
         if not Path(self.index).is_dir():
             raise BadInput(f"{self.index} is not a folder; {_QUICKUMLS}")
@@ -120,14 +122,14 @@ class QuickumlsOptions(LinkerOptions):
         matcher = matcher_of(self.index, threshold=self.threshold, window=self.window, **accepted)
 
         def mention(entity: Any) -> Mention:
-            # A candidate has several types; one that counts stands for it.
+            # A candidate has several types; use one that counts.
             kind = min(set(entity["semtypes"]) & (types or set()) or entity["semtypes"], default="")
             name = entity["term"].lower()
             return Mention(entity["start"], entity["end"], entity["cui"], kind, name)
 
         def link(text: str) -> list[Mention]:
-            every = matcher.match(text, best_match=True, ignore_syntax=True)
-            return sorted(mention(entity) for candidates in every for entity in candidates)
+            matches = matcher.match(text, best_match=True, ignore_syntax=True)
+            return sorted(mention(entity) for candidates in matches for entity in candidates)
 
         return link
 
@@ -141,7 +143,7 @@ def _module(name: str, install: str) -> Any:
         raise BadInput(f"{error.name} is not installed; {install}") from None
 
 
-# What a metric or an alignment has as its option `linker`.
+# The option `linker` of metrics and alignments.
 Linker = Annotated[
     terms.TermListOptions | ScispacyOptions | MedcatOptions | QuickumlsOptions,
     Field(discriminator="kind"),
@@ -149,34 +151,34 @@ Linker = Annotated[
 
 
 def load(options: Linker) -> Link:
-    """What finds the mentions of a text that count, each distinct text once.
+    """Return a function that finds the counting mentions of a text, with a cache.
 
-    Raises BadInput if what the linker needs is not there, with how to get it.
+    Raises BadInput if a package or file is missing, with how to get it.
     """
-    link, counts = options.load(), options.types
+    link, types = options.load(), options.types
 
     @functools.cache
     def mentions(text: str) -> list[Mention]:
-        return [each for each in link(text) if counts is None or each.semantic_type in counts]
+        return [m for m in link(text) if types is None or m.semantic_type in types]
 
     return mentions
 
 
 def files(options: Linker, *more: Path) -> tuple[PromptFile, ...]:
-    """The files of the project that a linker reads, all of a folder, and more of a metric."""
+    """Return the project's files that a linker reads (all of a folder), and a metric's own."""
     places = [*_places(options), *more]
-    inside = [sorted(place.rglob("*")) if place.is_dir() else [place] for place in places]
-    return tuple(PromptFile(each, None) for some in inside for each in some if not each.is_dir())
+    paths = chain(*(sorted(place.rglob("*")) if place.is_dir() else [place] for place in places))
+    return tuple(PromptFile(path, None) for path in paths if not path.is_dir())
 
 
 def recipe(options: Linker) -> str:
-    """A linker's settings, the content of a file that it reads, and its packages' versions."""
-    known = [known_as(place) for place in _places(options) if not place.is_dir()]
-    return "#".join([printed(options.model_dump()), *known, *options.versions])
+    """Describe a linker: settings, hashes of files that it reads, and versions of packages."""
+    hashes = [name_and_hash(place) for place in _places(options) if not place.is_dir()]
+    return "#".join([recipe_text(options.model_dump()), *hashes, *options.versions])
 
 
-def known_as(file: Path) -> str:
-    """A file's name and the first digits of its SHA-256; BadInput if it cannot be read."""
+def name_and_hash(file: Path) -> str:
+    """Return a file's name with the first digits of its SHA-256; BadInput if unreadable."""
     try:
         with file.open("rb") as opened:
             return f"{file.name}:{hashlib.file_digest(opened, 'sha256').hexdigest()[:8]}"

@@ -1,7 +1,7 @@
-"""What a linker gives: the concepts that a text names, and where; and the linker by a term list.
+"""Mentions of concepts in a text, the options of linkers, and the linker by a term list.
 
 A term list is a CSV with the columns term, concept and semantic_type. Synonyms and abbreviations
-are rows of one concept.
+are rows with the same concept.
 """
 
 import importlib.metadata
@@ -20,16 +20,16 @@ from metassay.text.tokens import STOPWORDS
 from metassay.text.vocabulary.inflection import plural
 
 COLUMNS = ("term", "concept", "semantic_type")
-# Runs of letters and digits; single letters with points between them are one word (C.T., p.o.).
-# What parts a sentence is a token too, so that no term goes over it: "blood, pressure".
+# Runs of letters and digits; single letters with points are one word (C.T., p.o.). Punctuation is a
+# token, so that no term crosses it: "blood, pressure".
 _TOKEN = re.compile(r"(?<![^\W_])[^\W\d_](?:\.[^\W\d_])+(?![^\W_])\.?|[^\W_]+|[,;:!?]|\.(?!\S)")
 GROUPS = read_pairs(__file__, "groups")
 
 
 class Mention(NamedTuple):
-    """A concept that a text names at text[start:end], by its name `term`.
+    """A concept mentioned at text[start:end], by its name `term`.
 
-    Several mentions may have one place.
+    Several mentions can have the same place.
     """
 
     start: int
@@ -39,14 +39,14 @@ class Mention(NamedTuple):
     term: str
 
 
-Link = Callable[[str], list[Mention]]  # the mentions of a text, in their order there
+Link = Callable[[str], list[Mention]]  # the mentions of a text, in order
 
 
 class LinkerOptions(Options):
     """`semantic_types`: mentions of other types do not count; null: all count.
 
-    A name of `GROUPS`, such as Disorders, stands for the types of the UMLS in it. `READS`: which
-    option names the file or folder of the project that is read, if one does.
+    A name of `GROUPS`, such as Disorders, stands for its UMLS types. `READS`: the option with the
+    file or folder of the project that is read, if any.
     """
 
     READS: ClassVar = ""
@@ -55,24 +55,24 @@ class LinkerOptions(Options):
 
     @property
     def types(self) -> frozenset[str] | None:
-        """The semantic types that count; None: all."""
+        """Semantic types that count; None: all."""
         if self.semantic_types is None:
             return None
-        every = (GROUPS[n].split() if n in GROUPS else [n] for n in self.semantic_types)
-        return frozenset(chain.from_iterable(every))
+        types = (GROUPS[n].split() if n in GROUPS else [n] for n in self.semantic_types)
+        return frozenset(chain.from_iterable(types))
 
     @property
     def versions(self) -> list[str]:
-        """The versions of its packages, as recipes print them."""
+        """Versions of its packages, for recipes."""
         return [] if self.kind == "terms" else [version(self.kind)]
 
     def load(self) -> Link:
-        """What finds mentions; BadInput if it cannot be had, with how to get it."""
+        """Return the function that finds mentions; BadInput if unavailable, with how to get it."""
         raise NotImplementedError
 
 
 def version(package: str) -> str:
-    """The version of a package, or `absent`."""
+    """Return the version of a package, or `absent`."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -80,7 +80,7 @@ def version(package: str) -> str:
 
 
 class TermListOptions(LinkerOptions):
-    """`terms`: the file of the project that has the term list."""
+    """`terms`: the project's file with the term list."""
 
     READS: ClassVar = "terms"
     kind: Literal["terms"]
@@ -93,7 +93,7 @@ class TermListOptions(LinkerOptions):
 
 
 class Meaning(NamedTuple):
-    """A concept that a term names; `capitals`: only where it is written in capitals."""
+    """A concept of a term; `capitals`: only if the term is in capitals."""
 
     concept: str
     semantic_type: str
@@ -102,9 +102,9 @@ class Meaning(NamedTuple):
 
 
 class Terms(NamedTuple):
-    """Meanings by the tokens of each term, joined by a blank.
+    """Meanings by the tokens of each term, joined by blanks.
 
-    `sizes`: how many tokens the terms have that begin with a token, the longest first.
+    `sizes`: by first token, the numbers of tokens of its terms, the longest first.
     """
 
     meanings: Mapping[str, Sequence[Meaning]]
@@ -112,7 +112,7 @@ class Terms(NamedTuple):
 
 
 def load_terms(path: Path) -> Terms:
-    """The term list in a file, each term also in its plural by rule.
+    """Read a term list, with plurals of the terms by rule.
 
     Raises BadInput, for all rows at once, if it cannot be read or a term or concept is empty.
     """
@@ -125,52 +125,48 @@ def load_terms(path: Path) -> Terms:
         if not any(map(str.isalnum, term)) or not concept:
             problems.add(record.at, "a term or concept is empty", "fill it in or remove the row")
             continue
-        # OR is no "or", US no "us": both would be found in every text.
+        # OR is not "or", US not "us": both would be found in every text.
         capitals = term.isupper() and term.lower() in STOPWORDS
         meaning = Meaning(concept, semantic_type, term, capitals)
-        for form in (term, *_plurals(term)):
+        for form in [term, plural(term)] + [f"{term[:-2]}es"] * term.endswith("sis"):
             tokens = [_word(token) for token in _TOKEN.findall(form)]
             sizes.setdefault(tokens[0], set()).add(len(tokens))
-            its = meanings.setdefault(" ".join(tokens), [])
-            if meaning not in its:
-                its.append(meaning)
+            term_meanings = meanings.setdefault(" ".join(tokens), [])
+            if meaning not in term_meanings:
+                term_meanings.append(meaning)
     raise_problems(f"{path.parent}/{line}" for line in problems.lines())
-    return Terms(meanings, {token: sorted(its, reverse=True) for token, its in sizes.items()})
+    return Terms(meanings, {first: sorted(n, reverse=True) for first, n in sizes.items()})
 
 
 def mentions(text: str, terms: Terms) -> list[Mention]:
-    """What a text names: at each token the longest term that begins there counts.
+    """Find the terms of a text: at each token the longest term that starts there.
 
-    Tokens are runs of letters and digits in any case, so a hyphen is as good as a blank, and marks
-    that part a sentence, so that no term goes over one that it does not have. What lies within a
-    longer term is not named by itself: "heart failure" is no "heart". A term of several concepts
-    names all. Negation is left alone: "no fever" names fever.
+    Tokens are runs of letters and digits in any case, so that hyphens and blanks are equivalent,
+    and punctuation, which no term crosses. Words within a longer term do not count: "heart failure"
+    is not "heart". A term with several concepts mentions all. Negation is ignored: "no fever"
+    mentions fever.
 
-    With fever, heart failure and HF, "No fevers, but HF." names fever at 3 to 9, and heart failure
-    at 15 to 17.
+    With fever, heart failure and HF, "No fevers, but HF." mentions fever at 3 to 9, and heart
+    failure at 15 to 17.
     """
     spans = [match.span() for match in _TOKEN.finditer(text)]
     words = [_word(text[start:end]) for start, end in spans]
-    named: list[Mention] = []
-    free = 0  # what is before it is inside of a term
-    for at, word in enumerate(words):
-        for size in terms.sizes.get(word, ()) if at >= free else ():
-            its = terms.meanings.get(" ".join(words[at : at + size]))
-            if its is None:
+    result: list[Mention] = []
+    next_free = 0  # everything before is in a term
+    for place, word in enumerate(words):
+        for size in terms.sizes.get(word, ()) if place >= next_free else ():
+            candidates = terms.meanings.get(" ".join(words[place : place + size]))
+            if candidates is None:
                 continue
-            start, end = spans[at][0], spans[min(at + size, len(spans)) - 1][1]
-            shouted = text[start:end].isupper()
-            meant = [each for each in its if shouted or not each.capitals]
-            if meant:
-                named += [Mention(start, end, *each[:3]) for each in meant]
-                free = at + size
+            start, end = spans[place][0], spans[min(place + size, len(spans)) - 1][1]
+            is_upper = text[start:end].isupper()
+            matching = [meaning for meaning in candidates if is_upper or not meaning.capitals]
+            if matching:
+                result += [Mention(start, end, *meaning[:3]) for meaning in matching]
+                next_free = place + size
                 break
-    return named
+    return result
 
 
 def _word(token: str) -> str:
     return token.lower().replace(".", "")
-
-
-def _plurals(term: str) -> tuple[str, ...]:
-    return (plural(term), f"{term[:-2]}es") if term.endswith("sis") else (plural(term),)

@@ -1,4 +1,4 @@
-"""Vectors of concepts, from a file: word2vec's text, .npy with a vocabulary, or Parquet."""
+"""Read vectors of concepts: word2vec's text, .npy with a vocabulary, or Parquet."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -16,7 +16,7 @@ class VectorOptions(Options):
 
     `file`: a .npy (concepts x dimensions), a .parquet with the columns concept and vector, or else
     word2vec's text: a line with the numbers of concepts and dimensions, then a line per concept.
-    `vocabulary`: of a .npy, the text file with a concept per line, in the order of its rows.
+    `vocabulary`: for a .npy, a text file with a concept per line, in the order of its rows.
     """
 
     file: str
@@ -24,21 +24,21 @@ class VectorOptions(Options):
 
     @property
     def paths(self) -> list[Path]:
-        """The files of the project that are read."""
+        """Files of the project that are read."""
         return [Path(name) for name in (self.file, self.vocabulary) if name]
 
 
 def load_vectors(options: VectorOptions, concepts: Collection[str]) -> dict[str, Any]:
-    """The vectors of these concepts, in float64, each brought to length 1.
+    """Read the vectors of these concepts, in float64, scaled to length 1.
 
-    A concept that the file does not have, or whose vector is all zeros, is left out. Raises
-    BadInput if a file cannot be read, is not of its form, or has two vectors of one concept.
+    A concept that is not in the file, or whose vector is zero, is left out. Raises BadInput if a
+    file cannot be read, has another format, or has two vectors of a concept.
     """
     try:
         names, rows = _read(*options.paths)
         vectors = np.asarray(rows, np.float64)
-        sound = vectors.shape[:1] == (len(set(names)),) and vectors.ndim == 2
-        if not sound or len(names) != len(vectors) or not np.isfinite(vectors).all():
+        valid = vectors.shape[:1] == (len(set(names)),) and vectors.ndim == 2
+        if not valid or len(names) != len(vectors) or not np.isfinite(vectors).all():
             raise ValueError("it has no finite vector of one length for each of different concepts")
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise BadInput(
@@ -47,9 +47,9 @@ def load_vectors(options: VectorOptions, concepts: Collection[str]) -> dict[str,
         ) from None
     lengths = np.linalg.norm(vectors, axis=1)
     return {
-        name: vectors[at] / lengths[at]
-        for at, name in enumerate(names)
-        if name in concepts and lengths[at] > 0
+        name: vectors[row] / lengths[row]
+        for row, name in enumerate(names)
+        if name in concepts and lengths[row] > 0
     }
 
 
@@ -64,8 +64,8 @@ def _read(file: Path, vocabulary: Path | None = None) -> tuple[list[str], Any]:
         return table["concept"].to_pylist(), table["vector"].to_pylist()
     (first, *lines) = file.read_text(encoding="utf-8").splitlines()
     count, dimensions = map(int, first.split())
-    # A concept's name may have blanks, a number none.
+    # A concept's name can have blanks, a number none.
     parts = [line.rstrip().rsplit(" ", dimensions) for line in lines if line.strip()]
     if len(parts) != count:
-        raise ValueError(f"it has {len(parts)} concepts and says {count}")
+        raise ValueError(f"it has {len(parts)} concepts, not {count} as its first line says")
     return [part[0] for part in parts], [list(map(float, part[1:])) for part in parts]

@@ -1,7 +1,7 @@
-"""Files and folders that are there whole or not at all, whenever a run is killed.
+"""Write files and folders completely or not at all, even if a run is killed.
 
-What is being written has a hidden name beside its place, and takes the place in one step. Who may
-read it is as before, and else as the umask says.
+They are written under a hidden name in the same folder and renamed at the end. Permissions of an
+existing file stay; new files get those of the umask.
 """
 
 import contextlib
@@ -25,42 +25,42 @@ _ANY_MAY_WRITE = 0o222
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A new file to write to, which replaces `path` at the end; after an error nothing is left.
+    """Open a new file that replaces `path` at the end; after an error nothing remains.
 
-    Makes the folder that it lies in. Of a link what it leads to is replaced, and the link stays. A
-    device or a pipe is written to, and so is the file that stdout goes to. An OSError names `path`.
+    Creates the parent folder. For a link the target is replaced, and the link stays. Devices, pipes
+    and the file of stdout are written to directly. An OSError names `path`.
     """
-    with _named(path):
+    with _name_errors(path):
         former = _stat(path)
-        through = _through(path, former)
-        if through is not None:
-            with os.fdopen(through, "wb") as file:
+        descriptor = _open_in_place(path, former)
+        if descriptor is not None:
+            with os.fdopen(descriptor, "wb") as file:
                 yield file
             return
         if former is not None and path.is_symlink() and not former.st_mode & _ANY_MAY_WRITE:
-            former, place = None, path  # a link into DVC's cache, which stays as it is
+            former, place = None, path  # a link into DVC's cache, which must not change
         else:
             place = Path(os.path.realpath(path)) if path.is_symlink() else path
         place.parent.mkdir(parents=True, exist_ok=True)
-        made = _hidden(place)
+        temporary = _hidden(place)
         try:
-            with os.fdopen(_begun(made, former), "wb") as file:
+            with os.fdopen(_create(temporary, former), "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            made.replace(place)
+            temporary.replace(place)
         except BaseException:
-            made.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
 
 
 def out_file(word: str) -> Path:
-    """The file that a word of the command line names to be written; `-` is stdout."""
+    """Return the output file of a command-line word; `-` is stdout."""
     return STDOUT if word == "-" else Path(word)
 
 
 def is_stdout(path: Path) -> bool:
-    """Whether what is written there goes where stdout goes."""
+    """Return whether a file is the same as stdout."""
     with contextlib.suppress(OSError):
         return os.path.samestat(path.stat(), os.fstat(1))
     return False
@@ -68,36 +68,36 @@ def is_stdout(path: Path) -> bool:
 
 @contextmanager
 def whole_folder(folder: Path, where: str, *, replace: bool = False) -> Iterator[Path]:
-    """A new folder to write to, which becomes `folder` at the end; after an error nothing is left.
+    """Create a new folder that becomes `folder` at the end; after an error nothing remains.
 
-    Raises BadInput, led by `where`, if `folder` is a file, holds something, or cannot be made. With
-    `replace` what it holds is gone at the end.
+    Raises BadInput, starting with `where`, if `folder` is a file, is not empty, or cannot be
+    created. With `replace` its content is replaced.
     """
     folder = Path(os.path.realpath(folder))
     if folder.exists() and not folder.is_dir():
         raise BadInput(f"{where} {folder}: is a file; name a folder")
     if not replace and folder.is_dir() and any(folder.iterdir()):
         raise BadInput(f"{where} {folder}: holds something already; empty it or name another one")
-    made, former = _hidden(folder), None
+    temporary, former = _hidden(folder), None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        made.mkdir()
+        temporary.mkdir()
     except OSError as error:
         raise BadInput(f"{where} {folder}: cannot be made: {error.strerror}") from error
     try:
-        with _named(folder):
-            yield made
+        with _name_errors(folder):
+            yield temporary
             if folder.is_dir():
-                _as_before(made, folder.stat())
+                _copy_permissions(temporary, folder.stat())
                 if replace:
                     former = folder.rename(_hidden(folder))
                 else:
                     folder.rmdir()
-            made.replace(folder)
+            temporary.replace(folder)
             if former is not None:
                 shutil.rmtree(former, ignore_errors=True)
     except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         raise
 
 
@@ -108,8 +108,8 @@ def _stat(path: Path) -> os.stat_result | None:
         return None
 
 
-def _through(path: Path, former: os.stat_result | None) -> int | None:
-    """A file descriptor of what is written to as it is; None for what a new file replaces."""
+def _open_in_place(path: Path, former: os.stat_result | None) -> int | None:
+    """Open a device, pipe or stdout; return None for a file that is to be replaced."""
     if is_stdout(path):
         sys.stdout.flush()
         return os.dup(1)
@@ -122,27 +122,27 @@ def _hidden(place: Path) -> Path:
     return place.with_name(f".{place.name}.{secrets.token_hex(4)}{_UNFINISHED}")
 
 
-def _begun(made: Path, former: os.stat_result | None) -> int:
-    """A new file that those may read who could read the former one, from its first byte on."""
+def _create(path: Path, former: os.stat_result | None) -> int:
+    """Create a file with the permissions of the former one from the first byte on."""
     mode = 0o666 if former is None else 0o600
-    handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     if former is not None:
-        _as_before(made, former)
+        _copy_permissions(path, former)
     return handle
 
 
-def _as_before(made: Path, former: os.stat_result) -> None:
-    """Owner, group and mode of what was there, as far as its user may give them away."""
+def _copy_permissions(path: Path, former: os.stat_result) -> None:
+    """Copy owner, group and mode of the former file, as far as permitted."""
     with contextlib.suppress(OSError):
-        os.chown(made, -1, former.st_gid)
-        os.chown(made, former.st_uid, -1)
+        os.chown(path, -1, former.st_gid)
+        os.chown(path, former.st_uid, -1)
     with contextlib.suppress(OSError):
-        made.chmod(stat.S_IMODE(former.st_mode))
+        path.chmod(stat.S_IMODE(former.st_mode))
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Let an OSError name the file that is meant: writing names none, or the hidden one."""
+def _name_errors(path: Path) -> Iterator[None]:
+    """Put the real path into an OSError, which names none or the hidden file."""
     try:
         yield
     except OSError as error:
@@ -152,19 +152,19 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what killed runs left of this file or folder; only where nobody else is writing it."""
+    """Remove what killed runs left of this file or folder; nobody else may be writing it."""
     if path.parent.is_dir():
         _remove(path.parent.glob(f".{glob.escape(path.name)}.*{_UNFINISHED}"))
 
 
 def remove_leftovers_in(folder: Path) -> None:
-    """Likewise of all files and folders in it, however deep."""
+    """Remove what killed runs left of all files and folders in a folder, at any depth."""
     _remove(folder.rglob(f".*{_UNFINISHED}"))
 
 
-def _remove(found: Iterable[Path]) -> None:
-    for left in list(found):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
+def _remove(paths: Iterable[Path]) -> None:
+    for path in list(paths):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
         else:
-            left.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)

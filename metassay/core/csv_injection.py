@@ -1,4 +1,4 @@
-"""Text in the cells of spreadsheets: none runs as a formula, and each comes back as it was."""
+"""Escape text in cells of spreadsheets, so that none runs as a formula, and undo it."""
 
 import re
 
@@ -7,11 +7,11 @@ _RUNS = re.compile(rf"'*{_FORMULA}")
 _MADE_INERT = re.compile(rf"'+{_FORMULA}")
 
 
-def inert(text: str) -> str:
-    """The text with a single quote in front where a spreadsheet might take it for a formula."""
+def escape_formula(text: str) -> str:
+    """Put a single quote before a text that a spreadsheet could take for a formula."""
     return f"'{text}" if _RUNS.match(text) else text
 
 
-def restored(text: str) -> str:
-    """What `inert` was given."""
+def unescape_formula(text: str) -> str:
+    """Undo `escape_formula`."""
     return text[1:] if _MADE_INERT.match(text) else text

@@ -1,7 +1,7 @@
-"""SQLite files that several processes write: their form, and refusing any file of another one.
+"""SQLite files that several processes write: their schemas, and checks that reject other files.
 
-Write-ahead logging with `synchronous=NORMAL`: a killed process loses nothing that was committed; a
-power cut can lose what came after the last `checkpoint`.
+Write-ahead logging with `synchronous=NORMAL`: a killed process loses no committed data; a power cut
+can lose what came after the last `checkpoint`.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ BUSY_SECONDS = 60.0
 CACHE_KIB = 65536
 _PARAMETERS = 500  # SQLite's oldest limit is 999
 
-# Errors that say something of the machine; all others say that the file is not what it should be.
+# Errors of the machine; all others are errors of the file.
 _ELSEWHERE = frozenset({
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM),
     *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_IOERR),
@@ -31,11 +31,10 @@ _ELSEWHERE = frozenset({
 
 @dataclass(frozen=True)
 class Form:
-    """What a file of one kind is: how it is told from others, its tables, what to do if damaged.
+    """A kind of file: its id, its tables, and the remedy if it is damaged.
 
-    `steps` are SQL, each adding to the one before, so that an older file is brought up to date;
-    `noun` and `remedy` lead and end the messages. `sound` has a condition by table that holds of
-    every row.
+    `steps` are SQL migrations, so that an older file is brought up to date; messages start with
+    `noun` and end with `remedy`. `sound`: by table, a condition that every row satisfies.
     """
 
     application_id: int
@@ -46,33 +45,37 @@ class Form:
 
 
 class Database:
-    """One connection, usable from any thread, its transactions one at a time."""
+    """A connection for any thread, with one transaction at a time."""
 
     def __init__(self, path: Path, form: Form) -> None:
-        """Open the file, or make it; BadInput if it is foreign, newer or damaged."""
+        """Open or create the file; BadInput if it is foreign, newer or damaged."""
         self.path = path
         self._form = form
         self._lock = threading.RLock()
         self._depth = 0
         self._open = contextlib.ExitStack()
         _check_place(path)
-        with self._open as opened, locked(path, "opening", fcntl.LOCK_EX), _explained(path, form):
+        with (
+            self._open as stack,
+            file_lock(path, "opening", fcntl.LOCK_EX),
+            _explain_errors(path, form),
+        ):
             _inspect(path, form)
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            opened.callback(self._connection.close)
+            stack.callback(self._connection.close)
             for setting in ("journal_mode = WAL", "synchronous = NORMAL"):
                 self._connection.execute(f"PRAGMA {setting}")
             self._connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
             with self.transaction() as connection:
-                _bring_up(connection, form)
-            self._open = opened.pop_all()
+                _migrate(connection, form)
+            self._open = stack.pop_all()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Everything inside is written or nothing is; an inner transaction joins the outer."""
-        with self._lock, _explained(self.path, self._form):
+        """Write everything inside or nothing; an inner transaction joins the outer one."""
+        with self._lock, _explain_errors(self.path, self._form):
             if self._depth == 0:
                 self._connection.execute("BEGIN IMMEDIATE")
             self._depth += 1
@@ -89,25 +92,25 @@ class Database:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection, for statements that only read."""
-        with self._lock, _explained(self.path, self._form):
+        """Return the connection, for statements that only read."""
+        with self._lock, _explain_errors(self.path, self._form):
             yield self._connection
 
     def checkpoint(self) -> None:
-        """Bring everything committed so far safely to the disk."""
+        """Write everything committed so far safely to the disk."""
         with self.reading() as connection:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def close(self) -> None:
-        """Bring everything to the disk and close the file; it can be copied then."""
+        """Write everything to the disk and close the file, which can be copied then."""
         with self._lock, self._open:
             self.checkpoint()
 
 
 def batches(keys: Iterable[str]) -> Iterator[list[str]]:
-    """Keys in as many lists as it takes until each has room among one statement's parameters."""
-    waiting = iter(keys)
-    while batch := list(itertools.islice(waiting, _PARAMETERS)):
+    """Split keys into lists that fit into the parameters of a statement."""
+    remaining = iter(keys)
+    while batch := list(itertools.islice(remaining, _PARAMETERS)):
         yield batch
 
 
@@ -117,39 +120,39 @@ def _check_place(path: Path) -> None:
             what = "a folder; name a file in it" if path.is_dir() else "no file; name one"
             raise BadInput(f"{path}: {what}")
     except OSError as error:
-        raise _nowhere(path, error) from error
+        raise _place_error(path, error) from error
 
 
-def _nowhere(path: Path, error: OSError) -> BadInput:
+def _place_error(path: Path, error: OSError) -> BadInput:
     error.filename = str(path)
-    said = refusal(error)
-    return BadInput(said or f"{path}: {error.strerror}; name a file in a folder of yours")
+    line = refusal(error)
+    return BadInput(line or f"{path}: {error.strerror}; name a file in a folder of yours")
 
 
 @contextlib.contextmanager
-def locked(path: Path, name: str, how: int) -> Iterator[None]:
-    """Hold a lock of this name beside the file; BlockingIOError if it must not be waited for.
+def file_lock(path: Path, name: str, how: int) -> Iterator[None]:
+    """Hold a lock of this name for the file; BlockingIOError if `how` does not wait.
 
-    `opening`: nobody else opens the file meanwhile, since SQLite does not wait while another turns
-    it to WAL.
+    `opening`: no other process opens the file, since SQLite does not wait while another switches it
+    to WAL.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_name(f"{path.name}-{name}").open("w")
     except OSError as error:
-        raise _nowhere(path, error) from error
+        raise _place_error(path, error) from error
     with lock:
         fcntl.flock(lock, how)
         yield
 
 
 @contextlib.contextmanager
-def _explained(path: Path, form: Form) -> Iterator[None]:
+def _explain_errors(path: Path, form: Form) -> Iterator[None]:
     try:
         yield
-    except sqlite3.ProgrammingError:  # ours
+    except sqlite3.ProgrammingError:  # a bug
         raise
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # whose own words may be damaged
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # whose message can be damaged
         if (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _ELSEWHERE:
             raise BadInput(
                 f"{path}: {error}; make sure that the disk has room, that the file and its folder"
@@ -162,32 +165,32 @@ def _explained(path: Path, form: Form) -> Iterator[None]:
 
 
 def _words(error: Exception) -> str:
-    """What SQLite says, without the text that it quotes: nobody knows whose it is."""
-    said = str(error)
-    if isinstance(error, UnicodeDecodeError) or said.startswith("Could not decode to UTF-8"):
+    """Return SQLite's message without quoted text, which can be text of a document."""
+    message = str(error)
+    if isinstance(error, UnicodeDecodeError) or message.startswith("Could not decode to UTF-8"):
         return "a text in it is no UTF-8"
-    return "".join(one if one.isascii() and one.isprintable() else "?" for one in said)
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in message)
 
 
 def _inspect(path: Path, form: Form) -> None:
-    """Judge a file without writing to it.
+    """Check a file without writing to it.
 
-    Only SQLite may open it: on POSIX, closing a file drops the locks of this process's connections.
+    Only SQLite can open it: on POSIX, closing a file drops the locks of this process's connections.
     """
     if not path.exists() or path.stat().st_size == 0:
         return
     address = f"{path.resolve().as_uri()}?mode=ro"
     with contextlib.closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
-        known = _version(path, form, connection)
-        wanted = _made(form.steps[:known])
-        named = {name for _, name, _ in _made(form.steps)}
-        found = {one for one in _objects(connection) if one[1] in named or one[0] == "trigger"}
-        if found != wanted:
+        version = _version(path, form, connection)
+        expected = _schema(form.steps[:version])
+        names = {name for _, name, _ in _schema(form.steps)}
+        objects = {row for row in _objects(connection) if row[1] in names or row[0] == "trigger"}
+        if objects != expected:
             raise sqlite3.DatabaseError("its tables are not those of its form")
-        checked = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-        if checked != "ok":
-            raise sqlite3.DatabaseError(checked.splitlines()[-1])
-        tables = {name for kind, name, _ in wanted if kind == "table"}
+        status = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        if status != "ok":
+            raise sqlite3.DatabaseError(status.splitlines()[-1])
+        tables = {name for kind, name, _ in expected if kind == "table"}
         for table in sorted(tables & form.sound.keys()):
             query = f"SELECT count(*) FROM {table} WHERE ({form.sound[table]}) IS NOT TRUE"
             count = connection.execute(query).fetchone()[0]
@@ -196,7 +199,7 @@ def _inspect(path: Path, form: Form) -> None:
 
 
 def _version(path: Path, form: Form, connection: sqlite3.Connection) -> int:
-    """The form that a file says it has; BadInput if it is another program's, or newer."""
+    """Return a file's schema version; BadInput if it is another program's, or newer."""
     foreign = (
         f"not a {form.noun} of Metassay; it was left as it is: move it away or name another file"
     )
@@ -209,18 +212,18 @@ def _version(path: Path, form: Form, connection: sqlite3.Connection) -> int:
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if identity != form.application_id and (identity or tables):
         raise BadInput(f"{path}: {foreign} (it is another program's database)")
-    known: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     newest = len(form.steps)
-    if known > newest:
+    if version > newest:
         raise BadInput(
-            f"{path}: a {form.noun} of form {known}, this Metassay knows {newest}; it was left as"
+            f"{path}: a {form.noun} of form {version}, this Metassay knows {newest}; it was left as"
             " it is: update Metassay"
         )
-    return max(known, 0)
+    return max(version, 0)
 
 
 @functools.cache
-def _made(steps: tuple[str, ...]) -> set[tuple[str, str, str]]:
+def _schema(steps: tuple[str, ...]) -> set[tuple[str, str, str]]:
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript("".join(steps))
         return _objects(connection)
@@ -231,11 +234,11 @@ def _objects(connection: sqlite3.Connection) -> set[tuple[str, str, str]]:
     return set(rows.fetchall())
 
 
-def _bring_up(connection: sqlite3.Connection, form: Form) -> None:
-    known = connection.execute("PRAGMA user_version").fetchone()[0]
-    if known == len(form.steps):
+def _migrate(connection: sqlite3.Connection, form: Form) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == len(form.steps):
         return
-    for statement in "".join(form.steps[known:]).split(";\n"):
+    for statement in "".join(form.steps[version:]).split(";\n"):
         if statement.strip():
             connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {form.application_id}")

@@ -1,7 +1,7 @@
-"""What the exit code of every command says: one meaning each."""
+"""The exit codes of all commands, with their meanings."""
 
 DONE, FAILED, REFUSED, INCOMPLETE, WORSE, DRIFTED = range(6)
-INTERRUPTED = 130  # as a shell says it of what Ctrl-C ended
+INTERRUPTED = 130  # as shells return after Ctrl-C
 
 MEANINGS = {
     DONE: "done",
@@ -12,4 +12,4 @@ MEANINGS = {
     DRIFTED: "drifted: a watched judge answers differently, or its model is retired",
     INTERRUPTED: "interrupted: the next run goes on from there",
 }
-WORST_FIRST = (FAILED, WORSE, DRIFTED, INCOMPLETE, DONE)  # where several apply
+WORST_FIRST = (FAILED, WORSE, DRIFTED, INCOMPLETE, DONE)  # if several apply

@@ -1,8 +1,8 @@
 """A named block of params.yaml, and the record of its `kind`.
 
-Each kind is one frozen record, exported as `KIND` by its own module, or by the name behind a colon;
-each folder of kinds has an index, a literal table from kind to module. A kind that no index has may
-be the dotted path of a user's record, `mylab.metrics` or `mylab.metrics:NEGATIONS`, in the
+Each kind is a frozen record, exported as `KIND` by its module, or by the name after a colon. Each
+folder of kinds has an index, a literal table from kind to module. A kind that is not in an index
+can be the dotted path of a user's record, `mylab.metrics` or `mylab.metrics:NEGATIONS`, in the
 project's folder or installed.
 """
 
@@ -15,14 +15,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.options import Block, Options, parse
 
 _PATH = re.compile(r"(?=.*[.:])([A-Za-z_]\w*)(\.[A-Za-z_]\w*)*(:[A-Za-z_]\w*)?", re.ASCII)
 
 
 class Chosen(NamedTuple):
-    """What a block asks for: the kind's name, its record, and the options that it was given."""
+    """What a block chooses: the kind's name, its record, and the options."""
 
     kind: str
     record: Any
@@ -30,22 +30,22 @@ class Chosen(NamedTuple):
 
 
 def record_of(index: Mapping[str, str], kind: str) -> Any:
-    """Import the record of a kind that the index has."""
+    """Import the record of a kind in the index."""
     module, _, name = index[kind].partition(":")
     return getattr(importlib.import_module(module), name or "KIND")
 
 
 def choose(index: Mapping[str, str], block: Block, *, where: str) -> Chosen:
-    """The record and the checked options of a block; `where` leads every message.
+    """Return the record and the checked options of a block; `where` starts every message.
 
-    Raises BadInput if the index has no such kind and it is not the dotted path of a record of the
-    index's type, or the options are not those that it takes.
+    Raises BadInput if the kind is neither in the index nor the dotted path of a record of its type,
+    or the options are not valid.
     """
     kind = block.get("kind")
     if kind is None:
         raise BadInput(f"{where} > kind: missing; choose from {sorted(index)}")
     if not isinstance(kind, str) or (kind not in index and not is_path(kind)):
-        close = meant(str(kind), index)
+        close = hint(str(kind), index)
         raise BadInput(f"{where} > kind: {kind!r} is not known; choose from {sorted(index)}{close}")
     record = record_of(index, kind) if kind in index else _user_record(index, kind, where)
     rest = {name: value for name, value in block.items() if name != "kind"}
@@ -53,40 +53,40 @@ def choose(index: Mapping[str, str], block: Block, *, where: str) -> Chosen:
 
 
 def is_path(kind: str) -> bool:
-    """Whether a kind is a dotted path (`mylab.metrics`, `mylab:NEGATIONS`), not a plain name."""
+    """Return whether a kind is a dotted path (`mylab.metrics`, `mylab:NEGATIONS`)."""
     return _PATH.fullmatch(kind) is not None
 
 
 def object_at(path: str, default: str, *, where: str) -> Any:
-    """What a dotted path names: `module:name`, or the name `default` of a module.
+    """Import the object at a dotted path: `module:name`, or the name `default` of a module.
 
-    Raises BadInput, led by `where`, if there is no such module, if importing it fails, or if it has
-    no such name.
+    Raises BadInput, starting with `where`, if there is no such module, if importing it fails, or if
+    it has no such name.
     """
     module, _, name = path.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    importlib.invalidate_caches()  # the file may be younger than this process
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    importlib.invalidate_caches()  # the file can be newer than this process
     try:
-        found = importlib.import_module(module)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's module may raise anything
+        imported = importlib.import_module(module)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's module can raise anything
         raise BadInput(f"{where}: {path!r} {_import_problem(module, error)}") from None
-    if not hasattr(found, name or default):
+    if not hasattr(imported, name or default):
         raise BadInput(
             f"{where}: module {module!r} has no {name or default}; define it there, or correct the"
             " path (module:NAME)"
         )
-    return getattr(found, name or default)
+    return getattr(imported, name or default)
 
 
 def _user_record(index: Mapping[str, str], kind: str, where: str) -> Any:
     record = object_at(kind, "KIND", where=f"{where} > kind")
-    wanted = type(record_of(index, next(iter(index))))
-    if not isinstance(record, wanted):
+    expected = type(record_of(index, next(iter(index))))
+    if not isinstance(record, expected):
         raise BadInput(
-            f"{where} > kind: {kind!r} is of type {type(record).__name__}, and {wanted.__name__} is"
-            f" wanted here; name a record of that type, or move the block"
+            f"{where} > kind: {kind!r} is of type {type(record).__name__}, and {expected.__name__}"
+            " is wanted here; name a record of that type, or move the block"
         )
     options = getattr(record, "options", None)
     if not (isinstance(options, type) and issubclass(options, Options)):
@@ -98,19 +98,19 @@ def _user_record(index: Mapping[str, str], kind: str, where: str) -> Any:
 
 
 def _import_problem(module: str, error: BaseException) -> str:
-    """Why a module could not be imported, in one line, with the user's own file and line."""
+    """Describe in a line why a module could not be imported, with the user's file and line."""
     if isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}."):
         return (
             f"is not known: there is no module {error.name!r} in the project's folder, and no"
             " installed package has it; create it, or correct the path (module:NAME)"
         )
-    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError) and error.filename:
-        places.append((error.filename, error.lineno))
-    here = Path.cwd()
-    inside = [(file, line) for file, line in places if Path(file).is_relative_to(here)]
-    file, line = (inside or places)[-1]
-    short = os.path.relpath(file, here) if inside else file
+        frames.append((error.filename, error.lineno))
+    folder = Path.cwd()
+    in_project = [(file, line) for file, line in frames if Path(file).is_relative_to(folder)]
+    file, line = (in_project or frames)[-1]
+    short = os.path.relpath(file, folder) if in_project else file
     message = error.msg if isinstance(error, SyntaxError) else str(error)
-    said = " ".join(message.split()) or "no message"
-    return f"cannot be imported: {short}, line {line}: {type(error).__name__}: {said}; fix it"
+    reason = " ".join(message.split()) or "no message"
+    return f"cannot be imported: {short}, line {line}: {type(error).__name__}: {reason}; fix it"

@@ -1,4 +1,4 @@
-"""Checked mappings: the base of every options class, and where a project's params files are."""
+"""Checked mappings: the base of all options classes, and the places of params files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,16 +6,16 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from metassay.core.errors import BadInput, meant
+from metassay.core.errors import BadInput, hint
 from metassay.core.naming import name_problem, words_problem
 
 Block = dict[str, Any]
 
 PARAMS = Path("params.yaml")
 BENCHMARKS = Path("benchmarks")
-GIVEN = "given"  # the file of a fanned-out table that the dataset itself brings
+FROM_DATASET = "given"  # the file of a fanned-out table that comes from the dataset
 CHEAP = "metrics"  # the file of measurements that all cheap metrics share
-JUDGED = "judged"  # the file of statement scores that judges gave, and what confounds them
+JUDGED = "judged"  # the file of statement scores by judges, and of their confounds
 
 
 class Options(BaseModel):
@@ -24,23 +24,23 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-def without(problem_of: Callable[[Any], str | None]) -> AfterValidator:
-    """What refuses values of which `problem_of` says what is wrong with them."""
+def refuse(problem_of: Callable[[Any], str | None]) -> AfterValidator:
+    """Make a validator that rejects values for which `problem_of` returns a problem."""
 
-    def checked(value: Any) -> Any:
+    def check(value: Any) -> Any:
         if problem := problem_of(value):
             raise ValueError(problem)
         return value
 
-    return AfterValidator(checked)
+    return AfterValidator(check)
 
 
-Name = Annotated[str, without(name_problem)]  # where the name isn't a key of the params files
-Words = Annotated[str, without(words_problem)]
+Name = Annotated[str, refuse(name_problem)]  # for names that are not keys of the params files
+Words = Annotated[str, refuse(words_problem)]
 
-Draws = Annotated[int, Field(ge=1, le=100_000)]  # each is held in memory
+Draws = Annotated[int, Field(ge=1, le=100_000)]  # all are in memory
 Seed = Annotated[int, Field(ge=0)]
-# What is nearer to 0 or 1 asks for more systems and labels than integers hold.
+# Nearer to 0 or 1, numbers of systems and labels overflow.
 Confidence = Annotated[float, Field(ge=0.1, le=0.9999)]
 Share = Annotated[float, Field(ge=0.001, le=0.999)]
 
@@ -48,7 +48,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 class Criterion(Options):
-    """What raters judged: its scale's ends (both may be given), and which end is better."""
+    """A criterion of raters: the ends of its scale (both are valid ratings), and the better end."""
 
     low: float
     high: float
@@ -60,12 +60,12 @@ SCALES: tuple[str, ...] = get_args(Criterion.model_fields["scale"].annotation)
 
 
 class Design(Options):
-    """Which documents and systems of a benchmark belong together, and what was planned.
+    """Which documents and systems of a benchmark belong together, and the planned primary metric.
 
-    `strata`, `cluster`: attributes of the sources; documents of one stratum are held against each
-    other alone, documents of one cluster (a patient, a topic) count as one; by `doc_id` each stands
-    for itself. `families`: systems -> what they are versions of. `primary`: the metric that was
-    named before anybody looked, by name or label; it is not adjusted for the others.
+    `strata`, `cluster`: attributes of the sources. Documents are compared only within a stratum;
+    documents of a cluster (a patient, a topic) are correlated; with `doc_id` each document is a
+    cluster. `families`: system -> family (versions of a system). `primary`: the metric, by name or
+    label, that was chosen before anybody saw the data; it is not adjusted for the others.
     """
 
     strata: str = ""
@@ -75,26 +75,27 @@ class Design(Options):
 
 
 def parse(model: type[AnyOptions], block: object, *, where: str) -> AnyOptions:
-    """Check one mapping against its options class; `where` leads every message."""
+    """Check a mapping against its options class; `where` starts every message."""
     try:
         return model.model_validate(block)
     except ValidationError as error:
         raise BadInput([_explain(where, e, model) for e in error.errors()]) from None
 
 
-def printed(block: Block) -> str:
-    """A named block as recipes print it: its kind, then its settings in order of their names."""
+def recipe_text(block: Block) -> str:
+    """Format a named block for recipes: its kind, then its settings sorted by name."""
     settings = [f"{key}={block[key]}" for key in sorted(block) if key != "kind"]
     return ",".join([str(block["kind"]), *settings])
 
 
 def _explain(where: str, error: Any, model: type[BaseModel]) -> str:
-    at = " > ".join([where, *map(str, error["loc"])])
+    place = " > ".join([where, *map(str, error["loc"])])
     if error["type"] == "extra_forbidden":
-        close = meant(str(error["loc"][-1]), model.model_fields) if len(error["loc"]) == 1 else ""
-        return f"{at}: unknown key; remove it or correct its spelling{close}"
+        names = model.model_fields if len(error["loc"]) == 1 else ()
+        close = hint(str(error["loc"][-1]), names)
+        return f"{place}: unknown key; remove it or correct its spelling{close}"
     if error["type"] == "missing":
-        return f"{at}: missing; add it"
+        return f"{place}: missing; add it"
     if error["type"] in ("model_type", "dict_type"):
-        return f"{at}: must be a mapping of keys to values"
-    return f"{at}: {error['msg'].removeprefix('Value error, ')}"
+        return f"{place}: must be a mapping of keys to values"
+    return f"{place}: {error['msg'].removeprefix('Value error, ')}"

@@ -1,7 +1,7 @@
 """Strict typed view of the params files: an unknown key or name, or a wrong type, is an error.
 
-params.yaml holds what benchmarks share by name, benchmarks/<name>/params.yaml what makes one. A
-block with a `kind` is checked by `metassay.core.kinds.choose`.
+params.yaml has the named blocks that benchmarks share, benchmarks/<name>/params.yaml the settings
+of one benchmark. `metassay.core.kinds.choose` checks blocks with a `kind`.
 """
 
 import re
@@ -13,12 +13,12 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput, collect_problems, meant
-from metassay.core.naming import FORM, folded, name_problems, words_problem
+from metassay.core.errors import BadInput, collect_problems, hint
+from metassay.core.naming import FORM, name_problems, normalise, words_problem
 from metassay.core.options import (
     BENCHMARKS,
     CHEAP,
-    GIVEN,
+    FROM_DATASET,
     JUDGED,
     PARAMS,
     Block,
@@ -27,26 +27,26 @@ from metassay.core.options import (
     Options,
     Words,
     parse,
-    without,
+    refuse,
 )
 
-# No benchmark may have these names: such folders lie beside reports/<benchmark>/.
+# Not allowed as names of benchmarks: such folders are in reports/, like reports/<benchmark>/.
 BESIDE_REPORTS = ("published", "figures", "changes")
-# Names that mean something else where a block's names go.
+# Reserved names by block: they have another meaning there.
 _TAKEN = {
-    "systems": [GIVEN, "reference"],
-    "questions": [GIVEN],
-    "judges": [GIVEN, "none"],
-    "costly_metrics": [GIVEN, CHEAP],
+    "systems": [FROM_DATASET, "reference"],
+    "questions": [FROM_DATASET],
+    "judges": [FROM_DATASET, "none"],
+    "costly_metrics": [FROM_DATASET, CHEAP],
     "statement_metrics": [JUDGED],
 }
 _LISTS = (
     *("systems", "alignments", "questions", "judges", "metrics", "costly_metrics"),
     *("statement_metrics", "segmentations", "combinations"),
 )
-# Of a benchmark, what names metrics whose models are trained here, and their block.
+# Keys of a benchmark that name metrics with models trained here, and their block.
 TUNED: Final = {"tuned_metrics": "statement_metrics", "tuned_costly_metrics": "costly_metrics"}
-# What a folder's settings name, and the blocks of the root's params.yaml where it stands.
+# Keys of a folder's settings, and the blocks of the root's params.yaml with these names.
 _BLOCKS = {
     **{"few_shot": "systems", "released_claims": "decompositions"},
     **TUNED,
@@ -60,40 +60,40 @@ _NAMED = (*dict.fromkeys(_BLOCKS.values()), "endpoints", "models")
 
 _NO_LOOK = "must begin with unseen, looked at or fitted; ': ' and words may follow"
 _Look = Annotated[
-    str, without(lambda it: _NO_LOOK if not _LOOK.fullmatch(it) or words_problem(it) else None)
+    str, refuse(lambda how: _NO_LOOK if not _LOOK.fullmatch(how) or words_problem(how) else None)
 ]
-# Whether choices saw these data, in the making of a judge or a segmentation: its name -> how.
+# Judge or segmentation -> whether choices in its development saw these data.
 Seen = dict[str, _Look]
 
 
 class Benchmark(Options):
-    """A dataset and what it is put through: the whole of benchmarks/<name>/params.yaml.
+    """A dataset and its evaluation: the whole of benchmarks/<name>/params.yaml.
 
-    A list names blocks of the root's params.yaml, and each name is a stage of its own but for
-    `metrics`, which are measured in one. An empty list means that there is no such stage.
+    Lists name blocks of the root's params.yaml; each name is a separate stage, except `metrics`,
+    which are a single stage. An empty list means no such stage.
     """
 
     name: str  # that of the folder
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
     seen: Seen
-    criteria: dict[str, Criterion]  # what its raters judged; {} where nobody did
-    design: Design  # which documents and systems belong together; {} where none do
-    studies: dict[str, str]  # ratings that came back from people: study -> their file
-    systems: list[str]  # what writes texts from the sources alone
-    few_shot: dict[str, str]  # what is shown examples: system -> the folder of their raw files
+    criteria: dict[str, Criterion]  # criteria of the raters; {} without ratings
+    design: Design  # which documents and systems belong together; {} if none
+    studies: dict[str, str]  # returned ratings: study -> their file
+    systems: list[str]  # systems that write texts from the sources alone
+    few_shot: dict[str, str]  # system with examples -> the folder of their raw files
     segmentation: str
-    decompositions: list[str]  # one name; none if released_claims has it
+    decompositions: list[str]  # one name; none if it is in released_claims
     released_claims: dict[str, str]  # decomposition -> the folder of the claims that it reads
-    alignments: Annotated[list[str], Field(min_length=1)]  # what reads none by name reads the first
+    alignments: Annotated[list[str], Field(min_length=1)]  # the first is the default
     questions: list[str]
     rubrics: list[str]  # names of files rubrics/<name>.yaml
     judges: list[str]
     metrics: list[str]
     costly_metrics: list[str]
-    statement_metrics: list[str]  # of single statements, read against what they are aligned with
-    tuned_metrics: dict[str, str]  # the same by models that are trained here: name -> their folder
-    tuned_costly_metrics: dict[str, str]  # costly ones by models that are trained here, likewise
+    statement_metrics: list[str]  # of single statements and their aligned passages
+    tuned_metrics: dict[str, str]  # the same by models trained here: name -> model folder
+    tuned_costly_metrics: dict[str, str]  # costly ones by models trained here: likewise
     combinations: list[str]  # means of standardised scores of the metrics above
     published: list[str]  # tables in reports/published/ that the report compares with
 
@@ -104,45 +104,45 @@ class Benchmark(Options):
 
     @property
     def decomposition(self) -> str:
-        """The one decomposition, whether it reads released claims or not."""
+        """The decomposition, with or without released claims."""
         return [*self.decompositions, *self.released_claims][0]
 
     @property
     def measured_by(self) -> list[tuple[str, str]]:
-        """Every block of metrics that it names: a block of the root's params.yaml, and a name."""
+        """All named metrics: a block of the root's params.yaml, and a name in it."""
         lists = ("metrics", "costly_metrics", "statement_metrics", *TUNED)
         return [(_BLOCKS[each], name) for each in lists for name in getattr(self, each)]
 
 
 class JudgeTest(Options):
-    """Items with a gold label and the judges tried on them: a params.yaml with a key `test`."""
+    """Items with a gold label and the judges to test: a params.yaml with a key `test`."""
 
     name: str  # that of the folder
     test: str  # a name in metassay/labelled/types.py
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
     seen: Seen
-    options: Block  # those of the type of test
+    options: Block  # of the type of test
     judges: list[str]
     published: list[str]  # tables in reports/published/ that the report compares with
 
 
 class SegmentTest(Options):
-    """Texts with labelled sentences, and the segmentations tried on them."""
+    """Texts with labelled sentences, and the segmentations to test."""
 
     name: str  # that of the folder
     test: Literal["segmentation"]
     dataset: str  # a name in data/registry.yaml
     raw: str  # the folder of its raw files
     seen: Seen
-    options: Block  # metassay/labelled/types.py has them
+    options: Block  # see metassay/labelled/types.py
     segmentations: Annotated[list[str], Field(min_length=1)]
 
 
 class Tuning(Options):
-    """Models that are trained on texts of a benchmark: the whole of its params.yaml.
+    """Models to train on texts of a benchmark: the whole of its params.yaml.
 
-    Its key `tune` tells it from a benchmark's; metassay/tuning/options.py has the blocks' options.
+    Its key `tune` distinguishes it from a benchmark's; metassay/tuning/options.py has the options.
     """
 
     name: str  # that of the folder
@@ -153,43 +153,43 @@ class Tuning(Options):
 
     @property
     def models(self) -> list[str]:
-        """The models that it trains, by the names of their folders in data/models."""
+        """Names of the trained models' folders in data/models."""
         return [self.name]
 
 
 class QualityTuning(Tuning):
-    """A model that gives texts the quality that people do."""
+    """A model that predicts people's ratings of quality."""
 
     tune: Literal["quality"]
     criterion: str  # one of the benchmark
 
 
 class StatementTuning(Tuning):
-    """Models that are trained on single statements: one for each alignment."""
+    """Models trained on single statements, one per alignment."""
 
     alignments: Annotated[list[str], Field(min_length=1)]  # those of the benchmark
 
     @property
     def models(self) -> list[str]:
-        """One for each alignment."""
+        """One per alignment."""
         return [f"{self.name}-{alignment}" for alignment in self.alignments]
 
 
 class BartscoreTuning(StatementTuning):
-    """Models that write statements after their passages."""
+    """Models that generate statements from their passages."""
 
     tune: Literal["bartscore"]
 
 
 class CtcTuning(StatementTuning):
-    """Models that tell fake words, which are put into statements once for all alignments."""
+    """Models that detect fake words, which are put into statements once for all alignments."""
 
     tune: Literal["ctc"]
     corruption: Block
 
 
 class Distillation(StatementTuning):
-    """Models that give statements the value that several metrics agree on."""
+    """Models that learn the consensus of several metrics on statements."""
 
     tune: Literal["distill"]
     teachers: Block
@@ -201,24 +201,24 @@ _TUNINGS: Mapping[str, type[Tuning]] = {
     "distill": Distillation,
     "quality": QualityTuning,
 }
-Evaluation = Benchmark | JudgeTest | SegmentTest  # what has a dataset
-Folder = Evaluation | Tuning  # what a folder of benchmarks/ may be
+Evaluation = Benchmark | JudgeTest | SegmentTest  # folders with a dataset
+Folder = Evaluation | Tuning  # any folder of benchmarks/
 
 
 class MaxCost(Options):
-    """What all runs of a project together may cost at most, in the currency of models' prices."""
+    """Maximal cost of all runs of a project together, in the currency of models' prices."""
 
-    amount: Annotated[float, Field(ge=0, le=4_000_000)]  # what the ledger can count, and no more
+    amount: Annotated[float, Field(ge=0, le=4_000_000)]  # the ledger's maximum
     currency: Annotated[str, Field(pattern="^[A-Z]{3}$")]
 
 
 class ExecutorOptions(Options):
-    """Who works on the pieces of stages: this machine (`local`), or a Dask cluster's workers.
+    """Where stages are executed: on this machine (`local`), or by workers of a Dask cluster.
 
-    `address` is the scheduler's. `storage`: a folder that client and workers see at the same path,
-    or what fsspec reads (`s3://bucket/prefix`), for shards and their answers. `sends` names the
-    access classes beyond `public` whose texts may go there. A shard that a worker has for more than
-    `limit_s` seconds is tried elsewhere; for `patience_s` a scheduler or workers are waited for.
+    `address` is the scheduler's. `storage`: a folder with the same path for client and workers, or
+    a URL of fsspec (`s3://bucket/prefix`), for shards and their answers. `sends` lists the access
+    classes beyond `public` whose texts can be sent there. A shard that takes a worker more than
+    `limit_s` seconds is retried elsewhere; `patience_s`: how long to wait for scheduler or workers.
     """
 
     kind: Literal["local", "dask"] = "local"
@@ -236,7 +236,7 @@ class ExecutorOptions(Options):
 
 
 class Shared(Options):
-    """The whole of the root's params.yaml: what benchmarks share by name."""
+    """The whole of the root's params.yaml: the named blocks that benchmarks share."""
 
     segmentations: dict[str, Block]
     decompositions: dict[str, Block]
@@ -251,20 +251,20 @@ class Shared(Options):
     endpoints: dict[str, Block]  # where language models answer
     models: dict[str, Block]
     max_cost: MaxCost | None
-    # DVC's remotes -> the access classes beyond `public` whose texts may be pushed there
+    # DVC's remotes -> the access classes beyond `public` whose texts can be pushed there
     remotes: dict[str, list[Literal["credentialed", "private"]]] = Field(default_factory=dict)
     executor: ExecutorOptions = ExecutorOptions()
-    max_missing: Annotated[float, Field(ge=0, le=1)]  # share of a stage's answers, at most
+    max_missing: Annotated[float, Field(ge=0, le=1)]  # maximal share of a stage's answers
     aggregation: Block
     meta_evaluation: Block
     certification: Block
-    comparison: Block = Field(default_factory=dict)  # all of it has defaults
+    comparison: Block = Field(default_factory=dict)  # all keys have defaults
     sentinel: Block = Field(default_factory=dict)
-    shown_as: dict[str, str]  # what reports call a system or judge, where it isn't its name
+    shown_as: dict[str, str]  # system or judge -> its label in reports, if not its name
 
 
 class Params(Shared):
-    """What benchmarks share, and the folders of benchmarks/ by name, of all sorts."""
+    """Shared blocks, and all folders of benchmarks/ by name, by sort."""
 
     benchmarks: dict[str, Benchmark]
     judge_tests: dict[str, JudgeTest]
@@ -273,64 +273,68 @@ class Params(Shared):
 
     @property
     def evaluations(self) -> dict[str, Evaluation]:
-        """All that have a dataset, by name."""
-        found: dict[str, Evaluation] = {**self.benchmarks, **self.judge_tests, **self.segment_tests}
-        return dict(sorted(found.items()))
+        """All folders with a dataset, by name."""
+        folders: dict[str, Evaluation] = {
+            **self.benchmarks,
+            **self.judge_tests,
+            **self.segment_tests,
+        }
+        return dict(sorted(folders.items()))
 
     @property
     def every(self) -> dict[str, Folder]:
-        """All that can be run, by name."""
-        found: dict[str, Folder] = {**self.evaluations, **self.tunings}
-        return dict(sorted(found.items()))
+        """All folders that can be run, by name."""
+        folders: dict[str, Folder] = {**self.evaluations, **self.tunings}
+        return dict(sorted(folders.items()))
 
     def data_of(self, name: str) -> Evaluation:
-        """The folder with the dataset behind a name: of a tuning the benchmark that it reads."""
+        """Return the folder with the dataset of a name: for a tuning, its benchmark."""
         tuning = self.tunings.get(name)
         return self.benchmarks[tuning.benchmark] if tuning else self.evaluations[name]
 
 
 def load(root: Path = Path()) -> Params:
-    """Read and check the params files of a project; BadInput lists every problem at once."""
+    """Read and check the params files of a project; BadInput lists all problems at once."""
     problems: list[str] = []
     shared = None
     with collect_problems(problems):
         shared = parse(Shared, strict_yaml.load(root / PARAMS), where=str(PARAMS))
-    found: dict[str, Folder] = {}
+    folders: dict[str, Folder] = {}
     files = sorted((root / BENCHMARKS).glob("*/params.yaml"))
-    named = name_problems((file.parent.name for file in files), BESIDE_REPORTS)
-    problems += [f"{BENCHMARKS}/{line}" for line in named]
+    bad_names = name_problems((file.parent.name for file in files), BESIDE_REPORTS)
+    problems += [f"{BENCHMARKS}/{line}" for line in bad_names]
     for file in files:
         where, name = str(file.relative_to(root)), file.parent.name
         try:
-            one = found[name] = parsed(strict_yaml.load(file), where=where)
+            folder = folders[name] = parse_folder(strict_yaml.load(file), where=where)
         except BadInput as error:
             problems += error.problems
             continue
-        lines = [*_inside(one, name), *(_dangling(one, shared) if shared else ())]
+        lines = [*_inside(folder, name), *(_dangling(folder, shared) if shared else ())]
         problems += [f"{where} > {line}" for line in lines]
-    tunings = {name: one for name, one in found.items() if isinstance(one, Tuning)}
+    tunings = {name: folder for name, folder in folders.items() if isinstance(folder, Tuning)}
     for name, tuning in tunings.items():
-        lines = [*_learns_from(tuning, found.get(tuning.benchmark))]
+        lines = [*_learns_from(tuning, folders.get(tuning.benchmark))]
         problems += [f"{BENCHMARKS / name / PARAMS} > {line}" for line in lines]
     problems += [f"{PARAMS} > {line}" for line in (_bad_names(shared) if shared else ())]
     if problems or shared is None:
         raise BadInput(problems)
     return Params(
         **dict(shared),
-        benchmarks={name: one for name, one in found.items() if isinstance(one, Benchmark)},
-        judge_tests={name: one for name, one in found.items() if isinstance(one, JudgeTest)},
-        segment_tests={name: one for name, one in found.items() if isinstance(one, SegmentTest)},
+        benchmarks={name: f for name, f in folders.items() if isinstance(f, Benchmark)},
+        judge_tests={name: f for name, f in folders.items() if isinstance(f, JudgeTest)},
+        segment_tests={name: f for name, f in folders.items() if isinstance(f, SegmentTest)},
         tunings=tunings,
     )
 
 
-def parsed(content: object, *, where: str) -> Folder:
-    """What a file benchmarks/<name>/params.yaml holds; BadInput, led by `where`, if it is wrong."""
-    return parse(sort_of(content), content, where=where)
+def parse_folder(content: object, *, where: str) -> Folder:
+    """Parse the content of benchmarks/<name>/params.yaml; BadInput, starting with `where`."""
+    return parse(folder_type(content), content, where=where)
 
 
-def sort_of(content: object) -> type[Folder]:
-    """Which sort of folder has this in its params.yaml."""
+def folder_type(content: object) -> type[Folder]:
+    """Return the sort of folder with this content of params.yaml."""
     if isinstance(content, dict) and "tune" in content:
         return _TUNINGS.get(str(content["tune"]), Tuning)
     if not isinstance(content, dict) or "test" not in content:
@@ -338,21 +342,21 @@ def sort_of(content: object) -> type[Folder]:
     return SegmentTest if content["test"] == SEGMENTATION else JudgeTest
 
 
-def _inside(one: Folder, folder: str) -> Iterator[str]:
-    """What is wrong with one benchmark or test by itself."""
-    if one.name != folder:
-        yield f"name: is {one.name!r}, but the folder is {folder!r}; make them equal"
+def _inside(settings: Folder, folder: str) -> Iterator[str]:
+    """Describe what is wrong with a folder's settings by themselves."""
+    if settings.name != folder:
+        yield f"name: is {settings.name!r}, but the folder is {folder!r}; make them equal"
     for key in (*_LISTS, "rubrics"):
-        named = getattr(one, key, ())
-        twice = sorted(name for name, n in Counter(named).items() if n > 1)
-        yield from (f"{key}: {name!r} is named twice; name it once" for name in twice)
-    if isinstance(one, Tuning):
+        names = getattr(settings, key, ())
+        repeated = sorted(name for name, n in Counter(names).items() if n > 1)
+        yield from (f"{key}: {name!r} is named twice; name it once" for name in repeated)
+    if isinstance(settings, Tuning):
         return
-    mine = one.segmentations if isinstance(one, SegmentTest) else one.judges
-    for name in sorted(set(one.seen) - set(mine)):
-        yield f"seen: {name!r} is not among what it tries: {mine}; remove it, or correct its name"
-    if isinstance(one, Benchmark):
-        yield from _inside_benchmark(one)
+    tried = settings.segmentations if isinstance(settings, SegmentTest) else settings.judges
+    for name in sorted(set(settings.seen) - set(tried)):
+        yield f"seen: {name!r} is not among what it tries: {tried}; remove it, or correct its name"
+    if isinstance(settings, Benchmark):
+        yield from _inside_benchmark(settings)
 
 
 def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
@@ -362,17 +366,17 @@ def _inside_benchmark(benchmark: Benchmark) -> Iterator[str]:
             f"decompositions: {len(chosen)} are named here and under released_claims; name one in"
             " all (under released_claims if it reads released claims)"
         )
-    for several, one in (("systems", "few_shot"), *((block, key) for key, block in TUNED.items())):
-        for name in sorted(set(getattr(benchmark, several)) & set(getattr(benchmark, one))):
-            yield f"{several}: {name!r} is under {one} as well; name it in one of the two"
+    for list_, other in (("systems", "few_shot"), *((block, key) for key, block in TUNED.items())):
+        for name in sorted(set(getattr(benchmark, list_)) & set(getattr(benchmark, other))):
+            yield f"{list_}: {name!r} is under {other} as well; name it in one of the two"
     yield from (f"criteria > {line}" for line in bad_criteria(benchmark.criteria))
-    asks = bool(benchmark.questions or benchmark.rubrics)
-    if asks and not benchmark.judges:
+    has_questions = bool(benchmark.questions or benchmark.rubrics)
+    if has_questions and not benchmark.judges:
         yield "judges: is empty, but questions or rubrics are not; name a judge, or empty them"
-    if benchmark.judges and not asks:
+    if benchmark.judges and not has_questions:
         yield "questions: is empty and so is rubrics, but judges is not; name one, or empty judges"
-    yield from (f"studies > {line}" for line in name_problems(benchmark.studies, [GIVEN]))
-    yield from (f"rubrics > {line}" for line in name_problems(benchmark.rubrics, [GIVEN]))
+    yield from (f"studies > {line}" for line in name_problems(benchmark.studies, [FROM_DATASET]))
+    yield from (f"rubrics > {line}" for line in name_problems(benchmark.rubrics, [FROM_DATASET]))
     for name in benchmark.questions:
         if name.startswith("rubric-"):
             yield f"questions: {name!r} begins with 'rubric-', as files of rubrics do; rename it"
@@ -383,7 +387,7 @@ def _learns_from(tuning: Tuning, source: Folder | None) -> Iterator[str]:
         yield f"from: {tuning.benchmark!r} is not a benchmark; name one, which evaluates texts"
         return
     if isinstance(tuning, QualityTuning):
-        known = [name for name, one in source.criteria.items() if one.better == "higher"]
+        known = [name for name, c in source.criteria.items() if c.better == "higher"]
         if tuning.criterion not in known:
             yield (
                 f"criterion: {tuning.criterion!r} is not a criterion of {tuning.benchmark!r} whose"
@@ -398,34 +402,34 @@ def _learns_from(tuning: Tuning, source: Folder | None) -> Iterator[str]:
 
 
 def bad_criteria(names: Iterable[str]) -> Iterator[str]:
-    """A line for each name that no criterion may have; all words will do that differ enough."""
+    """Yield a line for each invalid or too similar name of a criterion; any words are valid."""
     first: dict[str, str] = {}
     for name in names:
-        like = first.setdefault(folded(name), name)
+        other = first.setdefault(normalise(name), name)
         problem = words_problem(name)
-        if not problem and like != name:
-            problem = f"looks like {like}; choose another name"
+        if not problem and other != name:
+            problem = f"looks like {other}; choose another name"
         if problem:
             yield f"{name}: {problem}"
 
 
-def _dangling(one: Folder, shared: Shared) -> Iterator[str]:
+def _dangling(folder: Folder, shared: Shared) -> Iterator[str]:
     for field, block in _BLOCKS.items():
-        named = getattr(one, field, [])
+        names = getattr(folder, field, [])
         known: Mapping[str, Block] = getattr(shared, block)
-        for name in [named] if isinstance(named, str) else named:
+        for name in [names] if isinstance(names, str) else names:
             if name not in known:
-                close = meant(name, known)
-                there = f"known: {sorted(known)}{close}"
-                yield f"{field}: {name!r} is not in {PARAMS} > {block}; {there}"
+                close = hint(name, known)
+                choices = f"known: {sorted(known)}{close}"
+                yield f"{field}: {name!r} is not in {PARAMS} > {block}; {choices}"
 
 
 def _bad_names(shared: Shared) -> Iterator[str]:
     yield from (f"shown_as > {line}" for line in _shown_as(shared))
     for block in _NAMED:
-        found = name_problems(getattr(shared, block), _TAKEN.get(block, ()))
+        lines = name_problems(getattr(shared, block), _TAKEN.get(block, ()))
         more = "; its real name goes to shown_as" if block in ("systems", "judges") else ""
-        yield from (f"{block} > {line}{more if line.endswith(FORM) else ''}" for line in found)
+        yield from (f"{block} > {line}{more if line.endswith(FORM) else ''}" for line in lines)
 
 
 def _shown_as(shared: Shared) -> Iterator[str]:
@@ -438,6 +442,6 @@ def _shown_as(shared: Shared) -> Iterator[str]:
         for block in blocks:
             others = {*getattr(shared, block), *_TAKEN[block]} - {name}
             others |= {shared.shown_as.get(other, other) for other in others}
-            like = sorted(other for other in others if folded(other) == folded(shown))
+            like = sorted(other for other in others if normalise(other) == normalise(shown))
             if like:
                 yield f"{name}: looks like {like[0]}, which is of {block} too; choose other words"

@@ -1,7 +1,7 @@
-"""A process that was started for a run ends with who started it, however that one went.
+"""End a process that was started for a run when its parent ends, in any way.
 
-Who starts it holds the other end of its stdin, and says so in the environment: `HELD`. The system
-closes that end even after SIGKILL. What the process starts hangs on the same line.
+The parent keeps the other end of the process's stdin open, and marks this in the environment:
+`ENVIRONMENT`. The system closes that end even after SIGKILL. Children of the process inherit it.
 """
 
 import os
@@ -10,26 +10,26 @@ import signal
 import threading
 from collections.abc import Callable
 
-HELD = {"METASSAY_LIFELINE": "stdin"}
+ENVIRONMENT = {"METASSAY_LIFELINE": "stdin"}
 
 
 def end_group() -> None:
-    """Kill this process's group at once: itself and what it has started."""
+    """Kill this process's group: itself and its children."""
     os.killpg(0, signal.SIGKILL)
 
 
 def watch(end: Callable[[], None] = end_group) -> None:
-    """Call `end`, in a thread, when nobody holds the other end of stdin any more.
+    """Call `end`, in a thread, when the other end of stdin is closed.
 
-    Does nothing in a process whose environment does not have HELD: its stdin is its user's.
+    Does nothing in a process without ENVIRONMENT in its environment: its stdin is the user's.
     """
-    if HELD.items() <= os.environ.items():
+    if ENVIRONMENT.items() <= os.environ.items():
         threading.Thread(target=_wait, args=(end,), daemon=True, name="lifeline").start()
 
 
 def _wait(end: Callable[[], None]) -> None:
     line = select.poll()
-    line.register(0, 0)  # nothing is read: only that it is closed is told
+    line.register(0, 0)  # waits for the close without reading
     while not line.poll():
         pass
     end()

@@ -1,4 +1,4 @@
-"""How far long work has come: bars on a terminal, or a line for the run that shows its stages."""
+"""Show the progress of long work: bars on a terminal, or a line for the run of its stage."""
 
 import contextlib
 import os
@@ -13,44 +13,44 @@ from urllib.parse import quote
 
 from metassay.core.work import WORK
 
-PLACE = "METASSAY_PROGRESS"  # of a stage's environment: the file that its run reads
-_SECONDS = 1.0  # between two lines in that file
+PLACE = "METASSAY_PROGRESS"  # in a stage's environment: the file that its run reads
+_SECONDS = 1.0  # between updates of that file
 
-_under_way: dict[object, str] = {}  # what is, outermost first
+_under_way: dict[object, str] = {}  # current lines, outermost first
 _lock = threading.Lock()
-_screen: Any = None  # of rich, which allows one at a time
+_screen: Any = None  # of rich, which allows only one
 _written = 0.0
 
 
 def place(address: str) -> Path:
-    """The file in which a stage says how far it is, from the project's root."""
+    """Return the file in which a stage writes its progress, from the project's root."""
     return WORK / "progress" / quote(address, safe="")
 
 
 class Tell(Protocol):
-    """What tells a bar how far it is."""
+    """Updates a bar."""
 
     def __call__(self, done: int, total: int | None = None) -> None:
-        """So many are `done`, of `total` if that was not known before."""
+        """Set the number of `done`, and of `total` if unknown so far."""
 
 
 @contextmanager
 def bars() -> Iterator[Callable[[str], Tell]]:
-    """Bars of several things, which begin one after the other and of which none goes before all."""
-    with ExitStack() as shown:
-        yield lambda what: shown.enter_context(bar(what))
+    """Show several bars, which start in turn and disappear together."""
+    with ExitStack() as stack:
+        yield lambda what: stack.enter_context(bar(what))
 
 
 @contextmanager
 def bar(what: str, of: int | None = None) -> Iterator[Tell]:
-    """Show how many are done `of` how many; what is yielded is called with that number.
+    """Show how many of a total are done; call the yielded function with that number.
 
-    On stderr where that is a terminal, and gone when all is done; else in the file that a run
-    names, without texts. Bars within bars are shown together. Safe in threads.
+    On stderr if that is a terminal, until all is done; else in the file that a run names, without
+    texts. Nested bars are shown together. Thread-safe.
     """
     if sys.stderr.isatty():
-        with _bar_on_screen(what, of) as tell_there:
-            yield tell_there
+        with _bar_on_screen(what, of) as tell_screen:
+            yield tell_screen
         return
     key = object()
 
@@ -66,7 +66,7 @@ def bar(what: str, of: int | None = None) -> Iterator[Tell]:
 
 @contextmanager
 def _bar_on_screen(what: str, of: int | None) -> Iterator[Tell]:
-    global _screen  # noqa: PLW0603 - there is one terminal
+    global _screen  # noqa: PLW0603 - a single terminal
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -86,15 +86,15 @@ def _bar_on_screen(what: str, of: int | None) -> Iterator[Tell]:
             _screen = None
 
 
-def _write(key: object, said: str) -> None:
-    global _written  # noqa: PLW0603 - there is one file
+def _write(key: object, line: str) -> None:
+    global _written  # noqa: PLW0603 - a single file
     with _lock:
-        if said:
-            _under_way[key] = said
+        if line:
+            _under_way[key] = line
         else:
             _under_way.pop(key, None)
         now = time.monotonic()
         if PLACE in os.environ and now - _written >= _SECONDS:
             _written = now
-            with contextlib.suppress(OSError):  # no stage fails for it
+            with contextlib.suppress(OSError):  # no stage fails because of it
                 Path(os.environ[PLACE]).write_text(", ".join(_under_way.values()), "utf-8")

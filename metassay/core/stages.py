@@ -1,6 +1,6 @@
-"""The one table of stages: what each reads and writes, of which all that knows of stages is made.
+"""The table of stages: what each reads and writes.
 
-dvc.yaml files, names of files, what a doorway may touch, blocks of code.yaml and docs/map.md.
+It determines dvc.yaml files, file names, what a stage may access, code.yaml and docs/map.md.
 """
 
 import re
@@ -26,13 +26,13 @@ from metassay.core.params import (
 )
 from metassay.core.strict_yaml import LOADER
 
-MODELS = "data/models"  # what tuning trains
+MODELS = "data/models"  # trained by tuning
 TABLES, REGISTRY, CODE, DAG = "data/tables", "data/registry.yaml", "code.yaml", "dvc.yaml"
 HEADLINE = "benchmarks/${name}/headline.json"
 PUBLISHED = "reports/published"
-ELEMENT = "${element}"  # of the list or mapping over which a stage repeats
+ELEMENT = "${element}"  # the current element of a stage's list or mapping
 _HOLE = re.compile(r"\$\{(\w+)\}")
-_VALUE = "${value}"  # that of a mapping's element: a file or folder
+_VALUE = "${value}"  # the value of a mapping's element: a file or folder
 _IN_GIT = {"cache": False}
 _HEAD = """\
 # {what}, in the order of the data: generated from metassay/core/stages.yaml by
@@ -47,15 +47,16 @@ _ROOT_HEAD = """\
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of a dvc.yaml; `${key}` stands for a value of the benchmark's params.yaml.
+    """A stage of a dvc.yaml; `${key}` is replaced by a value of the benchmark's params.yaml.
 
-    Words are parted by blanks. `reads` and `writes` are tables: `parts` is one file, `texts/` a
-    folder whose files several stages write, `texts/given` one of these. `files` are further
-    dependencies, `outs` further outputs. `kinds` are named blocks whose options and code it uses;
-    `shared`, `params` and `code` further keys of the root's params.yaml (or the registry), of the
-    benchmark's, and of code.yaml. `each`: the list that it repeats over; of a mapping it depends on
-    the values, too. `program`: its module in stages/, if not its name. `tags`, `retries` and
-    `delay` (seconds) are Prefect's. `git`: what it makes is in git, not in DVC's cache.
+    Fields are lists separated by blanks. `reads` and `writes` are tables: `parts` is a file,
+    `texts/` a folder whose files several stages write, `texts/given` one of these. `files` are
+    further dependencies, `outs` further outputs. `kinds` are named blocks whose options and code
+    the stage uses; `shared`, `params` and `code` further keys of the root's params.yaml (or the
+    registry), of the benchmark's, and of code.yaml. `each`: the list that the stage repeats over;
+    with a mapping it also depends on the values. `program`: its module in stages/, if not its name.
+    `tags`, `retries` and `delay` (seconds) are Prefect's. `git`: outputs are in git, not in DVC's
+    cache.
     """
 
     name: str
@@ -83,7 +84,7 @@ class Stage:
 
     @property
     def over_mapping(self) -> bool:
-        """Whether it repeats over names with a file or folder each."""
+        """Whether it repeats over a mapping of names to files or folders."""
         return self.each in ("few_shot", "studies", "released_claims", *TUNED)
 
 
@@ -91,24 +92,24 @@ Stages = tuple[Stage, ...]
 
 
 def _read() -> dict[str, Stages]:
-    """The table beside this module, by sort."""
+    """Read stages.yaml: stages by sort of folder."""
     text = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
     for word, meaning in yaml.load(text, Loader=LOADER)["words"].items():
         text = text.replace(f" {word}", f" {meaning}")
-    whole = yaml.load(text, Loader=LOADER)
-    del whole["words"]
+    content = yaml.load(text, Loader=LOADER)
+    del content["words"]
     return {
         sort: tuple(Stage(name, **fields) for name, fields in stages.items())
-        for sort, stages in whole.items()
+        for sort, stages in content.items()
     }
 
 
 _TABLE = _read()
-FETCH, *TRAINING = _TABLE["root"]  # what is trained comes trained into other projects
+FETCH, *TRAINING = _TABLE["root"]  # other projects get trained models
 
 
 def figures(paper: str, files: Iterable[str]) -> Stage:
-    """The stage that draws a paper's tables and figures of these files."""
+    """Return the stage that makes a paper's tables and figures from these files."""
     return Stage(
         f"figures_{paper}",
         program="figures",
@@ -121,7 +122,7 @@ def figures(paper: str, files: Iterable[str]) -> Stage:
     )
 
 
-# The stages of each sort of folder of benchmarks/, what it is, and the figures that DVC shows.
+# Stages, title and figures for DVC of each sort of folder of benchmarks/.
 SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
     Benchmark: (_TABLE["evaluation"], "The evaluation of one benchmark", ("leaderboard", "forest")),
     JudgeTest: (_TABLE["judge_test"], "A test of judges", ("reliability",)),
@@ -134,52 +135,52 @@ SORTS: Mapping[type[Folder], tuple[Stages, str, tuple[str, ...]]] = {
 
 
 def stages_of(folder: Folder) -> Stages:
-    """The stages of a folder of benchmarks/."""
+    """Return the stages of a folder of benchmarks/."""
     return SORTS[type(folder)][0]
 
 
 # ---- files and lists --------------------------------------------------------------------------
 
 
-def _written(stages: Stages, table: str) -> list[tuple[str, str]]:
-    """The files of a table that is a folder, each with the list that its stage repeats over."""
+def _written_files(stages: Stages, table: str) -> list[tuple[str, str]]:
+    """Return the files of a table that is a folder, each with the list of its stage."""
     outs = [(out, stage.each) for stage in stages for out in stage.writes.split()]
     return [(out.split("/")[1], each) for out, each in outs if out.startswith(f"{table}/")]
 
 
 def files_of(stages: Stages, table: str, names: Callable[[str], Iterable[str]]) -> list[str]:
-    """The files of a table that is a folder, as the data goes; `names` has the names of a list."""
-    found = [
+    """Return the files of a table that is a folder, in stage order; `names` looks up a list."""
+    files = [
         file.replace(ELEMENT, name)
-        for file, each in _written(stages, table)
+        for file, each in _written_files(stages, table)
         for name in (names(each) if ELEMENT in file else [""])
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(files))
 
 
 def files_in(folder: Folder, table: str) -> list[str]:
-    """The files of a table of one benchmark or test, as the data goes."""
+    """Return the files of a table of a benchmark or test, in stage order."""
     return files_of(stages_of(folder), table, lambda each: getattr(folder, each))
 
 
 def names_of(folder: Folder, stage: Stage, key: str) -> list[str]:
-    """What a key such as `judges.${element}` names in a folder of benchmarks/."""
-    found = getattr(folder, stage.each if key.endswith(ELEMENT) else key.split("${")[1][:-1])
-    return [found] if isinstance(found, str) else list(found)
+    """Return the names that a key such as `judges.${element}` has in a folder of benchmarks/."""
+    names = getattr(folder, stage.each if key.endswith(ELEMENT) else key.split("${")[1][:-1])
+    return [names] if isinstance(names, str) else list(names)
 
 
 # ---- dvc.yaml ---------------------------------------------------------------------------------
 
 
 def entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
-    """What a dvc.yaml with these stages says of one, with holes where an element's name goes."""
-    own = f"{BENCHMARKS}/${{name}}/{PARAMS.name}"
+    """Return the entry of a stage in a dvc.yaml, with placeholders for the element's name."""
+    settings = f"{BENCHMARKS}/${{name}}/{PARAMS.name}"
     arguments = dict.fromkeys([stage.argument, *([ELEMENT] if stage.each else [])])
-    words = [f"'{word}'" if "$" in word else word for word in arguments]
+    quoted = [f"'{word}'" if "$" in word else word for word in arguments]
     keys = (*stage.kinds.split(), *stage.shared.split())
     registered = [key for key in keys if key.startswith("datasets.")]
     by_file = {
-        own: _own_keys(stage, stages) if stages else [],
+        settings: _settings_keys(stage, stages) if stages else [],
         REGISTRY: registered,
         CODE: [f"stages.{stage.module}", *stage.kinds.split(), *stage.code.split()],
     }
@@ -189,19 +190,19 @@ def entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
         *map(_path, stage.reads.split()),
     ]
     outs = [*stage.outs.split(), *map(_path, stage.writes.split())]
-    whole = {
+    block = {
         "wdir": "../.." if stages else "",
-        "cmd": " ".join(["python", "-m", f"stages.{stage.module}", *words]),
+        "cmd": " ".join(["python", "-m", f"stages.{stage.module}", *quoted]),
         "deps": deps,
         "params": [
             *(key for key in keys if key not in registered),
-            *({file: found} for file, found in by_file.items() if found),
+            *({file: names} for file, names in by_file.items() if names),
         ],
         "outs": [{out: _IN_GIT} for out in outs] if stage.git else outs,
         "metrics": [{HEADLINE: _IN_GIT}] if stage.name == "report" else [],
         "meta": {"retries": stage.retries, "delay": stage.delay, "tags": stage.tags.split()},
     }
-    return {key: value for key, value in whole.items() if value}
+    return {key: value for key, value in block.items() if value}
 
 
 def _path(table: str) -> str:
@@ -209,70 +210,73 @@ def _path(table: str) -> str:
     return folder + (table[:-1] if table.endswith("/") else f"{table}.parquet")
 
 
-def _own_keys(stage: Stage, stages: Stages) -> list[str]:
-    """The keys of the benchmark's params.yaml that a stage reads."""
-    said = f"{stage.files} {stage.kinds} {stage.shared}"
-    keys = [key for key in _HOLE.findall(said) if key not in ("name", "element")]
+def _settings_keys(stage: Stage, stages: Stages) -> list[str]:
+    """Return the keys of the benchmark's params.yaml that a stage reads."""
+    fields = f"{stage.files} {stage.kinds} {stage.shared}"
+    keys = [key for key in _HOLE.findall(fields) if key not in ("name", "element")]
     keys += [f"{stage.each}.{ELEMENT}"] if stage.over_mapping else []
     for folder in (table[:-1] for table in stage.reads.split() if table.endswith("/")):
-        keys += [each for file, each in _written(stages, folder) if ELEMENT in file]
+        keys += [each for file, each in _written_files(stages, folder) if ELEMENT in file]
     return list(dict.fromkeys([*keys, *stage.params.split()]))
 
 
-def filled(template: Any, values: Mapping[str, str]) -> Any:
-    """A template such as `entry` gives, with values in its holes; others stay."""
+def fill_template(template: Any, values: Mapping[str, str]) -> Any:
+    """Fill the placeholders of a template such as `entry` returns; unknown ones stay."""
     if isinstance(template, str):
         return Template(template).safe_substitute(values)
     if isinstance(template, list):
-        return [filled(item, values) for item in template]
+        return [fill_template(item, values) for item in template]
     if isinstance(template, dict):
-        return {filled(key, values): filled(item, values) for key, item in template.items()}
+        return {
+            fill_template(key, values): fill_template(item, values)
+            for key, item in template.items()
+        }
     return template
 
 
 def dvc_entry(stage: Stage, stages: Stages = ()) -> dict[str, Any]:
-    """What stands in dvc.yaml: a stage, or one for each element of a list."""
-    found = entry(stage, stages)
+    """Return the entry of dvc.yaml: a stage, or a loop over the elements of its list."""
+    block = entry(stage, stages)
     if not stage.each:
-        return found
-    # DVC calls what a list has `item`; of a mapping it calls the names `key`, the values `item`.
+        return block
+    # DVC calls elements of a list `item`; keys of a mapping `key` and its values `item`.
     names = {"element": "${key}" if stage.over_mapping else "${item}", "value": "${item}"}
-    return {"foreach": f"${{{stage.each}}}", "do": filled(found, names)}
+    return {"foreach": f"${{{stage.each}}}", "do": fill_template(block, names)}
 
 
 def dag(sort: type[Folder]) -> str:
-    """The dvc.yaml that all folders of benchmarks/ of this sort have."""
-    stages, what, plots = SORTS[sort]
-    shown = [f"../../reports/${{name}}/figures/{plot}.svg" for plot in plots]
+    """Return the dvc.yaml of all folders of benchmarks/ of this sort."""
+    stages, title, plots = SORTS[sort]
+    plot_files = [f"../../reports/${{name}}/figures/{plot}.svg" for plot in plots]
     blocks = {stage.name: dvc_entry(stage, stages) for stage in stages}
-    whole = {"stages": blocks, "plots": shown}
-    return _HEAD.format(what=what) + _text({key: value for key, value in whole.items() if value})
+    content = {"stages": blocks, "plots": plot_files}
+    return _HEAD.format(what=title) + _text({key: value for key, value in content.items() if value})
 
 
 def root_dag(more: Iterable[Stage] = ()) -> str:
-    """The root's dvc.yaml, which fetches datasets; `more` are stages of our own repository."""
+    """Return the root's dvc.yaml, which fetches datasets; `more`: stages of this repository."""
     blocks = {stage.name: dvc_entry(stage) for stage in (FETCH, *more)}
     return _ROOT_HEAD + _text({"vars": [f"{REGISTRY}:{FETCH.each}"], "stages": blocks})
 
 
-def _text(whole: dict[str, Any]) -> str:
-    text: str = yaml.safe_dump(whole, sort_keys=False, width=1000)
+def _text(content: dict[str, Any]) -> str:
+    text: str = yaml.safe_dump(content, sort_keys=False, width=1000)
     return re.sub(r"^(?=  \w+:$)", "\n", text, flags=re.MULTILINE)
 
 
-def dag_problem(file: str, whole: object, checked: Stages, stages: Stages = ()) -> str:
-    """What is wrong with a dvc.yaml's entries of the stages `checked`, or nothing.
+def dag_problem(file: str, content: object, checked: Stages, stages: Stages = ()) -> str:
+    """Describe what is wrong with a dvc.yaml's entries of the stages `checked`; "" if nothing.
 
-    A stage's `meta` is its owner's, and so is a file whose commands are none of ours.
+    Users may change a stage's `meta`, and files without commands of Metassay are not checked.
     """
-    there = whole.get("stages") if isinstance(whole, dict) else None
-    there = there if isinstance(there, dict) else {}
-    if there and not any("python -m stages." in str(entry) for entry in there.values()):
+    entries = content.get("stages") if isinstance(content, dict) else None
+    entries = entries if isinstance(entries, dict) else {}
+    if entries and not any("python -m stages." in str(entry) for entry in entries.values()):
         return ""
     stale = [
         stage.name
         for stage in checked
-        if _plain(there.get(stage.name)) != _plain(dvc_entry(stage, stages))
+        if _plain(entries.get(stage.name)) != _plain(dvc_entry(stage, stages))
     ]
     if not stale:
         return ""
@@ -283,7 +287,7 @@ def dag_problem(file: str, whole: object, checked: Stages, stages: Stages = ()) 
 
 
 def _plain(template: Any) -> Any:
-    """What a stage does, whatever the order in which it is written."""
+    """Return a stage's entry without `meta`, independent of order."""
     if isinstance(template, list):
         return sorted(str(_plain(item)) for item in template)
     if isinstance(template, dict):

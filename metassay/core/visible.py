@@ -1,7 +1,7 @@
-"""Characters that nobody sees, and that change what one reads, made visible."""
+"""Show invisible characters that change how a text reads."""
 
-# They turn what follows round. The marks of direction beside letters (U+200E, U+200F, U+061C) stay:
-# texts in Arabic and Hebrew have them, and they turn no letter.
+# They reverse the text after them. Other marks of direction (U+200E, U+200F, U+061C) stay: texts in
+# Arabic and Hebrew have them, and they reverse nothing.
 _BIDI = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _SHOWN: dict[int, int | str] = {code: f"\\u{code:04x}" for code in _BIDI}
 # Control characters, as Unicode's pictures of them.
@@ -9,5 +9,5 @@ _SHOWN |= {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n\r
 
 
 def visible(text: str) -> str:
-    """The text with a picture or an escape (`\\u202e`) for each such character."""
+    """Replace each such character by a picture or an escape (`\\u202e`)."""
     return text.translate(_SHOWN)

@@ -1,8 +1,8 @@
-"""Shards on the workers of a Dask cluster: what travels is a shard's name, and whether it is done.
+"""Compute shards on the workers of a Dask cluster, which get a shard's name and report its status.
 
-As many shards are under way as the workers have threads, so that what is under way is being worked
-on, and one that takes too long is seen. Whatever is lost, with a worker, with the scheduler or with
-this process, is asked for again, but for shards whose answer is there.
+There are as many shards in progress as workers have threads, so that every one is being computed,
+and one that takes too long is noticed. Shards without an answer that are lost with a worker, the
+scheduler or this process are submitted again.
 """
 
 import concurrent.futures
@@ -14,7 +14,6 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import cloudpickle
@@ -30,38 +29,38 @@ from metassay.executor.worker import answer
 
 log = logging.getLogger("metassay.executor")
 
-WAIT_SECONDS = 1.0  # between two looks at what takes too long
-SAYING_SECONDS = 60.0  # in which a worker says how a shard went
-TRIES = 3  # workers that a shard may take too long on, before it is at fault
-_Since = tuple[str, float]  # a shard's name, and when it was submitted
-# What is raised where the scheduler is not there, or no longer knows of us.
+WAIT_SECONDS = 1.0  # between checks for overdue shards
+SAYING_SECONDS = 60.0  # in which a worker must report a shard's outcome
+TRIES = 3  # workers on which a shard can be overdue before it fails
+_Submitted = tuple[str, float]  # a shard's name, and the time of submission
+# Errors if the scheduler is gone, or forgot this client.
 _LOST = (OSError, concurrent.futures.CancelledError, RuntimeError)
 
 
 class _Client(distributed.Client):  # type: ignore[misc]  # which has no types
     """A client that is closed if it does not start.
 
-    Otherwise it is when it is collected, under a lock: if that is while the next client starts,
-    which has the lock, all hangs.
+    Otherwise it is closed by the garbage collector, which needs a lock: if the next client holds it
+    while starting, both hang.
     """
 
     def __init__(self, address: str, timeout: float) -> None:
         try:
             super().__init__(address, timeout=timeout)
         except BaseException:
-            self.__del__()  # which knows how far it came
+            self.__del__()  # handles a partial start
             raise
 
 
-class _Lost(Exception):  # noqa: N818 - reads as what it is
-    """The scheduler is gone, or forgot what it was asked for."""
+class _Lost(Exception):  # noqa: N818 - a state
+    """The scheduler is gone, or forgot the submitted shards."""
 
 
 class Cluster:
     """The workers of a scheduler, for one process. Use as a context manager.
 
-    `name` is that of a stage's instance, of which one runs at a time: its folder of the storage is
-    its own, and stays until the stage is done, so that one that was killed goes on.
+    `name` is that of a stage's instance, which runs only once at a time: its folder in the storage
+    stays until the stage is done, so that a killed one can continue.
     """
 
     remote = True
@@ -71,27 +70,25 @@ class Cluster:
         self._options, self._address = options, options.address
         self._storage = Storage(f"{options.storage}/{name}")
         self._client: distributed.Client | None = None
-        self._closed_to: dict[str, str] = {}  # workers that get nothing more, and why
+        self._closed_workers: dict[str, str] = {}  # workers that get no more shards, and why
         self._tries: Counter[str] = Counter()  # by shard
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         for logger in list(logging.root.manager.loggerDict):
-            if logger.startswith("distributed"):  # what is lost is asked for again, and told by us
+            if logger.startswith("distributed"):  # losses are handled and reported here
                 logging.getLogger(logger).setLevel(logging.CRITICAL)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _: object, __: TracebackType | None
-    ) -> None:
-        self._let_go()
-        with contextlib.suppress(OSError):  # a worker that is late writes there
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._disconnect()
+        with contextlib.suppress(OSError):  # a late worker can write there
             if kind is None:
                 self._storage.clear()
                 return
         log.warning(
-            "executor: shards of a stage that failed, which hold texts, stay in %s; run again to go"
-            " on from them, or delete that folder",
+            "executor: shards of a failed stage, which contain texts, stay in %s; run again to"
+            " continue from them, or delete that folder",
             self._storage.place,
         )
 
@@ -102,15 +99,15 @@ class Cluster:
         *common: Any,
         files: Sequence[Path] = (),
     ) -> list[Answer]:
-        """The function's answers for shards of the pieces, in order.
+        """Return the function's answers for shards of the pieces, in order.
 
-        Raises BadInput as the function does, where no worker has our versions, and where no
-        scheduler or worker is there within `patience_s`; Unfinished where a shard takes too long on
-        `TRIES` workers, or takes down as many as Dask's `allowed-failures` lets it, and one more.
+        Raises BadInput as the function does, if no worker has the same versions, or if there is no
+        scheduler or worker within `patience_s`; Unfinished if a shard is overdue on `TRIES`
+        workers, or crashes more workers than Dask's `allowed-failures`.
         """
         if not pieces:
             return [function(pieces, *common)]
-        known = contents(files)
+        file_versions = contents(files)
         shards = list(cut(pieces))
         names: list[str] = []
         done = itertools.count(1)
@@ -119,11 +116,10 @@ class Cluster:
             def progress() -> None:
                 tell(next(done))
 
-            def open_ones() -> Iterator[str]:
+            def unanswered() -> Iterator[str]:
                 for shard in shards:
                     content = cloudpickle.dumps((function, shard, common), 5)
-                    said = repr((versions(), known)).encode()
-                    name = digest(content, said)
+                    name = digest(content, repr((versions(), file_versions)).encode())
                     names.append(name)
                     if self._storage.has(f"{name}.answer"):
                         progress()
@@ -131,39 +127,39 @@ class Cluster:
                         self._storage.write(f"{name}.shard", content)
                         yield name
 
-            self._work(open_ones(), known, progress)
+            self._work(unanswered(), file_versions, progress)
         return [cloudpickle.loads(self._storage.read(f"{name}.answer")) for name in names]
 
     def _work(self, names: Iterator[str], files: Versions, progress: Callable[[], None]) -> None:
-        """Have all shards answered: their answers are in the storage then."""
-        again: deque[str] = deque()
-        running: dict[Any, _Since] = {}
-        following = next(names, None)
-        losses = 0  # of the scheduler, since a shard was answered
-        while following or again or running:
+        """Run all shards until their answers are in the storage."""
+        retries: deque[str] = deque()
+        running: dict[Any, _Submitted] = {}
+        next_name = next(names, None)
+        losses = 0  # of the scheduler, since the last answer
+        while next_name or retries or running:
             try:
                 room = self._room(running)
-                while room > 0 and (again or following):
-                    name = again[0] if again else str(following)
-                    if again and self._storage.has(f"{name}.answer"):  # its worker had done it
+                while room > 0 and (retries or next_name):
+                    name = retries[0] if retries else str(next_name)
+                    if retries and self._storage.has(f"{name}.answer"):  # its worker was done
                         progress()
                     else:
                         running[self._submit(name, files)] = name, time.monotonic()
                         room -= 1
-                    if again:
-                        again.popleft()
+                    if retries:
+                        retries.popleft()
                     else:
-                        following = next(names, None)
+                        next_name = next(names, None)
                 for future in self._done(running):
                     name, _ = running[future]
-                    if self._answered(future, name):
+                    if self._is_answered(future, name):
                         progress()
                         losses = 0
                     else:
-                        again.append(name)
+                        retries.append(name)
                     del running[future]
             except _Lost as lost:
-                self._let_go()
+                self._disconnect()
                 losses += 1
                 if losses * WAIT_SECONDS > self._options.patience_s:
                     raise Unfinished(
@@ -171,21 +167,21 @@ class Cluster:
                         f" ({type(lost.__cause__).__name__}); look at its log, then run again"
                     ) from lost
                 time.sleep(WAIT_SECONDS)
-                again.extend(name for name, _ in running.values())
+                retries.extend(name for name, _ in running.values())
                 running.clear()
 
-    def _room(self, running: dict[Any, _Since]) -> int:
-        """How many more shards can be under way; waits for workers where none is there."""
+    def _room(self, running: dict[Any, _Submitted]) -> int:
+        """Return how many more shards can be submitted; waits if there are no workers."""
         until = time.monotonic() + self._options.patience_s
         while True:
             threads = self._threads()
-            open_to = {w: n for w, n in threads.items() if w not in self._closed_to}
-            if open_to:
-                return sum(open_to.values()) - len(running)
+            usable = {w: n for w, n in threads.items() if w not in self._closed_workers}
+            if usable:
+                return sum(usable.values()) - len(running)
             if threads and running:
-                return 0  # those that get nothing more have the rest in hand
+                return 0  # closed workers compute the rest
             if threads:
-                why = "; ".join(f"{one}: {self._closed_to[one]}" for one in sorted(threads))
+                why = "; ".join(f"{w}: {self._closed_workers[w]}" for w in sorted(threads))
                 raise BadInput(
                     f"executor: none of the {len(threads)} worker(s) of {self._address} can be"
                     f" used ({why}); start others, with this version of code and packages"
@@ -197,11 +193,11 @@ class Cluster:
             )
 
     def _threads(self) -> dict[str, int]:
-        with _lost_if_gone():
+        with _detect_loss():
             return dict(self._connected().nthreads())
 
     def _connected(self) -> distributed.Client:
-        """The client; BadInput where no scheduler is there for as long as we have patience."""
+        """Return the client; BadInput if no scheduler answers within `patience_s`."""
         if self._client is not None:
             if self._client.status != "running":
                 raise _Lost
@@ -210,12 +206,15 @@ class Cluster:
         while True:
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of versions that differ, which we check
+                    warnings.simplefilter(
+                        "ignore"
+                    )  # about different versions, which are checked here
                     self._client = _Client(self._address, timeout=5)
             except (OSError, ValueError, TypeError) as error:
-                never = isinstance(error, ValueError | TypeError)  # an address, or no certificates
+                # A bad address, or no certificates.
+                permanent = isinstance(error, ValueError | TypeError)
                 self._wait(
-                    0.0 if never else until,
+                    0.0 if permanent else until,
                     f"executor: no scheduler answers at {self._address} ({error}); start one (dask"
                     " scheduler), or correct params.yaml > executor > address",
                 )
@@ -223,59 +222,64 @@ class Cluster:
                 return self._client
 
     def _wait(self, until: float, missing: str) -> None:
-        """Let a while pass; BadInput if it is later than that. What is waited for is told once."""
+        """Sleep, with a warning once per reason; BadInput after the time `until`."""
         if time.monotonic() > until:
             raise BadInput(missing)
-        if missing not in self._told:
-            self._told.add(missing)
+        if missing not in self._reported:
+            self._reported.add(missing)
             log.warning("%s; waiting for %g s", missing, self._options.patience_s)
         time.sleep(WAIT_SECONDS)
 
     def _submit(self, name: str, files: Versions) -> Any:
         self._tries[name] += 1
-        open_to = sorted(set(self._threads()) - set(self._closed_to)) if self._closed_to else None
-        with _lost_if_gone():
+        closed = self._closed_workers
+        usable = sorted(set(self._threads()) - set(closed)) if closed else None
+        with _detect_loss():
             return self._connected().submit(
                 answer,
                 *(self._storage.place, name, versions(), files),
                 key=f"metassay-{name[:16]}-{self._tries[name]}-{time.time_ns()}",
-                workers=open_to,
+                workers=usable,
                 pure=False,
             )
 
-    def _done(self, running: dict[Any, _Since]) -> list[Any]:
-        """Those that are answered; what takes too long is given up, and counts as such."""
+    def _done(self, running: dict[Any, _Submitted]) -> list[Any]:
+        """Return the futures that are done; overdue ones are given up and count as done."""
         if not running:
             return []
-        with _lost_if_gone(), contextlib.suppress(TimeoutError):
+        with _detect_loss(), contextlib.suppress(TimeoutError):
             distributed.wait(list(running), timeout=WAIT_SECONDS, return_when="FIRST_COMPLETED")
         self._connected()
-        last = time.monotonic() - self._options.limit_s
-        late = [one for one, (_, since) in running.items() if since < last and not one.done()]
-        if late:
-            self._give_up({one.key: running[one][0] for one in late})
-        return [one for one in running if one.done() or one in late]
+        latest_start = time.monotonic() - self._options.limit_s
+        overdue = [
+            future
+            for future, (_, since) in running.items()
+            if since < latest_start and not future.done()
+        ]
+        if overdue:
+            self._give_up({future.key: running[future][0] for future in overdue})
+        return [future for future in running if future.done() or future in overdue]
 
-    def _give_up(self, late: dict[str, str]) -> None:
-        """Close those workers to further shards that work on these, by key, for too long."""
-        with _lost_if_gone():
+    def _give_up(self, overdue: dict[str, str]) -> None:
+        """Close the workers that compute overdue shards (by key) to further shards."""
+        with _detect_loss():
             processing = self._connected().processing()
-        took = f"took more than {self._options.limit_s:g} s"
+        reason = f"took more than {self._options.limit_s:g} s"
         for worker, keys in processing.items():
-            if worker not in self._closed_to and any(str(key) in late for key in keys):
-                self._close(worker, "given up", f"a shard {took} there (executor > limit_s)")
-        for name in late.values():
+            if worker not in self._closed_workers and any(str(key) in overdue for key in keys):
+                self._close(worker, "given up", f"a shard {reason} there (executor > limit_s)")
+        for name in overdue.values():
             if self._tries[name] >= TRIES:
-                raise Unfinished(self._fault(name, f"{took} {TRIES} times"))
+                raise Unfinished(self._fault(name, f"{reason} {TRIES} times"))
 
     def _close(self, worker: str, how: str, why: str) -> None:
-        self._closed_to[worker] = why
+        self._closed_workers[worker] = why
         log.warning("executor: worker %s is %s: %s", worker, how, why)
 
-    def _answered(self, future: Any, name: str) -> bool:
-        """Whether a shard's answer is there; raises what the function raised."""
+    def _is_answered(self, future: Any, name: str) -> bool:
+        """Return whether a shard's answer is in the storage; raises errors of the function."""
         if future.status == "error":
-            with _lost_if_gone():
+            with _detect_loss():
                 error = future.exception()
             if isinstance(error, distributed.KilledWorker):
                 raise Unfinished(self._fault(name, "took down each worker that had it")) from None
@@ -289,12 +293,12 @@ class Cluster:
             future.release()
             return False
         if self._storage.has(f"{name}.answer"):
-            return True  # whether or not its worker is there to say so
-        with _lost_if_gone():
+            return True  # even if its worker cannot report it
+        with _detect_loss():
             outcome = future.result(timeout=SAYING_SECONDS)
         if outcome.problems and not outcome.refused:
             raise BadInput(outcome.problems)
-        if outcome.refused and outcome.worker not in self._closed_to:
+        if outcome.refused and outcome.worker not in self._closed_workers:
             self._close(outcome.worker, "refused", outcome.refused)
         self._tries[name] -= bool(outcome.refused)
         return not outcome.refused
@@ -305,7 +309,7 @@ class Cluster:
             " executor > limit_s; then run again: what is done stays done"
         )
 
-    def _let_go(self) -> None:
+    def _disconnect(self) -> None:
         client, self._client = self._client, None
         if client is not None:
             with contextlib.suppress(*_LOST):
@@ -313,7 +317,7 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def _lost_if_gone() -> Iterator[None]:
+def _detect_loss() -> Iterator[None]:
     try:
         yield
     except _LOST as error:

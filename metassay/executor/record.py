@@ -1,9 +1,9 @@
-"""What an executor is: it has a function work on pieces that do not need each other.
+"""The protocol of an executor, which applies a function to independent pieces.
 
-    parts = [part for done in executor.map(function, pieces, options) for part in done]
+    parts = [part for answer in executor.map(function, pieces, options) for part in answer]
 
-The function gets a shard (neighbouring pieces, in their order) and what all shards have in common,
-and answers for the shard. Here all pieces are one shard; a cluster cuts several (`dask_cluster`).
+The function gets a shard (consecutive pieces) and the common arguments, and returns an answer for
+the shard. `Local` makes a single shard; a cluster makes several (`dask_cluster`).
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ Answer = TypeVar("Answer")
 
 
 class Executor(Protocol):
-    """`remote`: whether others than this process do the work."""
+    """`remote`: whether other processes do the work."""
 
     remote: bool
 
@@ -25,14 +25,14 @@ class Executor(Protocol):
         *common: Any,
         files: Sequence[Path] = (),
     ) -> list[Answer]:
-        """`function(shard, *common)` of each shard of the pieces, in the order of the pieces.
+        """Return `function(shard, *common)` for each shard of the pieces, in order.
 
-        `files`: those of the project that the function reads, which workers must have alike.
+        `files`: files of the project that the function reads; workers must have the same.
         """
 
 
 class Local:
-    """This process, which works on everything at once."""
+    """This process, with all pieces in a single shard."""
 
     remote = False
 
@@ -41,9 +41,9 @@ class Local:
         function: Callable[..., Answer],
         pieces: Sequence[Any],
         *common: Any,
-        files: Sequence[Path] = (),  # noqa: ARG002 - they are those that are here
+        files: Sequence[Path] = (),  # noqa: ARG002 - this process has them
     ) -> list[Answer]:
-        """The function's answer for all pieces."""
+        """Return the function's answer for all pieces."""
         return [function(pieces, *common)]
 
 

@@ -1,7 +1,7 @@
-"""Shards: neighbouring pieces, cut by content, and kept as files where client and workers read.
+"""Shards: consecutive pieces, split by content, in files that client and workers can read.
 
-A shard's name is a hash of all that its answer can hang on. So an answer that is there need not be
-computed again, whoever asks: a client that was killed, or one whose scheduler was.
+A shard's name is a hash of everything that can change its answer. So an existing answer is not
+computed again after a client or a scheduler was killed.
 """
 
 import hashlib
@@ -16,17 +16,17 @@ from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 
 MOST = 64  # pieces of a shard, on average
-SHARDS = 64  # at least so many, where there are as many pieces
-_LONGEST = 4  # times the average: a shard ends there, whatever its pieces are
-LATE_SECONDS = 60.0  # after which a network drive shows a file that was looked for too early
+SHARDS = 64  # at least, if there are enough pieces
+_LONGEST = 4  # maximal length of a shard, times the average
+LATE_SECONDS = 60.0  # until a network drive shows a new file
 
 
 def cut(pieces: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """The pieces in shards, in order.
+    """Split pieces into shards, in order.
 
-    Where a shard ends its last piece says, by its hash: a piece more or less changes its own shard
-    and leaves the others, and their names, as they are. How many there are on average goes by
-    powers of two of the number of pieces, and never by who works.
+    A shard ends at a piece by the hash of that piece: adding or removing a piece changes its own
+    shard, but not the others and their names. The average length is a power of two and depends on
+    the number of pieces, not on the workers.
     """
     average = 1 << max(0, min(MOST, len(pieces) // SHARDS).bit_length() - 1)
     start = 0
@@ -38,18 +38,19 @@ def cut(pieces: Sequence[Any]) -> Iterator[Sequence[Any]]:
 
 
 def digest(*contents: bytes) -> str:
-    """SHA-256 of some contents, each by itself."""
-    return hashlib.sha256(b"".join(hashlib.sha256(one).digest() for one in contents)).hexdigest()
+    """Return the SHA-256 of the SHA-256s of some contents."""
+    digests = (hashlib.sha256(content).digest() for content in contents)
+    return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
 class Storage:
-    """A folder, or whatever fsspec reads (`s3://bucket/prefix`): files that are whole or not there.
+    """A folder, or a URL of fsspec (`s3://bucket/prefix`), of files that are complete or missing.
 
-    A folder that is made is its owner's alone.
+    A new folder is accessible to its owner only.
     """
 
     def __init__(self, place: str) -> None:
-        import fsspec  # with Dask, which needs it
+        import fsspec  # a dependency of Dask
 
         self.place = place if "://" in place else os.path.abspath(place)  # noqa: PTH100
         try:
@@ -58,19 +59,19 @@ class Storage:
             raise BadInput(f"params.yaml > executor > storage: {self.place}: {error}") from error
 
     def has(self, name: str) -> bool:
-        """Whether a file is there."""
+        """Return whether a file exists."""
         return bool(self._files.exists(f"{self._root}/{name}"))
 
     def read(self, name: str) -> bytes:
-        """The content of a file; FileNotFoundError if it does not come, either."""
+        """Return the content of a file, which can appear late; else raises FileNotFoundError."""
         until = time.monotonic() + LATE_SECONDS
         while not self.has(name) and time.monotonic() < until:
             time.sleep(0.5)
         return bytes(self._files.cat_file(f"{self._root}/{name}"))
 
     def write(self, name: str, content: bytes) -> None:
-        """Put a file there, whole."""
-        if "://" in self.place:  # what is stored so appears when it is complete
+        """Write a file completely."""
+        if "://" in self.place:  # such files appear when complete
             self._files.pipe_file(f"{self._root}/{name}", content)
             return
         os.makedirs(self._root, 0o700, exist_ok=True)  # noqa: PTH103
@@ -78,6 +79,6 @@ class Storage:
             file.write(content)
 
     def clear(self) -> None:
-        """Take away the folder with all that is in it."""
+        """Delete the folder with its content."""
         if self._files.exists(self._root):
             self._files.rm(self._root, recursive=True)

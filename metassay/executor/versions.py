@@ -1,10 +1,11 @@
-"""What an answer hangs on beside its shard: code, packages, and files of the project."""
+"""Versions that an answer depends on: code, packages, and files of the project."""
 
 import hashlib
 import importlib.metadata
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 
 _PACKAGES = (
@@ -17,41 +18,41 @@ Versions = Mapping[str, str]
 
 @cache
 def versions() -> Versions:
-    """Of Python, of this package's code (by content), and of the packages that make its numbers."""
+    """Return versions of Python, this package's code (by content), and packages that compute."""
     root = Path(__file__).parent.parent
     code = hashlib.sha256()
-    for file in sorted(one for one in root.rglob("*") if one.suffix in (".py", ".txt", ".yaml")):
+    for file in sorted(file for file in root.rglob("*") if file.suffix in (".py", ".txt", ".yaml")):
         code.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes() + b"\0")
-    found = {"python": ".".join(map(str, sys.version_info[:2])), "metassay": code.hexdigest()[:12]}
+    python = ".".join(map(str, sys.version_info[:2]))
+    by_name = {"python": python, "metassay": code.hexdigest()[:12]}
     for name in _PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            by_name[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            found[name] = "not there"
-    return found
+            by_name[name] = "not there"
+    return by_name
 
 
 def contents(files: Iterable[Path]) -> Versions:
-    """Of files of the project, and of those in folders, by content."""
-    each = (sorted(file.rglob("*")) if file.is_dir() else [file] for file in files)
+    """Return content hashes of files of the project, and of files in folders."""
+    paths = chain.from_iterable(sorted(f.rglob("*")) if f.is_dir() else [f] for f in files)
     return {
-        str(one): _digest(one, one.stat().st_mtime_ns) if one.is_file() else "not there"
-        for every in each
-        for one in every
-        if not one.is_dir()
+        str(path): _digest(path, path.stat().st_mtime_ns) if path.is_file() else "not there"
+        for path in paths
+        if not path.is_dir()
     }
 
 
-@lru_cache(maxsize=1024)  # a worker is asked with each shard, and weights are large
+@lru_cache(maxsize=1024)  # called for each shard, and weights are large
 def _digest(file: Path, _changed: int) -> str:
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()[:12]
 
 
-def difference(wanted: Versions, found: Versions) -> str:
-    """What is another version there, in one line; nothing where all are the same."""
+def difference(expected: Versions, actual: Versions) -> str:
+    """Describe different versions in a line; empty if all are equal."""
     return ", ".join(
-        f"{name} {found.get(name, 'not there')} instead of {version}"
-        for name, version in wanted.items()
-        if found.get(name) != version
+        f"{name} {actual.get(name, 'not there')} instead of {version}"
+        for name, version in expected.items()
+        if actual.get(name) != version
     )

@@ -1,1 +1,1 @@
-"""Numbers, names and tables as people read them."""
+"""Numbers, names and tables for readers."""

@@ -1,6 +1,6 @@
-"""Frames as CSV (all stored digits) and Markdown (four digits), and as plain rows.
+"""Write frames as CSV (all stored digits) and Markdown (four digits), and iterate over rows.
 
-Names are somebody's data: in neither do they run, nor change what stands around them.
+Names come from data: they must not run as formulas in CSV, nor act as Markdown.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from metassay.core.csv_injection import inert
+from metassay.core.csv_injection import escape_formula
 from metassay.format.numbers import missing, significant
 
 _ESCAPES = str.maketrans(
@@ -19,37 +19,37 @@ _ESCAPES = str.maketrans(
 
 
 def rows(frame: pd.DataFrame, *columns: str) -> Iterator[tuple[Any, ...]]:
-    """The named columns row by row as Python values; null, whatever its kind, is None."""
+    """Iterate over rows of the named columns as Python values; any null is None."""
     return zip(*(_plain(frame[name]) for name in columns), strict=True)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Every row by column name, as Python values; null, whatever its kind, is None."""
+    """Return rows as dicts by column, of Python values; any null is None."""
     names = list(frame.columns)
     return [dict(zip(names, row, strict=True)) for row in rows(frame, *names)]
 
 
 def to_csv(frame: pd.DataFrame) -> str:
-    """All rows and columns with every stored digit; null is empty; lines end in a newline.
+    """Write all rows and columns with all stored digits; null is empty; lines end in a newline.
 
-    A text that a spreadsheet would take for a formula gets a single quote in front.
+    A text that a spreadsheet could take for a formula gets a single quote in front.
     """
     safe = frame.copy(deep=False)
     for name in frame:
         if not pd.api.types.is_numeric_dtype(frame[name]):
-            safe[name] = pd.Series(map(_inert, frame[name]), frame.index, dtype="object")
+            values = [escape_formula(v) if isinstance(v, str) else v for v in frame[name]]
+            safe[name] = pd.Series(values, frame.index, dtype="object")
     return safe.to_csv(index=False, na_rep="", lineterminator="\n")
 
 
 def to_markdown(frame: pd.DataFrame) -> str:
-    """A Markdown table: numbers to four significant digits, null empty, text escaped.
+    """Write a Markdown table: numbers to four significant digits, null empty, text escaped.
 
-    Two columns are too long for a row and are listed once, below the table: each `recipe`, and each
-    `note`, to which its rows refer by number.
+    Two long columns are listed below the table: each `recipe`, and each `note`, with a number in
+    its rows.
     """
-    notes = (
-        sorted({_text(note) for (note,) in rows(frame, "note")} - {""}) if "note" in frame else []
-    )
+    texts = (_text(note) for (note,) in rows(frame, "note")) if "note" in frame else ()
+    notes = sorted(set(texts) - {""})
     numbers = {note: str(number) for number, note in enumerate(notes, start=1)}
     if notes:
         frame = frame.assign(note=[numbers.get(_text(n), "") for (n,) in rows(frame, "note")])
@@ -68,10 +68,6 @@ def to_markdown(frame: pd.DataFrame) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _inert(value: Any) -> Any:
-    return inert(value) if isinstance(value, str) else value
-
-
 def _plain(column: "pd.Series[Any]") -> list[Any]:
     absent = column.isna().tolist()
     return [None if no else value for value, no in zip(column.tolist(), absent, strict=True)]
@@ -83,13 +79,13 @@ def _line(cells: list[str]) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return escaped(value)
+        return escape_markdown(value)
     if missing(value):
         return ""
-    return significant(value) if isinstance(value, float) else escaped(str(value))
+    return significant(value) if isinstance(value, float) else escape_markdown(str(value))
 
 
 @lru_cache(maxsize=1 << 14)  # columns repeat their texts
-def escaped(text: str) -> str:
-    """The text for a line of Markdown, in which it changes nothing around it."""
+def escape_markdown(text: str) -> str:
+    """Escape a text for a line of Markdown."""
     return text.translate(_ESCAPES)

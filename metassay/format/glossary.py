@@ -1,4 +1,4 @@
-"""The glossary: one sentence for each term, the same on pages, in the terminal and in docs.
+"""The glossary: a sentence for each term, the same on pages, in the terminal and in docs.
 
     python -m metassay.format.glossary docs/glossary.md
 
@@ -22,7 +22,7 @@ Generated from `metassay/format/glossary.yaml` by `make docs`.
 
 
 class Term(NamedTuple):
-    """A term's group, its sentence, and more to know of it, which may be empty."""
+    """A term's group, its sentence, and further information, which can be empty."""
 
     group: str
     says: str
@@ -30,26 +30,26 @@ class Term(NamedTuple):
 
     @property
     def whole(self) -> str:
-        """All that is known of it."""
+        """Sentence and further information."""
         return f"{self.says} {self.more}".strip()
 
 
 def terms(**numbers: str) -> dict[str, Term]:
-    """Every term, in order. `numbers` are a study's own `useful`, `alpha` and `fewest`, as text;
-    by default those of params.yaml as a new project has it."""
+    """Return all terms in order. `numbers`: a study's `useful`, `alpha` and `fewest`, as text; by
+    default those of a new project's params.yaml."""
     content = _content()
-    filled = {**content["numbers"], **numbers}
-    every = {}
-    for group, some in content["groups"].items():
-        for term, entry in some.items():
-            whole = {"says": entry} if isinstance(entry, str) else entry
-            says, more = (whole.get(key, "").format(**filled) for key in ("says", "more"))
-            every[term] = Term(group, says, more)
-    return every
+    values = {**content["numbers"], **numbers}
+    by_name = {}
+    for group, group_terms in content["groups"].items():
+        for term, entry in group_terms.items():
+            fields = {"says": entry} if isinstance(entry, str) else entry
+            says, more = (fields.get(key, "").format(**values) for key in ("says", "more"))
+            by_name[term] = Term(group, says, more)
+    return by_name
 
 
 def page() -> str:
-    """docs/glossary.md: a table per group."""
+    """Return docs/glossary.md: a table per group."""
     lines = [START]
     group = ""
     for name, term in terms().items():

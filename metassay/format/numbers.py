@@ -1,21 +1,21 @@
-"""Numbers as people read them. A missing number is an empty text, never `nan`."""
+"""Format numbers for readers. A missing number is an empty text, never `nan`."""
 
 import math
 
-MINUS = "−"  # as wide as a plus sign, and no line is broken after it
+MINUS = "−"  # as wide as a plus sign, and no line break after it
 
 
 def missing(value: object) -> bool:
-    """Whether a cell of a frame is null, whatever pandas uses for it there."""
+    """Return whether a cell of a frame is any kind of null of pandas."""
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def shown(value: float | None) -> str:
-    """Three decimals below 10, two below 100, one above, with a true minus sign.
+    """Format with three decimals below 10, two below 100, one above, and a true minus sign.
 
-    Only 0 is `0.000`: what rounds to it is `<0.001`, or `>−0.001` if negative.
+    Only 0 is `0.000`: other values that round to it are `<0.001`, or `>−0.001` if negative.
     """
     if value is None or missing(value):
         return ""
@@ -26,7 +26,7 @@ def shown(value: float | None) -> str:
 
 
 def rounded(value: float | None) -> float | None:
-    """The number to as many decimals as `shown` has; None where missing."""
+    """Round to the decimals of `shown`; None if missing."""
     if value is None or missing(value):
         return None
     return round(float(value), _decimals(value)) + 0.0  # never -0.0
@@ -38,7 +38,7 @@ def _decimals(value: float) -> int:
 
 
 def short(value: float | None) -> str:
-    """Two decimals without the zero before the point; only 0 is `0`; empty where missing."""
+    """Format with two decimals, without zero before the point; only 0 is `0`; empty if missing."""
     if value is None or missing(value):
         return ""
     text = f"{value:.2f}"
@@ -48,44 +48,44 @@ def short(value: float | None) -> str:
 
 
 def short_interval(low: float | None, high: float | None) -> str:
-    """Both ends in brackets, as short as they go; empty where either is missing."""
+    """Format both ends in brackets by `short`; empty if either is missing."""
     if missing(low) or missing(high):
         return ""
     return f"[{short(low)}, {short(high)}]"
 
 
 def probability(value: float | None) -> str:
-    """A p with three decimals, no zero before the point; `<.001` below; empty where missing."""
+    """Format p with three decimals, without zero before the point, or `<.001`; empty if missing."""
     if value is None or missing(value):
         return ""
     return "<.001" if value < 0.001 else f"{value:.3f}".removeprefix("0")
 
 
 def equals(p: float | None) -> str:
-    """`p = .012`, `p < .001`; empty where missing."""
+    """Return `p = .012` or `p < .001`; empty if missing."""
     text = probability(p)
     return text and (f"p < {text[1:]}" if text[0] == "<" else f"p = {text}")
 
 
 def shown_interval(low: float | None, high: float | None) -> str:
-    """Both ends in brackets; empty where either is missing."""
+    """Format both ends in brackets by `shown`; empty if either is missing."""
     if missing(low) or missing(high):
         return ""
     return f"[{shown(low)}, {shown(high)}]"
 
 
 def significant(value: float) -> str:
-    """Four significant digits, ASCII, for Markdown; whole numbers of any size stay whole."""
+    """Format with four significant digits, in ASCII, for Markdown; at least all whole digits."""
     if value == 0:
         return "0"
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def exact(value: float | None) -> str:
-    """All stored digits: what reads back to the same number."""
+    """Format with all digits, so that it reads back to the same number."""
     return "" if value is None or missing(value) else repr(float(value))
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 text`, `2 texts`."""
+    """Return `1 text`, `2 texts`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

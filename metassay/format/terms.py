@@ -1,4 +1,4 @@
-"""What levels, components and coefficients are called: on pages, in sentences and in terminals."""
+"""Labels of levels, components and coefficients on pages, in sentences and in terminals."""
 
 DECISIONS = {  # what each level decides
     "global": "any two texts",
@@ -12,7 +12,7 @@ COMPONENTS = {
     "between_documents": "between documents",
     "within": "text by text",
 }
-RELATIONS = {**WHERE, **COMPONENTS}  # whatever a test may have been of
+RELATIONS = {**WHERE, **COMPONENTS}  # of all that can be tested
 COEFFICIENT_NAMES = {
     "pearson": "Pearson",
     "spearman": "Spearman",

@@ -1,4 +1,4 @@
-"""Chat models that write a text from a source, and cite its passages if they are asked to."""
+"""Chat models that write a text from a source, and cite its passages if the style says so."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from metassay.llm.prompts import PROMPTS, Decoding
 
 
 class ChatOptions(prompted.Style):
-    """A chat model that writes; `max_tokens` null: as long as params.yaml > models says."""
+    """A chat model that writes; `max_tokens` null: the number of params.yaml > models."""
 
     model: str
     max_tokens: Length | None = None
@@ -30,23 +30,25 @@ def write_chat(
     *,
     prompts: Path = PROMPTS,
 ) -> pd.DataFrame:
-    """Let a chat model write for every source: SOURCES to TEXTS, author `name`.
+    """Write a text for every source with a chat model: SOURCES to TEXTS, author `name`.
 
-    `examples` are those that options.examples names. A request that failed is a row without text:
-    refused, truncated or error, as its reply says, and unparsed if the reply is blank or no text. A
-    model that declines in plain words has written a text. Raises BadInput as `orders`.
+    `examples` are those of options.examples. A request that failed is a row without text: refused,
+    truncated or error, the status of its reply, or unparsed if the reply is blank or not text. A
+    refusal in plain words is a text. Raises BadInput as `text_requests`.
     """
-    ordered = prompted.orders(sources, options, examples, prompts=prompts)
-    answers = iter(replies_to(ask, chat_requests(ordered, decoding)))
+    requests = prompted.text_requests(sources, options, examples, prompts=prompts)
+    answers = iter(replies_to(ask, chat_requests(requests, decoding)))
     written = [
-        _read(next(answers)) if o.messages else prompted.Written("error", None) for o in ordered
+        _read(next(answers)) if r.messages else prompted.Written("error", None) for r in requests
     ]
-    return prompted.texts_of(ordered, written, name, f"chat|{decoding.signature}")
+    return prompted.texts_of(requests, written, name, f"chat|{decoding.signature}")
 
 
-def chat_requests(ordered: Sequence[prompted.Order], decoding: Decoding) -> list[ChatRequest]:
-    """The requests behind orders, which is all that a run sends."""
-    return [decoding.request(order.messages) for order in ordered if order.messages]
+def chat_requests(
+    requests: Sequence[prompted.TextRequest], decoding: Decoding
+) -> list[ChatRequest]:
+    """Return the chat requests of requests for texts, which are all that a run sends."""
+    return [decoding.request(request.messages) for request in requests if request.messages]
 
 
 def _read(reply: Reply) -> prompted.Written:
@@ -67,8 +69,8 @@ def _write(
 def _requests(
     sources: pd.DataFrame, options: ChatOptions, decoding: Decoding, raw: Path
 ) -> Requests:
-    ordered = prompted.orders(sources, options, prompted.read_examples(options.examples, raw))
-    requests = chat_requests(ordered, decoding)
+    examples = prompted.read_examples(options.examples, raw)
+    requests = chat_requests(prompted.text_requests(sources, options, examples), decoding)
     return Requests(requests, [1] * len(requests))
 
 

@@ -1,5 +1,5 @@
-"""Passages, copied: the first ones, a baseline that wins where sources begin with what matters; or
-the longest, which are the longest turns of a dialogue, as in ACI-BENCH (Yim 2023)."""
+"""Copy passages: the first ones, a strong baseline if sources begin with the main points, or the
+longest ones, such as the longest turns of a dialogue in ACI-BENCH (Yim 2023)."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,30 +13,30 @@ from metassay.text.tokens import words
 
 
 class CopyOptions(Options):
-    """How many passages are copied."""
+    """The number of passages to copy."""
 
     passages: int = Field(ge=1)
 
 
 def first(passages: Sequence[str], _: Sequence[str], options: CopyOptions) -> str:
-    """Copy the first `options.passages` passages, each a line; nothing of an empty one."""
-    return _copied(passages, range(min(options.passages, len(passages))))
+    """Copy the first `options.passages` passages, one per line; empty ones are left out."""
+    return _copy(passages, range(min(options.passages, len(passages))))
 
 
 def longest(passages: Sequence[str], _: Sequence[str], options: CopyOptions) -> str:
-    """Copy the `options.passages` passages with the most words (first of equals), in order."""
-    places = sorted(range(len(passages)), key=lambda at: (-len(words(passages[at])), at))
-    return _copied(passages, sorted(places[: options.passages]))
+    """Copy the `options.passages` passages with the most words, in order; ties go to the first."""
+    places = sorted(range(len(passages)), key=lambda i: (-len(words(passages[i])), i))
+    return _copy(passages, sorted(places[: options.passages]))
 
 
-def _copied(passages: Sequence[str], chosen: Iterable[int]) -> str:
-    """The chosen passages, a line each, their own citations replaced by ` [n]` per sentence."""
+def _copy(passages: Sequence[str], places: Iterable[int]) -> str:
+    """Copy passages, one per line, with ` [n]` after each sentence in place of citations."""
     lines = []
-    for at in chosen:
-        passage = " ".join(passages[at].split())
-        said = [parse(passage[start:end]).text for start, end in sentences(passage)]
-        if said:
-            lines.append(" ".join(f"{sentence} [{at}]" for sentence in said))
+    for n in places:
+        passage = " ".join(passages[n].split())
+        texts = [parse(passage[start:end]).text for start, end in sentences(passage)]
+        if texts:
+            lines.append(" ".join(f"{text} [{n}]" for text in texts))
     return "\n".join(lines)
 
 

@@ -1,14 +1,12 @@
-"""Models that write on this machine, through transformers (extra `models`).
+"""Models that write texts on this machine, with transformers (extra `models`).
 
-Decoding is greedy or by beams, never sampled, whatever the model's own settings say.
+Decoding is greedy or by beam search, never sampled, whatever the model's settings.
 
-A model's input has a limit. What does not fit is never cut in silence: the document's row has
-status truncated and no text, unless its kind reads the beginning and its recipe says so. Either way
-a warning names each such document and its length. A text that does not come to its end within
-`max_new_tokens` has status truncated as well.
+An input that exceeds the model's limit is never cut silently: the document's row has status
+truncated and no text, unless its kind reads the beginning and its recipe says so. A warning names
+each such document and its length. A text that exceeds `max_new_tokens` is truncated as well.
 
-What was written is in the store of model outputs: the same input in the same settings is decoded
-once, and a second run loads no model.
+The store of model outputs has the texts: a second run with the same settings loads no model.
 """
 
 import copy
@@ -26,27 +24,26 @@ from pydantic import Field
 from metassay.core.errors import BadInput, shown
 from metassay.generation.prompted import (
     Example,
-    Order,
     Style,
+    TextRequest,
     Written,
     example_datasets,
-    orders,
     prompt_files,
     read_examples,
+    text_requests,
     texts_of,
 )
 from metassay.generation.record import Generated, System
-from metassay.llm.needs import Resources
 from metassay.llm.prompts import PROMPTS
 from metassay.models import extra
-from metassay.models.batches import padded
-from metassay.models.loading import NetworkOptions, identify, load, places, told_limit
+from metassay.models.batches import pad_rows
+from metassay.models.loading import NetworkOptions, identify, load, places, tokenizer_limit
 from metassay.models.outputs import Task, outputs
-from metassay.models.rows import computed
+from metassay.models.rows import compute_outputs
 from metassay.models.store import STORE
 from metassay.tables.names import FULL
 
-METHOD = 1  # part of the store's keys; whoever changes what is written for an input raises it
+METHOD = 1  # part of the store's keys; raise it with every change of texts
 
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p")
 _BEAMS_ONLY = ("early_stopping", "length_penalty")
@@ -55,10 +52,10 @@ _SETTINGS = ("device", "dtype", "batch_size", "beams", "max_new_tokens", "seed")
 
 
 class DecodingOptions(NetworkOptions):
-    """How a model is decoded; `max_input`: the longest input in tokens, null for the model's limit.
+    """Decoding options; `max_input`: the longest input in tokens, null for the model's limit.
 
-    `batch_size` can change the last digits of a sum, and so, rarely, a word. `seed` matters only to
-    networks that draw numbers of their own: decoding draws none.
+    `batch_size` can change the last digits of a sum, and so, rarely, a word. `seed` matters only
+    for networks that are random themselves: decoding is not.
     """
 
     batch_size: int = Field(ge=1)
@@ -69,7 +66,7 @@ class DecodingOptions(NetworkOptions):
 
 
 class Writer(NamedTuple):
-    """A model that writes; `limit`: tokens of its longest input, if it has any."""
+    """A loaded model; `limit`: tokens of its longest input, or None."""
 
     tokenizer: Any
     weights: Any
@@ -77,15 +74,15 @@ class Writer(NamedTuple):
 
 
 class Input(NamedTuple):
-    """The tokens to read, and how many the whole input has."""
+    """The tokens to read, and the number of tokens of the whole input."""
 
     tokens: list[int]
     length: int
 
 
 @dataclass(frozen=True)
-class Way:
-    """A kind of model: name, transformers' class, how it reads an input, its own settings."""
+class ModelKind:
+    """A kind of model: name, transformers' class, function that reads inputs, and settings."""
 
     name: str
     network: str
@@ -94,7 +91,7 @@ class Way:
 
 
 class Output(NamedTuple):
-    """What came of an input; `text` is null if it was too long to be read."""
+    """The output for an input; `text` is None if the input was too long."""
 
     text: str | None
     ended: bool
@@ -102,44 +99,47 @@ class Output(NamedTuple):
 
 
 def write_locally(
-    way: Way, asked: Sequence[tuple[Order, str]], name: str, options: DecodingOptions, store: Path
+    kind: ModelKind,
+    requests: Sequence[tuple[TextRequest, str]],
+    name: str,
+    options: DecodingOptions,
+    store: Path,
 ) -> Generated:
-    """Let a model write for orders, each with the input that it becomes, as `way.read` reads it.
+    """Write the requested texts, each from its input, which `kind.read` tokenizes.
 
-    An empty input is a row with status error; unparsed means that nothing but blanks was written.
-    Raises BadInput if the model cannot be loaded as one of this kind, and what `way.read` raises.
+    An empty input is a row with status error; unparsed means that only blanks were written. Raises
+    BadInput if the model cannot be loaded as one of this kind, and the errors of `kind.read`.
     """
-    settings = {"method": METHOD, "max_input": options.max_input, **way.settings}
+    settings = {"method": METHOD, "max_input": options.max_input, **kind.settings}
     settings |= {setting: getattr(options, setting) for setting in _SETTINGS if setting != "device"}
-    task = Task(way.name, identify(options), options.device, settings, _PACKAGES)
-    loaded = functools.cache(lambda: _load(way.network, options))
+    task = Task(kind.name, identify(options), options.device, settings, _PACKAGES)
+    loaded = functools.cache(lambda: _load(kind.network, options))
 
     def scores(inputs: Sequence[tuple[str]], _: int) -> Iterator[Mapping[int, Output]]:
-        return _decoded(loaded(), [way.read(loaded(), text) for (text,) in inputs], options)
+        return _decode(loaded(), [kind.read(loaded(), text) for (text,) in inputs], options)
 
-    limits = replace(task, name=f"{way.name}: longest input")
+    limits = replace(task, name=f"{kind.name}: longest input")
     limit: int | None = outputs(limits, [()], lambda _: iter([{0: loaded().limit}]), store=store)[0]
-    readable = [text for _, text in asked if text]
-    found = computed(task, [(text,) for text in readable], lambda: scores, 1, store=store)
-    values = iter(Output(*value) for value in found)
-    written = [next(values) if text else None for _, text in asked]
-    orders = [order for order, _ in asked]
-    stated = {"model": task.model.name, **{key: getattr(options, key) for key in _SETTINGS}}
-    stated |= {"limit": limit, **{package: extra.version(package) for package in _PACKAGES}}
-    recipe = "|".join([way.name, *(f"{key}:{value}" for key, value in stated.items())])
-    texts = texts_of(orders, [_written(output) for output in written], name, recipe)
-    return Generated(texts, tuple(_warnings(name, orders, written, limit)))
+    inputs = [(text,) for _, text in requests if text]
+    values = iter(compute_outputs(task, inputs, lambda: scores, 1, store=store))
+    written = [Output(*next(values)) if text else None for _, text in requests]
+    texts = [request for request, _ in requests]
+    fields = {"model": task.model.name, **{key: getattr(options, key) for key in _SETTINGS}}
+    fields |= {"limit": limit, **{package: extra.version(package) for package in _PACKAGES}}
+    recipe = "|".join([kind.name, *(f"{key}:{value}" for key, value in fields.items())])
+    rows = texts_of(texts, [_written(output) for output in written], name, recipe)
+    return Generated(rows, tuple(_warnings(name, texts, written, limit)))
 
 
 def _load(network: str, options: DecodingOptions) -> Writer:
-    """The limit counts what a causal model will write, since it reads that too."""
+    """Load a model; a causal model's limit includes its output, which it reads too."""
     tokenizer, weights = load(network, options)
-    # What is passed to `generate` would be filled up with the model's own settings again.
-    weights.generation_config = _decoding(tokenizer, weights, options)
+    # Arguments of `generate` would be completed with the model's settings.
+    weights.generation_config = _generation_config(tokenizer, weights, options)
     return Writer(tokenizer, weights, _limit(tokenizer, weights, options))
 
 
-def _decoded(
+def _decode(
     writer: Writer, inputs: Sequence[Input], options: DecodingOptions
 ) -> Iterator[dict[int, Output]]:
     fitting = []
@@ -161,16 +161,16 @@ def _batch(
     writer: Writer, rows: Sequence[Sequence[int]], options: DecodingOptions
 ) -> Iterator[tuple[str, bool]]:
     torch, weights = extra.module("torch"), writer.weights
-    # A causal model goes on from the last place of its input, which must not be padding.
-    goes_on = not weights.config.is_encoder_decoder
-    filled, masks = padded(rows, weights.generation_config.pad_token_id, left=goes_on)
+    # A causal model continues its input, whose last token must not be padding.
+    causal = not weights.config.is_encoder_decoder
+    filled, masks = pad_rows(rows, weights.generation_config.pad_token_id, left=causal)
     with torch.inference_mode(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(options.seed)
         written = weights.generate(
             input_ids=torch.tensor(filled, device=options.device),
             attention_mask=torch.tensor(masks, device=options.device),
         )
-    for tokens in written[:, len(filled[0]) if goes_on else 1 :].tolist():
+    for tokens in written[:, len(filled[0]) if causal else 1 :].tolist():
         yield _text(writer, tokens, options.max_new_tokens)
 
 
@@ -178,8 +178,8 @@ def _text(writer: Writer, tokens: list[int], most: int) -> tuple[str, bool]:
     decoding = writer.weights.generation_config
     ends = decoding.eos_token_id
     ends = ends if isinstance(ends, list) else [ends]
-    end = next((at for at, token in enumerate(tokens) if token in ends), None)
-    # Some models must write an end mark in the last place, whether they have finished or not.
+    end = next((i for i, token in enumerate(tokens) if token in ends), None)
+    # Some models are forced to write an end token in the last place, finished or not.
     forced = decoding.forced_eos_token_id is not None and end == most - 1
     text = writer.tokenizer.decode(tokens[:end], skip_special_tokens=True).strip()
     return text, end is not None and not forced
@@ -194,20 +194,20 @@ def _written(output: Output | None) -> Written:
 
 
 def _warnings(
-    name: str, orders: Sequence[Order], written: Sequence[Output | None], limit: int | None
+    name: str, texts: Sequence[TextRequest], written: Sequence[Output | None], limit: int | None
 ) -> Iterator[str]:
-    for order, output in zip(orders, written, strict=True):
+    for text, output in zip(texts, written, strict=True):
         if output is not None and limit is not None and output.length > limit:
             read = output.text is not None
-            done = "only its beginning was read" if read else "nothing was written"
+            result = "only its beginning was read" if read else "nothing was written"
             yield (
-                f"{name}: doc_id {shown(order.doc_id)}, part {order.part!r}: the input has"
-                f" {output.length} tokens, the model reads {limit}; {done}"
+                f"{name}: doc_id {shown(text.doc_id)}, part {text.part!r}: the input has"
+                f" {output.length} tokens, the model reads {limit}; {result}"
             )
 
 
-def _decoding(tokenizer: Any, weights: Any, options: DecodingOptions) -> Any:
-    """The model's own settings, but for those that make it sample or set its length."""
+def _generation_config(tokenizer: Any, weights: Any, options: DecodingOptions) -> Any:
+    """Return the model's settings, without sampling and its limits of length."""
     decoding = copy.deepcopy(weights.generation_config)
     decoding.update(
         do_sample=False,
@@ -225,18 +225,18 @@ def _decoding(tokenizer: Any, weights: Any, options: DecodingOptions) -> Any:
 
 def _limit(tokenizer: Any, weights: Any, options: DecodingOptions) -> int | None:
     reserved = 0 if weights.config.is_encoder_decoder else options.max_new_tokens
-    wanted = options.max_input
-    told = [n - reserved for n in told_limit(tokenizer)] if wanted is None else [wanted]
-    return min([*(most - reserved for most in places(weights)), *told], default=None)
+    limits = [n - reserved for n in tokenizer_limit(tokenizer)]
+    limits = limits if options.max_input is None else [options.max_input]
+    return min([*(most - reserved for most in places(weights)), *limits], default=None)
 
 
-# Prompted models on this machine; see generation.decoding.
+# Prompted causal models.
 
 
 class CausalOptions(DecodingOptions, Style):
-    """A model that gets the prompts that chat models get, in its own chat template.
+    """A model that gets the prompts of chat models in its chat template.
 
-    An input that is too long always fails, since the prompt stands at both of its ends.
+    An input that is too long always fails, since both its ends are parts of the prompt.
     """
 
 
@@ -249,21 +249,23 @@ def write_causal(
     prompts: Path = PROMPTS,
     store: Path = STORE,
 ) -> Generated:
-    """Let a prompted model write for every source: SOURCES to TEXTS, author `name`.
+    """Write a text for every source with a prompted model: SOURCES to TEXTS, author `name`.
 
-    Orders and examples are as in `write_chat`, statuses and errors as in `write_locally`. Raises
-    BadInput also if the model has no chat template, or one that refuses these messages.
+    Prompts and examples are as in `write_chat`, statuses and errors as in `write_locally`. Raises
+    BadInput also if the model has no chat template, or if that rejects the messages.
     """
     conversations = []
-    for order in orders(sources, options, examples, prompts=prompts):
-        messages = [{"role": m.role, "content": m.content} for m in order.messages]
-        conversations.append((order, json.dumps(messages, ensure_ascii=False) if messages else ""))
-    read = functools.partial(_prompted, options.model)
-    way = Way("causal", "AutoModelForCausalLM", read, {})
-    return write_locally(way, conversations, name, options, store)
+    for request in text_requests(sources, options, examples, prompts=prompts):
+        messages = [{"role": m.role, "content": m.content} for m in request.messages]
+        conversations.append(
+            (request, json.dumps(messages, ensure_ascii=False) if messages else "")
+        )
+    read = functools.partial(_read_conversation, options.model)
+    kind = ModelKind("causal", "AutoModelForCausalLM", read, {})
+    return write_locally(kind, conversations, name, options, store)
 
 
-def _prompted(model: str, writer: Writer, conversation: str) -> Input:
+def _read_conversation(model: str, writer: Writer, conversation: str) -> Input:
     if writer.tokenizer.chat_template is None:
         raise BadInput(f"model {model!r} has no chat template; take one tuned to chat")
     try:
@@ -279,29 +281,25 @@ def _prompted(model: str, writer: Writer, conversation: str) -> Input:
     return Input(tokens, len(tokens))
 
 
-def _write_causal(
-    sources: pd.DataFrame, name: str, options: CausalOptions, resources: Resources
-) -> Generated:
-    return write_causal(sources, name, options, read_examples(options.examples, resources.raw))
-
-
 CAUSAL = System(
     options=CausalOptions,
-    write=_write_causal,
+    write=lambda sources, name, options, resources: write_causal(
+        sources, name, options, read_examples(options.examples, resources.raw)
+    ),
     files=prompt_files,
     datasets=example_datasets,
     costly=True,
 )
 
 
-# Encoder-decoders on this machine that were tuned to write; see generation.decoding.
+# Encoder-decoders that were tuned to write.
 
 
 class Seq2SeqOptions(DecodingOptions):
     """An encoder-decoder that was tuned to write; it does not cite.
 
-    It reads the passages, one per line and each after its speaker in brackets if it has one, with
-    `prefix` before them all. An input that is `too_long` fails, or is cut after its beginning.
+    It reads `prefix`, then the passages, one per line, each after its speaker in brackets if it has
+    one. An input that is `too_long` fails, or is cut at the end.
     """
 
     prefix: str = ""
@@ -311,15 +309,15 @@ class Seq2SeqOptions(DecodingOptions):
 def write_seq2seq(
     sources: pd.DataFrame, name: str, options: Seq2SeqOptions, *, store: Path = STORE
 ) -> Generated:
-    """Let an encoder-decoder write for every source: SOURCES to TEXTS, author `name`.
+    """Write a text for every source with an encoder-decoder: SOURCES to TEXTS, author `name`.
 
-    Statuses and errors are those of `write_locally`; error: there was no passage to read.
+    Statuses and errors are those of `write_locally`; a source without text has status error.
     """
     recipe = f"prefix:{options.prefix!r}|too_long:{options.too_long}"
     rows = sources.sort_values("doc_id")
     columns: Any = (rows[column] for column in ("doc_id", "passages", "speaker"))
-    asked = [
-        (Order(doc_id, FULL, (), recipe), _lines(passages, speakers, options.prefix))
+    requests = [
+        (TextRequest(doc_id, FULL, (), recipe), _lines(passages, speakers, options.prefix))
         for doc_id, passages, speakers in zip(*columns, strict=True)
     ]
 
@@ -327,20 +325,20 @@ def write_seq2seq(
         tokens = writer.tokenizer(text)["input_ids"]
         length = len(tokens)
         if options.too_long == "cut" and writer.limit is not None and length > writer.limit:
-            # By the tokenizer, which leaves the end mark where the model expects it.
+            # The tokenizer keeps the end token where the model expects it.
             short = {"truncation": True, "max_length": writer.limit}
             tokens = writer.tokenizer(text, **short)["input_ids"]
         return Input(tokens, length)
 
-    way = Way("seq2seq", "AutoModelForSeq2SeqLM", read, {"too_long": options.too_long})
-    return write_locally(way, asked, name, options, store)
+    kind = ModelKind("seq2seq", "AutoModelForSeq2SeqLM", read, {"too_long": options.too_long})
+    return write_locally(kind, requests, name, options, store)
 
 
 def _lines(passages: Sequence[str], speakers: Sequence[str], prefix: str) -> str:
-    said = [(s, text.strip()) for s, text in zip(speakers, passages, strict=True) if text.strip()]
-    if not said:
+    turns = [(s, text.strip()) for s, text in zip(speakers, passages, strict=True) if text.strip()]
+    if not turns:
         return ""
-    return prefix + "\n".join(f"[{speaker}] {text}" if speaker else text for speaker, text in said)
+    return prefix + "\n".join(f"[{s}] {text}" if s else text for s, text in turns)
 
 
 SEQ2SEQ = System(

@@ -1,7 +1,7 @@
-"""Texts asked for in words: what a model that follows instructions is told, and what it wrote.
+"""Prompts for models that write texts by instructions, and the rows of their texts.
 
-Every document (and, where sections are written one by one, every section) is one order. Passages
-are numbered from 0, so that `[n]` cites passages[n].
+Every document is one request, or every section if sections are written one by one. Passages are
+numbered from 0, so that `[n]` cites passages[n].
 """
 
 import contextlib
@@ -47,7 +47,7 @@ _LAST_MARK = re.compile(r"[.?!]+[)\"'*_]*$")
 
 
 class Example(NamedTuple):
-    """A source and the text that a person wrote from it; speakers is as long as passages."""
+    """A source and the text that a person wrote from it; `speakers` is as long as `passages`."""
 
     name: str
     task: str
@@ -57,48 +57,49 @@ class Example(NamedTuple):
 
 
 def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
-    """The examples of these names, in order, from a folder per dataset; BadInput lists faults."""
+    """Read the named examples, in order, from a folder per dataset; BadInput lists problems."""
     problems = [f"example {n!r} is named twice; once is enough" for n in _repeated(names)]
-    found: dict[str, Mapping[str, Example]] = {}
+    sets: dict[str, Mapping[str, Example]] = {}
     for name in names:
         dataset, split, doc_id = [*name.split("/", 2), "", ""][:3]
         if not (dataset and split and doc_id) or ".." in (dataset, split):
             problems.append(f"example {shown(name)}: write dataset/split/id")
             continue
         place = f"{dataset}/{split}"
-        if place not in found:
+        if place not in sets:
             try:
-                found[place] = {e.name: e for e in SETS.get(dataset, _own)(raw, dataset, split)}
+                read = SETS.get(dataset, _read_own_data)
+                sets[place] = {e.name: e for e in read(raw, dataset, split)}
             except BadInput as error:
                 problems += error.problems
-                found[place] = {}
+                sets[place] = {}
                 continue
-        if found[place] and name not in found[place]:
+        if sets[place] and name not in sets[place]:
             problems.append(f"example {shown(name)}: {place} has no id {shown(doc_id)}; correct it")
     raise_problems(problems)
-    return [found["/".join(name.split("/", 2)[:2])][name] for name in names]
+    return [sets["/".join(name.split("/", 2)[:2])][name] for name in names]
 
 
-def with_citations(example: Example) -> Example:
-    """The example, its sentences followed by the passage most like each, if it cites nothing.
+def add_citations(example: Example) -> Example:
+    """Cite after each sentence the most similar passage, if the example has no citations.
 
-    Most like is by the mean F1 of ROUGE-1, -2 and -L, the first of equals; a sentence that shares
-    no word with any passage stays uncited. Some citations are wrong: people cited nothing there.
+    Similarity is the mean F1 of ROUGE-1, -2 and -L, ties go to the first passage; a sentence that
+    shares no word with any passage stays uncited. Some citations are wrong: they are not people's.
     """
     spans = sentences(example.text)
-    said = [example.text[start:end] for start, end in spans]
-    if not said or not example.passages or any(parse(sentence).citations for sentence in said):
+    texts = [example.text[start:end] for start, end in spans]
+    if not texts or not example.passages or any(parse(text).citations for text in texts):
         return example
-    values = mean_rouge(example.passages, said)
-    text, done = "", 0
-    for (start, end), sentence, row in zip(spans, said, values, strict=True):
+    values = mean_rouge(example.passages, texts)
+    cited, copied = "", 0
+    for (start, end), sentence, row in zip(spans, texts, values, strict=True):
         best = int(row.argmax())
         mark = _LAST_MARK.search(sentence)
-        at = start + (mark.start() if mark else len(sentence))
-        cited = f" [{best}]" if row[best] > 0 else ""
-        text += example.text[done:at] + cited + example.text[at:end]
-        done = end
-    return example._replace(text=text + example.text[done:])
+        place = start + (mark.start() if mark else len(sentence))
+        citation = f" [{best}]" if row[best] > 0 else ""
+        cited += example.text[copied:place] + citation + example.text[place:end]
+        copied = end
+    return example._replace(text=cited + example.text[copied:])
 
 
 def _repeated(names: Iterable[str]) -> list[str]:
@@ -106,7 +107,7 @@ def _repeated(names: Iterable[str]) -> list[str]:
 
 
 def _aci_bench_train(raw: Path, dataset: str, split: str) -> list[Example]:
-    """ACI-BENCH's training and validation notes (Yim et al. 2023), by encounter_id."""
+    """Read ACI-BENCH's training and validation notes (Yim et al. 2023), by encounter_id."""
     path = raw / dataset / f"{_split(dataset, split, ('train', 'valid'))}.csv"
     problems = Findings()
     required = ("encounter_id", "dialogue", "note")
@@ -123,12 +124,12 @@ def _aci_bench_train(raw: Path, dataset: str, split: str) -> list[Example]:
 
 
 def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
-    """MeQSum's questions (Ben Abacha and Demner-Fushman 2019), all of them `train`, by File."""
+    """Read MeQSum's questions (Ben Abacha and Demner-Fushman 2019), all `train`, by File."""
     _split(dataset, split, ("train",))
     path = raw / dataset / "MeQSum_ACL2019_BenAbacha_Demner-Fushman.xlsx"
     if not path.exists():
         raise BadInput(f"{path.name}: is not in {path.parent}; {_FETCH}")
-    # Here, because few systems are shown questions, and it takes a while to import.
+    # Imported here, since it is slow and few systems show questions.
     import openpyxl
 
     with contextlib.closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
@@ -137,35 +138,34 @@ def _meqsum(raw: Path, dataset: str, split: str) -> list[Example]:
         raise BadInput(f"{path.name}: line 1 must name the columns File, CHQ, Summary; {_FETCH}")
     examples = []
     for doc_id, question, summary in rows:
-        text = str(question)
-        found: list[str] = []
-        for line in text.splitlines():
+        parts: list[str] = []
+        for line in str(question).splitlines():
             ends = [0, *boundaries(line), len(line)]
-            found += [line[a:b].strip() for a, b in itertools.pairwise(ends)]
-        passages = [*filter(None, found)]
+            parts += [line[a:b].strip() for a, b in itertools.pairwise(ends)]
+        passages = [*filter(None, parts)]
         speakers = [""] * len(passages)
         name = f"{dataset}/{split}/{doc_id}"
         examples.append(Example(name, "question", passages, speakers, str(summary).strip()))
     return examples
 
 
-def _own(raw: Path, dataset: str, split: str) -> list[Example]:
-    """Anybody's own data, as in docs/own-data.md."""
+def _read_own_data(raw: Path, dataset: str, split: str) -> list[Example]:
+    """Read data in the format of docs/own-data.md."""
     rows, place = own_data.read(raw / dataset / split), f"{dataset}/{split}"
     raise_problems(f"example set {place}: {line}" for line in rows.problems.lines())
-    written = [
+    references = [
         (row.doc_id, row.text)
         for row in rows.texts
         if row.author == REFERENCE and row.part == FULL and row.text is not None
     ]
     twice = _repeated(row.doc_id for row in rows.sources)
-    twice += _repeated(doc_id for doc_id, _ in written)
-    fix = "keep one source and one reference of it"
+    twice += _repeated(doc_id for doc_id, _ in references)
+    remedy = "keep one source and one reference of it"
     raise_problems(
-        f"example set {place}: doc_id {shown(doc_id)} is there twice; {fix}"
+        f"example set {place}: doc_id {shown(doc_id)} is there twice; {remedy}"
         for doc_id in sorted(set(twice))
     )
-    texts = dict(written)
+    texts = dict(references)
     return [
         Example(f"{place}/{row.doc_id}", row.task, row.passages, row.speaker, texts[row.doc_id])
         for row in rows.sources
@@ -173,9 +173,9 @@ def _own(raw: Path, dataset: str, split: str) -> list[Example]:
     ]
 
 
-def _split(dataset: str, split: str, known: tuple[str, ...]) -> str:
-    if split not in known:
-        raise BadInput(f"example set {dataset!r} has no split {shown(split)}; it has {known}")
+def _split(dataset: str, split: str, splits: tuple[str, ...]) -> str:
+    if split not in splits:
+        raise BadInput(f"example set {dataset!r} has no split {shown(split)}; it has {splits}")
     return split
 
 
@@ -188,18 +188,18 @@ SETS: Mapping[str, Callable[[Path, str, str], list[Example]]] = {
 Task = Literal["note", "impression", "question", "abstract"]
 Status = Literal["ok", "unparsed", "refused", "truncated", "error"]
 
-NOTHING = "NONE"  # what the prompts ask for where a section has nothing to say
+NOTHING = "NONE"  # the answer that the prompts ask for if a section is empty
 _NOTHING = re.compile(r"[\W\d]*none[\W\d]*", re.IGNORECASE)  # "NONE.", "None [3]"
 
 
 class Style(Options):
-    """What a text is asked for with.
+    """How a prompt asks for a text.
 
     `unit`: a note is written whole or section by section; the other tasks have no sections.
-    `prompts` names another prompt than `write-<task>-cited|uncited` (`write-section-...` for a
-    note's sections) for some tasks. `examples` are named `dataset/split/id`; every task that is
-    written must have `shots` of them. `example_citations`: where citations are asked for and an
-    example has none, `none` shows it as it is, `overlap` cites what is most like each sentence.
+    `prompts` replaces the prompt `write-<task>-cited|uncited` (`write-section-...` for a note's
+    sections) for some tasks. `examples` are named `dataset/split/id`; every task that is written
+    must have `shots` of them. `example_citations`: if citations are requested and an example has
+    none, `none` shows it unchanged, `overlap` cites the most similar passage of each sentence.
     """
 
     unit: Literal["full", "section"]
@@ -210,31 +210,31 @@ class Style(Options):
     prompts: dict[Task, Name] = Field(default_factory=dict)
 
     @model_validator(mode="after")
-    def _has_its_shots(self) -> Self:
+    def _check_shots(self) -> Self:
         if self.shots > len(self.examples) or (self.examples and not self.shots):
-            many = len(self.examples)
-            raise ValueError(f"shots is {self.shots}, but examples has {many}; correct one of them")
+            count = len(self.examples)
+            raise ValueError(f"shots is {self.shots}, but examples has {count}; correct either")
         return self
 
 
 def prompt_files(style: Style) -> list[PromptFile]:
-    """The prompts that a style can use, whichever tasks its sources have."""
-    found = []
+    """List the prompts that a style can use, for all tasks."""
+    files = []
     for task in get_args(Task):
         section: dict[str, Kind] = {"section": "text"} if _by_section(task, style) else {}
-        found.append(PromptFile(file_of(_prompt_of(task, style)), {"passages": "data", **section}))
-    return sorted(found, key=lambda one: one.path)
+        files.append(PromptFile(file_of(_prompt_of(task, style)), {"passages": "data", **section}))
+    return sorted(files, key=lambda file: file.path)
 
 
 def example_datasets(style: Style) -> list[str]:
-    """The datasets that a style's examples are from."""
+    """List the datasets of a style's examples."""
     return datasets_of(style.examples)
 
 
-class Order(NamedTuple):
-    """One text to be written: its row, the style's part of its recipe, and the messages that ask.
+class TextRequest(NamedTuple):
+    """A text to be written: its row, the style's part of its recipe, and the messages.
 
-    There are no messages where the source has no passage to write from.
+    There are no messages if the source has no text.
     """
 
     doc_id: str
@@ -244,77 +244,75 @@ class Order(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What came of an order; text is None unless status is ok."""
+    """The text for a request; `text` is None unless status is ok."""
 
     status: Status
     text: str | None
 
 
-class _Way(NamedTuple):
+class _Form(NamedTuple):
     prompt: Prompt
     examples: Sequence[Example]
     parts: tuple[str, ...]
     recipe: str
 
 
-def orders(
+def text_requests(
     sources: pd.DataFrame,
     style: Style,
     examples: Sequence[Example] = (),
     *,
     prompts: Path = PROMPTS,
-) -> list[Order]:
-    """What is to be written for SOURCES, and with which messages, by doc_id and part.
+) -> list[TextRequest]:
+    """Return the requests for texts of SOURCES, by doc_id and part.
 
-    Examples come as earlier turns of the same conversation. Raises BadInput if they are not those
-    that style.examples names, or not style.shots of each task, if one of them is a document that is
-    to be written, or if a prompt is not usable.
+    Examples are earlier turns of the same conversation. BadInput: they are not those of
+    style.examples or not style.shots of each task, one is a source, or a prompt is not usable.
     """
-    ways = _ways(sources, style, examples, prompts)
-    found = []
+    forms = _forms(sources, style, examples, prompts)
+    requests = []
     ordered = sources.sort_values("doc_id")
     columns: Any = (ordered[name] for name in ("doc_id", "task", "passages", "speaker"))
     for doc_id, task, passages, speakers in zip(*columns, strict=True):
-        way = ways[task]
+        form = forms[task]
         if not any(passage.strip() for passage in passages):
-            found.append(Order(doc_id, FULL, (), way.recipe))
+            requests.append(TextRequest(doc_id, FULL, (), form.recipe))
             continue
-        for part in way.parts:
-            messages = _conversation(way, part, passages, speakers, style.citations)
-            found.append(Order(doc_id, part, messages, way.recipe))
-    return found
+        for part in form.parts:
+            messages = _conversation(form, part, passages, speakers, style.citations)
+            requests.append(TextRequest(doc_id, part, messages, form.recipe))
+    return requests
 
 
 def texts_of(
-    ordered: Sequence[Order], written: Sequence[Written], name: str, recipe: str
+    requests: Sequence[TextRequest], written: Sequence[Written], name: str, recipe: str
 ) -> pd.DataFrame:
-    """Rows of TEXTS for orders and what came of them, in their order; `recipe` leads theirs.
+    """Return rows of TEXTS for requests and their texts, in order; `recipe` begins their recipes.
 
-    A section of which the model says that there is nothing (NONE) has no row; a note of which it
-    says so for every section is one row `full`, unparsed. No passage: status error.
+    A section that the model answers with NONE has no row; a note with only such sections is one row
+    `full`, unparsed. A source without text has status error.
     """
     rows: dict[str, list[tuple[object, ...]]] = {}
-    for order, (status, text) in zip(ordered, written, strict=True):
-        own = rows.setdefault(order.doc_id, [])
-        full = f"{recipe}|{order.recipe}|metassay:{__version__}"
-        if order.part != FULL and text is not None and _NOTHING.fullmatch(text):
-            if order.part == SECTIONS[-1] and not own:
-                own.append((order.doc_id, name, FULL, None, "unparsed", full))
+    for request, (status, text) in zip(requests, written, strict=True):
+        of_document = rows.setdefault(request.doc_id, [])
+        full = f"{recipe}|{request.recipe}|metassay:{__version__}"
+        if request.part != FULL and text is not None and _NOTHING.fullmatch(text):
+            if request.part == SECTIONS[-1] and not of_document:
+                of_document.append((request.doc_id, name, FULL, None, "unparsed", full))
             continue
-        own.append((order.doc_id, name, order.part, text, status, full))
-    flat = [row for own in rows.values() for row in own]
+        of_document.append((request.doc_id, name, request.part, text, status, full))
+    flat = [row for of_document in rows.values() for row in of_document]
     return pd.DataFrame(flat, columns=list(TEXTS.columns))
 
 
-def _ways(
+def _forms(
     sources: pd.DataFrame, style: Style, examples: Sequence[Example], folder: Path
-) -> Mapping[str, _Way]:
+) -> Mapping[str, _Form]:
     raise_problems(list(_example_problems(sources, style, examples)))
-    shown = examples
     if style.citations and style.example_citations == "overlap":
-        shown = [with_citations(example) for example in examples]
+        examples = [add_citations(example) for example in examples]
     return {
-        task: _way(task, style, [e for e in shown if e.task == task], folder)
+        task: _form(task, style, [e for e in examples if e.task == task], folder)
         for task in sorted(sources["task"].unique())
     }
 
@@ -329,7 +327,7 @@ def _prompt_of(task: Task, style: Style) -> str:
     return style.prompts.get(task, default)
 
 
-def _way(task: Task, style: Style, examples: Sequence[Example], folder: Path) -> _Way:
+def _form(task: Task, style: Style, examples: Sequence[Example], folder: Path) -> _Form:
     by_section = _by_section(task, style)
     prompt = load(_prompt_of(task, style), folder)
     settings = [f"prompt:{prompt.signature}", f"unit:{'section' if by_section else 'full'}"]
@@ -338,7 +336,7 @@ def _way(task: Task, style: Style, examples: Sequence[Example], folder: Path) ->
         settings.append(examples_field([example.name for example in examples]))
     if examples and style.citations:
         settings.append(f"example_citations:{style.example_citations}")
-    return _Way(prompt, examples, SECTIONS if by_section else (FULL,), "|".join(settings))
+    return _Form(prompt, examples, SECTIONS if by_section else (FULL,), "|".join(settings))
 
 
 def _example_problems(
@@ -353,10 +351,9 @@ def _example_problems(
                 f"examples: {count} of task {task!r}, but shots is {style.shots}; name as many, or"
                 " correct shots"
             )
-    known = {tuple(example.passages): example.name for example in examples}
+    names = {tuple(example.passages): example.name for example in examples}
     for doc_id, passages in zip(sources["doc_id"], sources["passages"], strict=True):
-        if tuple(passages) in known:
-            name = known[tuple(passages)]
+        if (name := names.get(tuple(passages))) is not None:
             yield (
                 f"example {shown(name)} is document {shown(doc_id)}, which is to be written; take"
                 " another"
@@ -364,18 +361,18 @@ def _example_problems(
 
 
 def _conversation(
-    way: _Way, part: str, passages: Sequence[str], speakers: Sequence[str], numbered: bool
+    form: _Form, part: str, passages: Sequence[str], speakers: Sequence[str], numbered: bool
 ) -> tuple[Message, ...]:
     section = {} if part == FULL else {"section": part}
 
-    def asked(passages: Sequence[str], speakers: Sequence[str]) -> tuple[Message, ...]:
-        return render(way.prompt, passages=_listed(passages, speakers, numbered), **section)
+    def ask(passages: Sequence[str], speakers: Sequence[str]) -> tuple[Message, ...]:
+        return render(form.prompt, passages=_listed(passages, speakers, numbered), **section)
 
-    system, question = asked(passages, speakers)
+    system, question = ask(passages, speakers)
     earlier: list[Message] = []
-    for example in way.examples:
-        _, shown = asked(example.passages, example.speakers)
-        earlier += [shown, Message("assistant", _part_of(example.text, part))]
+    for example in form.examples:
+        _, shot = ask(example.passages, example.speakers)
+        earlier += [shot, Message("assistant", _part_of(example.text, part))]
     return (system, *earlier, question)
 
 
@@ -384,8 +381,8 @@ def _listed(
 ) -> list[dict[str, object]]:
     listed: list[dict[str, object]] = []
     for number, (passage, speaker) in enumerate(zip(passages, speakers, strict=True)):
-        said = {"speaker": speaker, "text": passage} if speaker else {"text": passage}
-        listed.append({"n": number, **said} if numbered else {**said})
+        turn = {"speaker": speaker, "text": passage} if speaker else {"text": passage}
+        listed.append({"n": number, **turn} if numbered else {**turn})
     return listed
 
 

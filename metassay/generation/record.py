@@ -1,4 +1,4 @@
-"""What a system is: one frozen record per module of this folder; and how one writes."""
+"""Records of systems, and the function that writes texts with one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Generated(NamedTuple):
-    """Rows of TEXTS, and what their owner should know: lines without any text."""
+    """Rows of TEXTS, and warnings for the user, without any of their text."""
 
     texts: pd.DataFrame
     warnings: tuple[str, ...] = ()
@@ -29,11 +29,11 @@ class Generated(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class System(Needs):
-    """One way to write a text from a source: what a kind in params.yaml > systems stands for.
+    """A kind of system in params.yaml > systems, which writes a text from a source.
 
-    `write(sources, name, options, resources)` makes TEXTS of SOURCES, with `name` as the author.
-    `requests(sources, options, decoding, raw)` says what it would ask a model. A `costly` system
-    loads a model of its own, so no estimate runs it.
+    `write(sources, name, options, resources)` returns TEXTS of SOURCES, with `name` as the author.
+    `requests(sources, options, decoding, raw)` returns its questions to a model. A `costly` system
+    loads a model itself, so estimates do not run it.
     """
 
     options: type[Options]
@@ -51,14 +51,14 @@ def write_texts(
 ) -> Generated:
     """Write a text for every source: SOURCES to TEXTS, with `name` as the author.
 
-    A source from which nothing could be written has a row that says why, with no text.
+    A source for which writing failed has a row with a status and no text.
     """
     write, rest = system.record.write, (name, system.options, resources)
-    over = executor_for(system, executor)
-    if not over.remote:
+    workers = executor_for(system, executor)
+    if not workers.remote:
         return Generated(*write(sources, *rest))
     pieces, forms = by_document(sources)
-    shards = over.map(on_frames, pieces, forms, write, *rest, files=files_of(system))
+    shards = workers.map(on_frames, pieces, forms, write, *rest, files=files_of(system))
     texts = pd.concat([shard.texts for shard in shards], ignore_index=True)
     return Generated(texts, tuple(warning for shard in shards for warning in shard.warnings))
 
@@ -68,10 +68,10 @@ Write = Callable[[pd.DataFrame, str, Any, Resources], Generated]
 
 
 def by_rule(kind: str, rule: Rule) -> Write:
-    """The `write` of a system that calls `rule(passages, speakers, options)` for each source.
+    """Return the `write` of a system that calls `rule(passages, speakers, options)` per source.
 
-    The rule returns the text, with `[n]` citing `passages[n]`; an empty one is a row with status
-    error and no text. The recipe states kind, settings and version.
+    The rule returns the text, in which `[n]` cites `passages[n]`; if it is empty, the row has
+    status error and no text. The recipe has kind, settings and version.
     """
 
     def write(sources: pd.DataFrame, name: str, options: Options, _: Resources) -> Generated:

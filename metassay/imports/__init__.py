@@ -1,1 +1,1 @@
-"""What other tools wrote, read into tables of one's own, judges and people apart."""
+"""Read the files of other evaluation tools into tables, judges and people apart."""

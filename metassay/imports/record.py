@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from metassay.tabular.decoding import finite_number
-from metassay.tabular.numbers import absent
+from metassay.tabular.numbers import is_blank
 from metassay.tabular.rows import Findings, Place
 
 Object = Mapping[str, Any]  # of JSON, or a row of a table
@@ -48,7 +48,7 @@ class Item(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A file to read, the fields that name documents and systems, and findings about the file."""
+    """A file to read, the fields that name documents and systems, problems and notes."""
 
     path: Path
     doc_field: str
@@ -85,7 +85,7 @@ def parse_value(
         for step, inner in parts:
             yield from parse_value(f"{scorer}_{step}", inner, rater, person=person, label=label)
         return
-    word = value if isinstance(value, str) and number(value) is None and not absent(value) else ""
+    word = value if isinstance(value, str) and number(value) is None and not is_blank(value) else ""
     if isinstance(label, bool):
         label = "pass" if label else "fail"
     yield Judgment(scorer, number(value), key(label) or key(word), rater, person)
@@ -95,7 +95,7 @@ def parse_rating(
     name: object, value: object, by: object = "", label: object = ""
 ) -> Iterator[Judgment]:
     """Yield a person's judgments; none where the value is null or an empty cell."""
-    if value is not None and not (isinstance(value, str) and absent(value)):
+    if value is not None and not (isinstance(value, str) and is_blank(value)):
         yield from parse_value(name, value, by, person=True, label=label)
 
 

@@ -91,8 +91,8 @@ class _Scanner:
                     raise fault from None
                 continue
             # A number may go on in the next piece.
-            length, behind = end - self.position, self.buffer[end : end + 1]
-            if (behind and behind in ",:]}" + _BLANK) or not self.read_more():
+            length, following = end - self.position, self.buffer[end : end + 1]
+            if (following and following in ",:]}" + _BLANK) or not self.read_more():
                 self.position += length
                 return value
 
@@ -119,10 +119,8 @@ def _parts(scan: _Scanner, select: Select, steps: Steps) -> Iterator[Part]:
 
 
 def parts(path: Path, select: Select, problems: Findings) -> Iterator[Part]:
-    """Yield each element of the lists of records, whole, and every other leaf of a JSON file.
-
-    An empty list or object is the leaf None. Invalid JSON is a problem and ends the file.
-    """
+    """Yield the elements of a JSON file's lists of records, whole, and all other leaves; an empty
+    list or object is the leaf None. Invalid JSON is a problem and ends the file."""
     if is_readable(path, problems, remedy=FIX):
         with _report_invalid(Place(path.name), problems), path.open(encoding="utf-8-sig") as file:
             scan = _Scanner(file)
@@ -169,7 +167,7 @@ def records(path: Path, problems: Findings, select: Select = is_list) -> Iterato
         if isinstance(value, dict):
             yield place, value
         else:
-            problems.add(place, "is no object with named values", FIX)
+            problems.add(place, "is not an object with named values", FIX)
 
 
 def names_in(path: Path) -> list[str]:

@@ -75,14 +75,14 @@ def _score(name: str, score: object) -> Iterator[Judgment]:
     history = objects(field(score, "history"))
     originals = [edit.get("value") for edit in history if not edit.get("provenance")]
     original = parse_value(name, (originals or [field(score, "value")])[0])
-    parts = [original] if originals or (score is not None and not history) else []
+    judgments = [original] if originals or (score is not None and not history) else []
     last = {
         field(edit, "provenance.author"): edit["value"]
         for edit in history
         if edit.get("provenance") and edit.get("value", "UNCHANGED") != "UNCHANGED"
     }
-    parts += [parse_value(name, value, author, person=True) for author, value in last.items()]
-    return _chain(parts)
+    judgments += [parse_value(name, value, author, person=True) for author, value in last.items()]
+    return _chain(judgments)
 
 
 def _json_log(task: Task) -> tuple[object, Iterator[Record]]:
@@ -377,7 +377,7 @@ def _mlflow(task: Task) -> Iterator[Item]:
             if first(value, "name", "assessment_name") in _EXPECTED
         )
         yield Item(
-            *(place, info, _chain(map(_assessment, _select_valid(assessments, pairs)))),
+            *(place, info, _chain(map(_assessment, _select(assessments, pairs)))),
             first(info, "trace_id", "request_id"),
             first(info, "run_id") or dict(metadata or {}).get("mlflow.sourceRun"),
             first(info, "response", "response_preview"),
@@ -405,12 +405,11 @@ def _is_person(value: Object) -> bool:
     return str(first(value, "source.source_type", "source_type") or "").upper().endswith("HUMAN")
 
 
-def _select_valid(
-    assessments: Sequence[Object], pairs: Sequence[tuple[Object, Object]]
-) -> Iterator[Object]:
-    """Yield the valid ones of people and all of judges, but those that their judge replaced."""
+def _select(values: Sequence[Object], pairs: Sequence[tuple[Object, Object]]) -> Iterator[Object]:
+    """Yield the assessments of judges, and the valid ones of people, that were not replaced; a
+    person's correction of a judge's assessment does not replace it."""
     replaced = {id(old) for new, old in pairs if _is_person(old) or not _is_person(new)}
-    for value in assessments:
+    for value in values:
         if id(value) not in replaced and (value.get("valid") is not False or not _is_person(value)):
             yield value
 
@@ -456,7 +455,7 @@ def _label_studio(task: Task) -> Iterator[Item]:
             usual[Role.REFERENCE],
         )
     for kind, count in unread.items():
-        what = f"results of type {shown(kind)} are no ratings, and not read"
+        what = f"results of type {shown(kind)} are not ratings, and not read"
         task.note(count, what, "rate by choices, a rating or a number")
 
 

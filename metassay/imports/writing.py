@@ -18,9 +18,9 @@ from metassay.imports.record import Item, Task, text
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import descriptions
 from metassay.tables.names import REFERENCE
-from metassay.tabular.numbers import numbers_of
+from metassay.tabular.numbers import find_format
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.scales import guessed_direction
+from metassay.tabular.scales import guess_direction
 
 _TABLES = """
 PRAGMA journal_mode = OFF;
@@ -70,8 +70,8 @@ class Database:
         doc, system = task.names(item)
         for column, what, name in (("doc", "document", doc), ("system", "system", system)):
             if not name:
-                fix = f"say --columns {column}=FIELD, which every record has"
-                task.problems.add(item.place, f"has nothing that names its {what}", fix)
+                fix = f"say --columns {column}=FIELD, a field of every record"
+                task.problems.add(item.place, f"has no name for its {what}", fix)
         if doc and system:
             parts = chain.from_iterable(p if isinstance(p, list) else [p] for p in item.source)
             passages = [passage for passage in map(text, parts) if passage and passage.strip()]
@@ -132,7 +132,7 @@ class Database:
         unread = []
         for name, rows in groupby(self.run(_WORDS).fetchall(), lambda row: str(row[0])):
             labels = [label for _, label in rows]
-            read_as = numbers_of(labels, semicolons=False)
+            read_as = find_format(labels, semicolons=False)
             number_of = letters.get if letters.keys() >= {*labels} else read_as.number
             numbers = [number_of(label) for label in labels]
             if read_as.fault or None in numbers:
@@ -152,9 +152,12 @@ def write(database: Database, folder: Path, study: str, letters: Mapping[str, fl
     data = folder / "data"
     data.mkdir()
     metrics = _metrics([name for (_, person, _), name in columns.items() if not person])
-    better = {name: guessed_direction(name) or "higher" for name in metrics.values()}
+    better = {name: guess_direction(name) or "higher" for name in metrics.values()}
     header = ["item", "document", "system", *columns.values()]
-    _csv(folder / "verdicts.csv", header, _verdicts(database, columns))
+    items = groupby(database.run(_JUDGMENTS.format("")), key=lambda row: row[:3])
+    cells = ((key, {tuple(r[3:6]): r[7] or _format(r[6]) for r in rows}) for key, rows in items)
+    verdicts = ((*key, *(row.get(column, "") for column in columns)) for key, row in cells)
+    _csv(folder / "verdicts.csv", header, verdicts)
     scores = (
         (doc, system, metric, _format(value), better[metric])
         for _, doc, system, *column, value, _ in database.run(_NUMBERS, (0,))
@@ -177,12 +180,6 @@ def write(database: Database, folder: Path, study: str, letters: Mapping[str, fl
         _write_texts(database, folder / "texts.csv", data)
         return lines
     return [*lines, "no texts: these files have none, so there is nothing for a benchmark"]
-
-
-def _verdicts(database: Database, columns: Mapping[Column, str]) -> Iterator[list[object]]:
-    for item, rows in groupby(database.run(_JUDGMENTS.format("")), key=lambda row: row[:3]):
-        cells = {tuple(row[3:6]): row[7] or _format(row[6]) for row in rows}
-        yield [*item, *(cells.get(column, "") for column in columns)]
 
 
 def _metrics(names: Iterable[str]) -> dict[str, str]:
@@ -216,14 +213,14 @@ def _write_texts(database: Database, sheet: Path, data: Path) -> None:
         database.run(f"SELECT doc, '{REFERENCE}', reference FROM documents WHERE reference != ''"),
         database.run("SELECT doc, system, text FROM items ORDER BY number"),
     )
-    for name, lines in (("sources", sources), ("texts", map(_text, texts))):
+    records = (
+        {"doc_id": doc, "author": system}
+        | ({"text": text} if text and text.strip() else {"status": "error"})
+        for doc, system, text in texts
+    )
+    for name, lines in (("sources", sources), ("texts", records)):
         with (data / f"{name}.jsonl").open("w", encoding="utf-8", newline="") as file:
             file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-
-
-def _text(row: tuple[str, str, str | None]) -> dict[str, object]:
-    text = {"text": row[2]} if row[2] and row[2].strip() else {"status": "error"}
-    return {"doc_id": row[0], "author": row[1], **text}
 
 
 def _csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

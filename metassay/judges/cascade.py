@@ -9,7 +9,7 @@ from metassay.core.options import Options
 from metassay.judges.lazy_citations import question_of
 from metassay.judges.make import Member, choose_members, instruments_of, prefix_notes, total_tokens
 from metassay.judges.protocol import Band, Judge, JudgeKind, Judgment, Pair
-from metassay.llm.needs import everyone
+from metassay.llm.needs import with_members
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels, Level
 
 FIRST, THEN = "first", "then"
@@ -51,7 +51,7 @@ class Cascade:
         self._options = options
         self._first, self._then = members
         # A cascade inside the second judge does not ask about every pair, and counts for itself.
-        inside = everyone(_members(options)[THEN])
+        inside = with_members(_members(options)[THEN])
         nested = any(judge.record is KIND for judge in inside)
         self._llms = [judge for judge in inside if judge.record.requests and not nested]
         self._early = self._late = self._questions = self._avoided = 0

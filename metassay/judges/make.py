@@ -15,7 +15,7 @@ from metassay.judges import JUDGES
 from metassay.judges.protocol import Judge, Judgment
 from metassay.judges.sharded import ShardedJudge, is_shardable
 from metassay.llm.endpoints import Models, find_model
-from metassay.llm.needs import Resources, all_datasets, everyone, executor_for, members_of
+from metassay.llm.needs import Resources, all_datasets, executor_for, members_of, with_members
 from metassay.llm.prompts import Decoding
 from metassay.units import DECOMPOSITIONS
 
@@ -47,10 +47,9 @@ def instruments_of(chosen: Chosen) -> list[str]:
 def batch_of(chosen: Chosen, executor: Executor) -> int:
     """Return the number of pairs per call: with workers, enough for all of them.
 
-    With a language model inside it does not depend on workers, so that the rounds of questions stay
-    the same.
+    Language models are asked in the same rounds with and without workers.
     """
-    asks = any(judge.record.model(judge.options) for judge in everyone(chosen))
+    asks = any(judge.record.model(judge.options) for judge in with_members(chosen))
     batch: int = chosen.record.batch
     return max(batch, REMOTE_BATCH) if executor.remote and not asks else batch
 
@@ -94,7 +93,7 @@ def prefix_notes(notes: Mapping[str, Sequence[str]]) -> list[str]:
 
 def llm_members(judge: Chosen) -> list[Chosen]:
     """Return those of a judge and all judges inside it that ask a language model."""
-    return [member for member in everyone(judge) if member.record.requests is not None]
+    return [member for member in with_members(judge) if member.record.requests is not None]
 
 
 def claim_datasets(folder: Folder, blocks: Mapping[str, Block]) -> list[str]:

@@ -37,7 +37,7 @@ from metassay.models.pair_scores import (
     load_encoder_decoder,
     shares,
 )
-from metassay.models.rows import PACKAGES, computed
+from metassay.models.rows import PACKAGES, compute_outputs
 from metassay.models.store import STORE
 from metassay.scoring.pairing.instruments import THREE_WAY
 from metassay.text.sentences import sentences
@@ -156,8 +156,7 @@ class NliOptions(NetworkOptions):
     first counts (`first_token`); `labels`: the meanings of the classes, in order, if their names do
     not tell. For the others: `words`: the answer that stands for each label, or several spellings
     of it. For seq2seq: `read`: the words' `probability` where the answer begins, or the `generated`
-    answer. For causal: `chat`: the template is a user's message, after a `system` message if there
-    is one.
+    answer. For causal: `chat`: the template is a user's message, perhaps after a `system` message.
 
     `max_tokens`: the longest input; null: the model's limit. `window`: a longer premise is read in
     windows of whole sentences of at most this many tokens; null: at once. `stride`: the number of
@@ -247,7 +246,7 @@ class NliJudge:
         options = self._options
         excluded = {"model", "revision", "device", "batch_tokens", "form"}
         settings = options.model_dump(exclude=excluded, exclude_none=True)
-        settings |= {"digits": self._digits.kept}
+        settings |= {"digits": self._digits.significant}
         model = f"nli|form:{options.form}|model:{identify(options).name}"
         packages = "|".join(f"{name}:{extra.version(name)}" for name in PACKAGES)
         text = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -258,8 +257,8 @@ class NliJudge:
         """The numbers of cut questions, and of labels that depend on the last digits."""
         counts, options = self.counts, self._options
         premises, hypotheses = counts["premises cut"], counts["hypotheses cut"]
-        judged, fragile = counts["judged"], counts["fragile"]
-        subject = f"{identify(options).name}: of {judged:,} questions"
+        count, fragile = counts["judged"], counts["fragile"]
+        subject = f"{identify(options).name}: of {count:,} questions"
         notes = []
         if premises + hypotheses:
             notes.append(
@@ -269,22 +268,22 @@ class NliJudge:
             )
         if fragile:
             notes.append(
-                f"{subject} {fragile:,} have a label that another processor may give otherwise:"
-                f" in {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
-                " `dtype`, or count with as many that differ"
+                f"{subject} {fragile:,} have a label that may differ on another processor: in"
+                f" {options.dtype} probabilities can be {self._digits.off:g} off; set a finer"
+                " `dtype`, or expect as many differences"
             )
-        if options.read == "generated" and judged:
+        if options.read == "generated" and count:
             notes.append(
-                f"{subject} how many have a label that another processor may give otherwise is not"
-                " known, since the answers were written; with `read: probability` they are counted"
+                f"{subject} it is not known how many labels may differ on another processor, since"
+                " answers were generated; with `read: probability` they are counted"
             )
         return notes
 
     def judge(self, pairs: Sequence[protocol.Pair]) -> list[protocol.Judgment | None]:
         """Return one judgment per pair, in order; None for an answer that is not needed.
 
-        Raises BadInput if the model cannot be loaded, if its classes are not known, or if it has no
-        third class for `three_way`.
+        Raises BadInput if the model cannot be loaded, its classes are unknown, or three_way needs
+        a third one.
         """
         return judge_as_needed(pairs, self._decide)
 
@@ -331,7 +330,7 @@ class NliJudge:
                 return three_way(windows, self._options.abstain)
             return two_way(windows, self._options.threshold, self._options.abstain)
 
-        windows = [shares(row, labels, self._digits.kept) for row in finite]
+        windows = [shares(row, labels, self._digits.significant) for row in finite]
         self.counts["fragile"] += is_fragile(windows, self._digits.off, decide)
         return decide(windows)
 
@@ -378,7 +377,7 @@ class NliJudge:
         settings = {name: getattr(options, name) for name in names}
         settings["words"] = [word for _, word in self._words]
         task = self._task("nli", settings)
-        rows = computed(
+        rows = compute_outputs(
             task,
             texts,
             lambda: self._loaded().runner.scores,

@@ -1,4 +1,4 @@
-"""Judges beside right answers: their verdicts on items, and a card for each subset and kind."""
+"""Judges against gold labels: their verdicts on items, and a card for each subset and kind."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
@@ -22,26 +22,26 @@ from metassay.tables.parquet import empty
 OK, ABSTAINED = "ok", "abstained"
 
 
-def verdicts(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
-    """Table `verdicts`: one row per item and judge of `judgments`.
+def reduce_verdicts(pairs: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return table `verdicts`: a row per item and judge of `judgments`.
 
-    An item is entailed if one of its premises is judged to entail it, whatever came of the others.
-    Else, while one judgment is missing, nobody knows: the item has no label, and its status is that
-    of the first premise that failed, or `abstained` if the judge abstained of all that are missing.
-    Else it is contradicted if one premise contradicts it; else it is not entailed (of three labels:
-    neutral). Its probability is the largest over its premises, and null if one has none. For
-    premises that are read by themselves this is how WiCE (Kamoi et al. 2023) reads its chunks.
+    An item is entailed if any of its premises is judged to entail it. Else, if a judgment is
+    missing, the item has no label, and its status is that of the first premise that failed, or
+    `abstained` if the judge abstained from all that are missing. Else it is contradicted if any
+    premise contradicts it; else not entailed (of three labels: neutral). Its probability is the
+    largest over its premises, and null if one has none. WiCE (Kamoi et al. 2023) reads its chunks
+    in this way.
 
-    Raises BadInput if a judge has no judgment for one of the pairs.
+    Raises BadInput if a judge has no judgment for a pair.
     """
-    asked = pairs[["doc_id", "position", "pair_id", "instrument"]]
+    questions = pairs[["doc_id", "position", "pair_id", "instrument"]]
     by_judge = judgments.groupby("judge", sort=True)
-    made = [_of_judge(asked, theirs, str(judge)) for judge, theirs in by_judge]
-    return pd.concat(made, ignore_index=True) if made else empty(VERDICTS)
+    tables = [_verdicts_of(questions, rows, str(judge)) for judge, rows in by_judge]
+    return pd.concat(tables, ignore_index=True) if tables else empty(VERDICTS)
 
 
-def _of_judge(asked: pd.DataFrame, judgments: pd.DataFrame, judge: str) -> pd.DataFrame:
-    rows = asked.merge(judgments, on="pair_id", how="left").sort_values(["doc_id", "position"])
+def _verdicts_of(questions: pd.DataFrame, judgments: pd.DataFrame, judge: str) -> pd.DataFrame:
+    rows = questions.merge(judgments, on="pair_id", how="left").sort_values(["doc_id", "position"])
     absent = rows["status"].isna()
     if absent.any():
         first = rows.loc[absent, "doc_id"].iloc[0]
@@ -68,10 +68,10 @@ def _of_judge(asked: pd.DataFrame, judgments: pd.DataFrame, judge: str) -> pd.Da
     ).assign(n_premises=premises.size(), n_judged=premises["known"].sum())
     which = [items["entailed"], ~items["known"], items["contradicted"], items["three"]]
     names = [records.ENTAILED, "", records.CONTRADICTED, records.NEUTRAL]
-    made = pd.Series(np.select(which, names, records.NOT_ENTAILED), index=items.index)
-    unknown = made == ""
-    label = made.where(~unknown, None)
-    found = items.assign(
+    verdict = pd.Series(np.select(which, names, records.NOT_ENTAILED), index=items.index)
+    unknown = verdict == ""
+    label = verdict.where(~unknown, None)
+    table = items.assign(
         item=items.index.astype("str"),
         judge=judge,
         status=items["failed"].fillna(ABSTAINED).where(unknown, OK),
@@ -80,13 +80,13 @@ def _of_judge(asked: pd.DataFrame, judgments: pd.DataFrame, judge: str) -> pd.Da
         position=_deciding(rows, label),
         recipe="verdict|" + items["recipe"] + "|over premises: any entailed",
     )
-    return found[list(VERDICTS.columns)].reset_index(drop=True)
+    return table[list(VERDICTS.columns)].reset_index(drop=True)
 
 
 def _deciding(rows: pd.DataFrame, label: "pd.Series[str]") -> "pd.Series[int]":
-    """The position of the premise that decides, by item; items without a label have none.
+    """Return the position of the deciding premise by item; items without a label have none.
 
-    It is the most probable one of those with the item's label, the first of equals.
+    It is the most probable premise with the item's label, the first of equals.
     """
     same = rows[rows["label"].astype("object") == rows["doc_id"].map(label)]
     best = same.sort_values(
@@ -95,12 +95,12 @@ def _deciding(rows: pd.DataFrame, label: "pd.Series[str]") -> "pd.Series[int]":
     return best.set_index("doc_id")["position"].astype("Int64")
 
 
-class Beside(NamedTuple):
-    """What one judge, or rater, said of the items that it was asked about, a row each.
+class Comparison(NamedTuple):
+    """Verdicts of a judge, or rater, beside gold labels, a row per item.
 
-    `thresholded`: whether labels were made of probabilities by a threshold. `rows` has gold's
-    columns, of which `label` is the right one and `cluster` a number, and the verdict's:
-    `label_said`, `probability`, `status`.
+    `thresholded`: whether labels come from probabilities and a threshold. `rows` has the columns of
+    gold (`label` is right, `cluster` a number) and of verdicts (`label_said`, `probability`,
+    `status`).
     """
 
     judge: str
@@ -109,7 +109,7 @@ class Beside(NamedTuple):
     rows: pd.DataFrame
 
     def notes(self) -> Iterator[str]:
-        """How many items have no verdict, and why."""
+        """Count the items without a verdict, by status."""
         for name, count in self.rows["status"].astype("object").value_counts().sort_index().items():
             if name != OK:
                 yield (
@@ -118,23 +118,23 @@ class Beside(NamedTuple):
                 )
 
 
-def beside(
+def compare_judges(
     gold: pd.DataFrame, verdicts: pd.DataFrame, *, thresholded: Collection[str] = ()
-) -> Iterator[Beside]:
-    """Each judge of `verdicts` beside the rows of `gold` that it has verdicts on, by name."""
-    known = gold.assign(cluster=pd.factorize(gold["cluster"])[0])
-    for judge, theirs in verdicts.groupby("judge", sort=True):
-        rows = known.merge(theirs, on="item", suffixes=("", "_said")).sort_values("item")
-        yield Beside(str(judge), str(rows["recipe"].iloc[0]), judge in thresholded, rows)
+) -> Iterator[Comparison]:
+    """Compare each judge of `verdicts` with `gold` on the items of its verdicts, by name."""
+    gold = gold.assign(cluster=pd.factorize(gold["cluster"])[0])
+    for judge, of_judge in verdicts.groupby("judge", sort=True):
+        rows = gold.merge(of_judge, on="item", suffixes=("", "_said")).sort_values("item")
+        yield Comparison(str(judge), str(rows["recipe"].iloc[0]), judge in thresholded, rows)
 
 
-def entailed(labels: "pd.Series[str]") -> Array:
-    """1 where a label is entailed, 0 where it is another one, NaN where there is none."""
+def entailment(labels: "pd.Series[str]") -> Array:
+    """Return 1 where a label is entailed, 0 where it is another, NaN where it is missing."""
     return np.where(labels.notna(), labels == records.ENTAILED, np.nan)
 
 
-def in_three(labels: "pd.Series[str]") -> Array | None:
-    """0, 1, 2 for entailed, neutral, contradicted, NaN for none; None if there is another one."""
+def three_way_codes(labels: "pd.Series[str]") -> Array | None:
+    """Return 0, 1, 2 for entailed, neutral, contradicted, NaN if missing; None for other labels."""
     places = labels.astype("object").map({name: n for n, name in enumerate(records.THREE)})
     if (places.isna() & labels.notna()).any():
         return None
@@ -142,32 +142,32 @@ def in_three(labels: "pd.Series[str]") -> Array | None:
 
 
 class Slice(NamedTuple):
-    """Items that have a card together: of one subset, or several, and of one kind, or all."""
+    """Items that share a card: of one subset, or several, and of one kind, or all."""
 
     study: str
     part: str
     rows: pd.DataFrame
-    is_subset: bool = False  # one whole test set
+    is_subset: bool = False  # a whole test set
 
 
-def slices(one: Beside, common: Sequence[tuple[str, frozenset[str]]]) -> list[Slice]:
-    """The slices of one judge's items that have a right answer; `common` are items by study."""
-    rows = one.rows
+def slices(comparison: Comparison, common: Sequence[tuple[str, frozenset[str]]]) -> list[Slice]:
+    """Return the slices of a judge's items with gold labels; `common` are items by study."""
+    rows = comparison.rows
     subsets, kinds = (sorted(set(rows[name])) for name in ("subset", "kind"))
     studies = [(name, rows[rows["subset"] == name]) for name in subsets]
     studies += [(ALL_SUBSETS, rows)] if len(subsets) > 1 else []
     studies += [(name, rows[rows["item"].isin(items)]) for name, items in common]
     return [
-        Slice(study, part, its, study in subsets and part == FULL)
-        for study, there in studies
+        Slice(study, part, in_part, study in subsets and part == FULL)
+        for study, in_study in studies
         for part in (FULL, *(kind for kind in kinds if kind != FULL))
-        for its in [there if part == FULL else there[there["kind"] == part]]
-        if its["label"].notna().any()
+        for in_part in [in_study if part == FULL else in_study[in_study["kind"] == part]]
+        if in_part["label"].notna().any()
     ]
 
 
 class Results(NamedTuple):
-    """Tables `verdicts`, `judge_cards` and `calibration`, and what their owner should know."""
+    """Tables `verdicts`, `judge_cards` and `calibration`, and lines of notes."""
 
     verdicts: pd.DataFrame
     cards: pd.DataFrame
@@ -180,78 +180,82 @@ def examine(
     judgments: pd.DataFrame,
     gold: pd.DataFrame,
     ratings: pd.DataFrame,
-    given: pd.DataFrame,
+    released: pd.DataFrame,
     options: MetaOptions,
 ) -> Results:
-    """Reduce judgments to verdicts, and give every judge and rater its cards.
+    """Reduce judgments to verdicts, and compute the cards of every judge and rater.
 
-    `gold` are the right answers, `ratings` people's, `given` the verdicts that came with the data.
+    `gold` has the right labels, `ratings` those of people, `released` the verdicts in the data.
 
-    A card's study is a subset; `all subsets` and `mean of subsets` where there are several; or
-    `items of X`, where a given judge X has verdicts on some items only, so that all can be held
-    against X. Its part is a kind, or `full` for all of them. Items without a right answer are in no
-    card. A rater is held against what most of the others say.
+    A card's study is a subset; `all subsets` and `mean of subsets` if there are several; or `items
+    of X`, if a judge X in the data has verdicts on some items only, so that all can be compared
+    with X. Its part is a kind, or `full` for all. Items without a gold label are in no card. A
+    rater is compared with the majority of the others.
     """
-    ours, theirs = verdicts(pairs, judgments), _labelled(given, options.threshold)
-    said = pd.concat([ours, theirs], ignore_index=True)
-    by_threshold = given.loc[given["label"].isna() & given["probability"].notna(), "judge"]
-    everyone = [*beside(gold, said, thresholded=set(by_threshold)), *raters_beside(gold, ratings)]
-    every = set(gold["item"])
+    tables = [reduce_verdicts(pairs, judgments), _with_labels(released, options.threshold)]
+    verdicts = pd.concat(tables, ignore_index=True)
+    by_threshold = released.loc[released["label"].isna() & released["probability"].notna(), "judge"]
+    comparisons = [*compare_judges(gold, verdicts, thresholded=set(by_threshold))]
+    comparisons += compare_raters(gold, ratings)
+    items = set(gold["item"])
     common = [
         (records.items_of(str(judge)), frozenset(rows["item"]))
-        for judge, rows in given.groupby("judge", sort=True)
-        if set(rows["item"]) < every
+        for judge, rows in released.groupby("judge", sort=True)
+        if set(rows["item"]) < items
     ]
     cards: list[Row] = []
     bins: list[Row] = []
-    for one in everyone:
-        made, reliability = _of_one(one, common, gold["subset"].nunique(), options)
-        cards += made
+    for comparison in comparisons:
+        card_rows, reliability = _cards_of(comparison, common, gold["subset"].nunique(), options)
+        cards += card_rows
         bins += reliability
-    notes = [note for one in everyone for note in one.notes()]
-    return Results(said, frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION), notes)
+    notes = [note for comparison in comparisons for note in comparison.notes()]
+    return Results(verdicts, frame_of(cards, JUDGE_CARDS), frame_of(bins, CALIBRATION), notes)
 
 
-def _labelled(given: pd.DataFrame, threshold: float) -> pd.DataFrame:
-    """Given verdicts as rows of `verdicts`; of a probability alone the threshold makes a label."""
-    alone = given["label"].isna() & given["probability"].notna() & (given["status"] == OK)
-    made = pd.Series(_labels(given["probability"] >= threshold, alone), given.index)
-    label = given["label"].astype("object").mask(alone, made)
-    return given.assign(
+def _with_labels(verdicts: pd.DataFrame, threshold: float) -> pd.DataFrame:
+    """Return verdicts of the data as `verdicts`, labelled by the threshold if they lack a label."""
+    alone = verdicts["label"].isna() & verdicts["probability"].notna() & (verdicts["status"] == OK)
+    from_threshold = pd.Series(_labels(verdicts["probability"] >= threshold, alone), verdicts.index)
+    label = verdicts["label"].astype("object").mask(alone, from_threshold)
+    return verdicts.assign(
         label=label,
-        position=pd.Series(None, given.index, dtype="Int64"),
+        position=pd.Series(None, verdicts.index, dtype="Int64"),
         n_premises=1,
         n_judged=label.notna().astype("int64"),
     )[list(VERDICTS.columns)]
 
 
-def _of_one(
-    one: Beside, common: Sequence[tuple[str, frozenset[str]]], n_subsets: int, options: MetaOptions
+def _cards_of(
+    comparison: Comparison,
+    common: Sequence[tuple[str, frozenset[str]]],
+    n_subsets: int,
+    options: MetaOptions,
 ) -> tuple[list[Row], list[Row]]:
-    """Rows of judge_cards, and rows of calibration."""
+    """Return rows of judge_cards and of calibration."""
     cards: list[Row] = []
     bins: list[Row] = []
     by_subset: list[list[Row]] = []
-    key: Row = {"criterion": records.CRITERION, "metric": VERDICT, "judge": one.judge}
-    last: Row = {"recipe": one.recipe}
-    for part in slices(one, common):
+    key: Row = {"criterion": records.CRITERION, "metric": VERDICT, "judge": comparison.judge}
+    last: Row = {"recipe": comparison.recipe}
+    for part in slices(comparison, common):
         key |= {"study": part.study, "part": part.part}
         seed = [str(key[name]) for name in ("study", "criterion", "part", "metric", "judge")]
-        theirs = part.rows
-        probability = theirs["probability"].to_numpy(dtype=np.float64)
+        rows = part.rows
+        probability = rows["probability"].to_numpy(dtype=np.float64)
         judged = Judgments(
-            entailed(theirs["label_said"]),
-            entailed(theirs["label"]),
-            theirs["cluster"].to_numpy(dtype=np.intp),
-            int((theirs["unlabelled"] == "split").sum()),
+            entailment(rows["label_said"]),
+            entailment(rows["label"]),
+            rows["cluster"].to_numpy(dtype=np.intp),
+            int((rows["unlabelled"] == "split").sum()),
             probability if np.isfinite(probability).any() else None,
-            one.thresholded,
+            comparison.thresholded,
         )
-        made, reliability = card(judged, options, seed, _more(theirs, options, seed))
-        cards += [{**key, **row, **last} for row in made]
+        card_rows, reliability = card(judged, options, seed, _more(rows, options, seed))
+        cards += [{**key, **row, **last} for row in card_rows]
         bins += [{**key, **row, **last} for row in reliability]
         if part.is_subset:
-            by_subset.append(made)
+            by_subset.append(card_rows)
     if len(by_subset) == n_subsets > 1:
         key |= {"study": MEAN_OF_SUBSETS, "part": FULL}
         cards += [{**key, **row, **last} for row in mean_card(by_subset)]
@@ -259,27 +263,27 @@ def _of_one(
 
 
 def _more(rows: pd.DataFrame, options: MetaOptions, seed: Sequence[str]) -> Estimates:
-    """What verdicts that are missing leave open; and in three labels, where both sides use them."""
-    asked = rows[rows["label"].notna()]
-    said, right = entailed(asked["label_said"]), entailed(asked["label"])
-    unknown, hits = np.isnan(said), said == right
-    status, cluster = asked["status"].to_numpy(), asked["cluster"].to_numpy(dtype=np.intp)
+    """Return bounds for missing verdicts, and scores in three labels if both sides use them."""
+    labelled = rows[rows["label"].notna()]
+    verdict, right = entailment(labelled["label_said"]), entailment(labelled["label"])
+    unknown, hits = np.isnan(verdict), verdict == right
+    status, cluster = labelled["status"].to_numpy(), labelled["cluster"].to_numpy(dtype=np.intp)
     counted = {
         "abstained": status == ABSTAINED,
         "failed": (status != ABSTAINED) & (status != OK),
         "agreement_at_least": hits,
         "agreement_at_most": hits | unknown,
     }
-    sure = options.confidence
-    made = {name: share(of, cluster, confidence=sure) for name, of in counted.items()}
-    judge, gold = in_three(asked["label_said"]), in_three(asked["label"])
+    confidence = options.confidence
+    numbers = {name: share(mask, cluster, confidence=confidence) for name, mask in counted.items()}
+    judge, gold = three_way_codes(labelled["label_said"]), three_way_codes(labelled["label"])
     if judge is not None and gold is not None and np.isfinite(judge).any():
         rng = generator(options.seed, "three_way", *seed)
-        made |= three_way(judge, gold, confidence=options.confidence, rng=rng, cluster=cluster)
-    return made
+        numbers |= three_way(judge, gold, confidence=options.confidence, rng=rng, cluster=cluster)
+    return numbers
 
 
-# Shares and what is like them; counts and rates of passing have no mean that says anything.
+# Statistics with a meaningful mean, unlike counts and pass rates.
 AVERAGED = (
     *("sensitivity", "specificity", "balanced_accuracy", "f1", "agreement"),
     *("accuracy_3way", "balanced_accuracy_3way", "macro_f1_3way", "auroc"),
@@ -289,11 +293,11 @@ _SUMMED = ("n", "n_effective", "n_judged", "n_missing", "n_split")
 
 
 def mean_card(cards: Sequence[Sequence[Row]]) -> list[Row]:
-    """Rows of `judge_cards`, without key and recipe, of the mean over the cards of several sets.
+    """Average the cards of several sets; return rows of `judge_cards` without key and recipe.
 
-    Each set counts the same, however many items it has; null where a set has no such number. The
-    interval takes the sets for independent: how far its ends lie from the mean, squared, is the sum
-    of the sets' own over their number squared (Zou and Donner 2008). Counts are summed.
+    Each set has the same weight; null where a set lacks the statistic. The interval takes the sets
+    for independent: the squared distance of its ends from the mean is the sum of the sets' own over
+    their number squared (Zou and Donner 2008). Counts are summed.
     """
     by_name = [{str(row["statistic"]): row for row in card} for card in cards]
     return [
@@ -317,37 +321,38 @@ def _mean(rows: Sequence[Row]) -> Row:
 RECIPE = "rater|against the majority of the other raters"
 
 
-def raters_beside(gold: pd.DataFrame, ratings: pd.DataFrame) -> Iterator[Beside]:
-    """Every rater's labels beside the majority of the others, of the items that the rater labelled.
+def compare_raters(gold: pd.DataFrame, ratings: pd.DataFrame) -> Iterator[Comparison]:
+    """Compare every rater with the majority of the others, on the items that the rater labelled.
 
-    An item is left out, as split, where half of the others say entailed, and without an answer
-    where nobody else labelled it. The gold label has no part in this: it may be the rater's own.
+    An item is left out as split if half of the others say entailed, and as unlabelled if nobody
+    else labelled it. The gold label is not used: it may be the rater's own.
     """
     wide = ratings.pivot_table(
         index="doc_id", columns="rater", values="value", aggfunc="first", dropna=False
     )
     labelled = set(zip(ratings["doc_id"], ratings["rater"], strict=True))
     for rater in wide.columns:
-        theirs = wide[[(item, rater) in labelled for item in wide.index]]
-        others, labels = theirs.drop(columns=rater), theirs[rater]
-        people, passed = others.notna().sum(axis=1), others.sum(axis=1)
-        none, half = people == 0, (people > 0) & (2 * passed == people)
+        rows = wide[[(item, rater) in labelled for item in wide.index]]
+        others, labels = rows.drop(columns=rater), rows[rater]
+        n_others, passed = others.notna().sum(axis=1), others.sum(axis=1)
+        unlabelled, split = n_others == 0, (n_others > 0) & (2 * passed == n_others)
         right = pd.DataFrame(
             {
-                "item": theirs.index,
-                "label": _labels(2 * passed > people, ~none & ~half),
-                "unlabelled": _labels(half, half | none, ("split", "no_label")),
+                "item": rows.index,
+                "label": _labels(2 * passed > n_others, ~unlabelled & ~split),
+                "unlabelled": _labels(split, split | unlabelled, ("split", "no_label")),
             }
         )
-        said = empty(VERDICTS).reindex(range(len(theirs)))
-        said = said.assign(
-            item=theirs.index,
+        verdicts = empty(VERDICTS).reindex(range(len(rows)))
+        verdicts = verdicts.assign(
+            item=rows.index,
             judge=str(rater),
             status=np.where(labels.notna(), OK, ABSTAINED),
             label=_labels(labels == 1.0, labels.notna()),
             recipe=RECIPE,
         )
-        yield from beside(gold.drop(columns=["label", "unlabelled"]).merge(right, on="item"), said)
+        gold_of_others = gold.drop(columns=["label", "unlabelled"]).merge(right, on="item")
+        yield from compare_judges(gold_of_others, verdicts)
 
 
 def _labels(

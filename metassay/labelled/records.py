@@ -1,9 +1,8 @@
-"""What tests are made of, items or texts in sentences, that still know where they came from.
+"""The data of tests, items or labelled sentences, with their places in files.
 
-An item is one question with one right answer: does any of its premises entail the hypothesis? As
-with rows of a benchmark, a reader never stops at the first fault: it records faults in `problems`
-and things worth knowing in `warnings`, and goes on; `ingest` adds the checks common to all and
-raises once. Neither ever holds a text.
+An item is a question with a right answer: does any of its premises entail the hypothesis? As with
+rows of a benchmark, a reader goes on after an error: it adds to `problems` and `warnings`; `ingest`
+adds the checks common to all and raises once. Neither ever contains a text.
 """
 
 import hashlib
@@ -17,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metassay.core.options import Options
-from metassay.datasets.own_data import parsed
+from metassay.datasets.own_data import validate_all
 from metassay.tables.names import FULL, REFERENCE
 from metassay.tabular.decoding import json_lines
 from metassay.tabular.rows import Findings, Place
@@ -28,27 +27,27 @@ NOT_ENTAILED: Final = "not_entailed"
 NEUTRAL: Final = "neutral"
 CONTRADICTED: Final = "contradicted"
 THREE = (ENTAILED, NEUTRAL, CONTRADICTED)
-CRITERION = ENTAILED  # what people said of items, and what judges' cards are about
-ALL_KINDS = "all kinds"  # items of every kind together, where each has one
-NONE = "none"  # the label of a sentence that no facet has
+CRITERION = ENTAILED  # of people's labels, and of judges' cards
+ALL_KINDS = "all kinds"  # items of all kinds together
+NONE = "none"  # the label of a sentence in no facet
 Label = Literal["entailed", "not_entailed", "neutral", "contradicted"]
-DATASET = Place("the dataset")  # where what is wrong has no file
+DATASET = Place("the dataset")  # of problems without a file
 Names = NDArray[np.object_]
 Line = TypeVar("Line", bound=Options)
 
 
 class ItemRow(NamedTuple):
-    """One item.
+    """An item.
 
-    `premises` are its chunks: each is put to a judge by itself, and the item is entailed where one
-    of them entails it. `label` is None where the data have no gold label; people's labels, if there
-    are any, then give it by majority. `subset` is the test set that it belongs to; `kind` what is
-    tried with it (an edit, such as `negation`), `full` where there are no kinds. Items of one
-    `cluster` are alike (one text, one document); "" is a cluster of its own.
+    `premises` are chunks of evidence: a judge reads each by itself, and the item is entailed if any
+    of them entails it. `label` is None if the data have no gold label; the majority of people's
+    labels, if there are any, then decides. `subset` is its test set; `kind` what it tests (an edit,
+    such as `negation`), `full` if there are no kinds. `cluster`: its text or document; "" is a
+    cluster by itself.
     """
 
     at: Place
-    item: str  # its key: unique, printable, no text
+    item: str  # key: unique, printable, without text
     premises: list[str]  # one or more, none blank
     hypothesis: str
     label: Label | None
@@ -58,10 +57,10 @@ class ItemRow(NamedTuple):
 
 
 class VerdictRow(NamedTuple):
-    """What a judge said of one item, as the data themselves bring it.
+    """A judge's verdict on an item that comes with the data.
 
-    A label, a probability of being entailed (0 to 1), or both; with a status other than ok no
-    label. Where there is a probability alone, the threshold of params.yaml makes the label of it.
+    A label, a probability of being entailed (0 to 1), or both; no label if the status is not ok. A
+    probability alone becomes a label by the threshold of params.yaml.
     """
 
     at: Place
@@ -73,7 +72,7 @@ class VerdictRow(NamedTuple):
 
 
 class LabelRow(NamedTuple):
-    """What one person said of one item: entailed or not; None where the person abstained."""
+    """A person's label of an item: entailed or not; None if the person abstained."""
 
     at: Place
     item: str
@@ -83,7 +82,7 @@ class LabelRow(NamedTuple):
 
 @dataclass
 class Items:
-    """Everything that a reader found in a folder of raw files, or that a test made of texts."""
+    """The data that a reader read from a folder of raw files, or that a test made of texts."""
 
     items: list[ItemRow] = field(default_factory=list)
     verdicts: list[VerdictRow] = field(default_factory=list)
@@ -93,7 +92,7 @@ class Items:
 
 
 class Sentence(NamedTuple):
-    """Where a sentence stands in its text, its gold label, and how sure people were of it (0-1)."""
+    """A sentence's span in its text, its gold label, and people's confidence in it (0 to 1)."""
 
     span: Span
     label: str
@@ -101,7 +100,7 @@ class Sentence(NamedTuple):
 
 
 class DocumentRow(NamedTuple):
-    """One text; its sentences are in order and do not overlap."""
+    """A text; its sentences are in order and do not overlap."""
 
     at: Place
     doc_id: str
@@ -112,7 +111,7 @@ class DocumentRow(NamedTuple):
 
 @dataclass
 class Documents:
-    """Everything that a reader found in a folder of raw files; `notes` are lines of counts."""
+    """The data that a reader read from a folder of raw files; `notes` are lines of counts."""
 
     documents: list[DocumentRow] = field(default_factory=list)
     problems: Findings = field(default_factory=Findings)
@@ -121,29 +120,29 @@ class Documents:
 
 
 def of_sentences(
-    at: Place, doc_id: str, said: Iterable[tuple[str, str, float | None]]
+    at: Place, doc_id: str, labelled: Iterable[tuple[str, str, float | None]]
 ) -> DocumentRow:
-    """A text of sentences that come one by one, with label and confidence: joined by a blank."""
-    text, sentences = "", []
-    for words, label, confidence in said:
+    """Join sentences, which come with label and confidence, to a text, by spaces."""
+    text, spans = "", []
+    for sentence, label, confidence in labelled:
         start = len(text) + bool(text)
-        text = f"{text} {words}" if text else words
-        sentences.append(Sentence(Span(start, len(text)), label, confidence))
-    return DocumentRow(at, doc_id, text, sentences)
+        text = f"{text} {sentence}" if text else sentence
+        spans.append(Sentence(Span(start, len(text)), label, confidence))
+    return DocumentRow(at, doc_id, text, spans)
 
 
 def items_of(judge: str) -> str:
-    """The study of the items that a judge has verdicts on, where those are not all of them."""
+    """Return the name of the study of the items that a judge has verdicts on, if not on all."""
     return f"items of {judge}"
 
 
 def hash_of(*parts: object) -> str:
-    """A hash by which a sample is drawn: the same whatever else the data hold."""
+    """Return a hash by which a sample is drawn: it does not depend on other data."""
     return hashlib.sha256("\x1f".join(map(str, parts)).encode()).hexdigest()
 
 
 def files(folder: Path, pattern: str, problems: Findings, remedy: str) -> list[Path]:
-    """The files of a folder that fit the pattern; a problem where there is none."""
+    """Return the files of a folder that match the pattern; a problem if none does."""
     paths = sorted(folder.glob(pattern))
     if not paths:
         name = pattern.removeprefix("**/")
@@ -155,16 +154,16 @@ def files(folder: Path, pattern: str, problems: Findings, remedy: str) -> list[P
 def parsed_lines(
     paths: Sequence[Path], model: type[Line], problems: Findings, remedy: str
 ) -> Iterator[tuple[Place, Line]]:
-    """The lines of JSON Lines files that are a `model`, each at its place."""
+    """Read the lines of JSON Lines files that fit `model`, with their places."""
     for path in paths:
-        yield from parsed(json_lines(path, problems, remedy=remedy), model, problems)
+        yield from validate_all(json_lines(path, problems, remedy=remedy), model, problems)
 
 
 def is_clean(name: str) -> bool:
-    """Whether a name prints, and has no blanks at an end."""
+    """Return whether a name is printable, and neither empty nor with blanks at its ends."""
     return bool(name) and name == name.strip() and name.isprintable()
 
 
 def names_of(column: "pd.Series[Any]") -> Names:
-    """The texts of a column as an array of objects, None where there is none."""
+    """Return the texts of a column as an array of objects, None where missing."""
     return column.astype("object").where(column.notna(), None).to_numpy(dtype=object)

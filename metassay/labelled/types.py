@@ -1,4 +1,4 @@
-"""The types of tests: what `test` in a benchmark's params.yaml may be, and which items it takes."""
+"""The types of tests: the values of `test` in a benchmark's params.yaml, and their items."""
 
 import re
 import zlib
@@ -10,9 +10,9 @@ from pydantic import AfterValidator, Field
 
 from metassay.core.errors import BadInput, shown
 from metassay.core.naming import name_problem
-from metassay.core.options import Block, Name, Options, Seed, parse, without
+from metassay.core.options import Block, Name, Options, Seed, parse, refuse
 from metassay.core.params import SEGMENTATION
-from metassay.datasets.readers import ITEM_READERS, READERS, SENTENCE_READERS, unsuited
+from metassay.datasets.readers import ITEM_READERS, READERS, SENTENCE_READERS, reader_mismatch
 from metassay.labelled.records import ENTAILED, NOT_ENTAILED, ItemRow, Items, Label, hash_of
 from metassay.tables.names import REFERENCE
 from metassay.tabular.rows import Place, Rows, TextRow
@@ -20,34 +20,30 @@ from metassay.text.edits.make import FLIPS, KINDS, edits
 from metassay.text.sentences import sentences
 
 HALVES = ("fitted", "held_out")
-_FEWEST_WORDS = 3  # of a sentence: a heading or a name has nothing that can be edited
+_FEWEST_WORDS = 3  # of a sentence: headings and names are not edited
 _WORD = re.compile(r"\w+")
 
 
 class Sample(Options):
-    """So many items of each subset, or texts, at most; the same ones with the same seed."""
+    """The largest number of items of each subset, or of texts; the seed decides which."""
 
     items: Annotated[int, Field(ge=1)]
     seed: Seed
 
 
 class ClaimLabelsOptions(Options):
-    """Claims that people labelled: those of `subsets` (all if empty), and a `sample` of each.
-
-    A null sample takes every claim.
-    """
+    """Claims that people labelled: those of `subsets` (empty: all), and a `sample` (null: all)."""
 
     subsets: list[str]
     sample: Sample | None
 
 
 class NliOptions(ClaimLabelsOptions):
-    """Natural language inference: premises, a hypothesis and a label, and what judges are asked.
+    """Natural language inference: premises, a hypothesis and a label.
 
     `ways`: 2 asks whether the hypothesis is entailed; 3 asks for entailed, neutral or contradicted,
-    of which the numbers in two labels are made as well. `halves`: a seed, by which each test set
-    becomes two, `dev_fitted` and `dev_held_out`, with all items of a cluster in one of them; null
-    leaves them whole.
+    and is scored in two labels, too. `halves`: a seed by which each test set is split into
+    `dev_fitted` and `dev_held_out`, each cluster in one of them; null does not split.
     """
 
     ways: Literal[2, 3]
@@ -58,17 +54,17 @@ _UNKNOWN = f"is not known; choose from {', '.join(KINDS)}"
 
 
 class MinimalPairsOptions(Options):
-    """Of which sentences, and how they are edited.
+    """The sentences of minimal pairs, and their edits.
 
-    `sentences`: so many of all references, at most; the same ones with the same `seed`, and fewer
-    are some of more. `premise`: the original sentence, or the whole text that it is of. `kinds`:
-    those of docs/benchmarks.md; an empty list stands for all.
+    `sentences`: the largest number, of all references; `seed` decides which, and a smaller sample
+    is part of a larger. `premise`: the original sentence, or its whole text. `kinds`: those of
+    docs/benchmarks.md; an empty list means all.
     """
 
     sentences: Annotated[int, Field(ge=1)]
     seed: Seed
     premise: Literal["sentence", "text"]
-    kinds: list[Annotated[str, without(lambda kind: None if kind in KINDS else _UNKNOWN)]]
+    kinds: list[Annotated[str, refuse(lambda kind: None if kind in KINDS else _UNKNOWN)]]
 
 
 def _labels(labels: dict[str, str]) -> dict[str, str]:
@@ -79,11 +75,11 @@ def _labels(labels: dict[str, str]) -> dict[str, str]:
 
 
 class SegmentTestOptions(Options):
-    """Which texts a test of segmentations takes, and what their labels count as.
+    """The texts of a test of segmentations, and the facets of their labels.
 
-    `labels`: a gold label, and the facet that it counts as, such as `objective: background`, or
-    `none`, for segmentations that know other facets than the data; all others stay what they are.
-    `sample`: a sample of the texts; null takes every one.
+    `labels`: the facet, or `none`, that a gold label counts as, such as `objective: background`,
+    for segmentations with other facets than the data; other labels stay as they are. `sample`: a
+    sample of the texts; null takes all.
     """
 
     labels: Annotated[dict[str, Name], AfterValidator(_labels)]
@@ -92,13 +88,13 @@ class SegmentTestOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeTestKind:
-    """One type of judge test: what `test` in a benchmark's params.yaml stands for.
+    """A type of judge test: a value of `test` in a benchmark's params.yaml.
 
-    `options` checks the block `options` of that file. `reads` says which readers its dataset may
-    have: `items` (those of `ITEM_READERS`), or `rows` (those of benchmarks, `READERS`).
-    `make(read, options)` turns what the reader gave (`Items` or `Rows`) into the test's `Items`,
-    with the same `problems` and `warnings` and what it adds to them.
-    `ways` (options -> 2 or 3) says what judges are asked: entailed or not, or one of three labels.
+    `options` checks the block `options` of that file. `reads`: the readers that its dataset may
+    have, `items` (those of `ITEM_READERS`) or `rows` (those of benchmarks, `READERS`).
+    `make(read, options)` turns the reader's `Items` or `Rows` into the test's `Items`, with the
+    same `problems` and `warnings` and its additions to them. `ways` (options -> 2 or 3): the number
+    of labels that judges choose from.
     """
 
     options: type[Options]
@@ -108,19 +104,19 @@ class JudgeTestKind:
 
 
 def half_of(cluster: str, seed: int) -> str:
-    """The half that all items of a cluster are in: `fitted`, which choices may see, or `held_out`.
+    """Return the half of a cluster: `fitted`, which choices may see, or `held_out`.
 
-    It depends on the cluster's name and the seed alone, whatever else the data hold.
+    It depends on the cluster's name and the seed only.
     """
     return HALVES[zlib.crc32(f"{seed} {cluster}".encode()) % 2]
 
 
 def choose_items(read: Items, options: ClaimLabelsOptions) -> Items:
-    """The items of the chosen subsets or halves (of all where none is named), sampled.
+    """Select the items of the subsets or halves (all if none is named), and sample them.
 
-    Verdicts and people's labels of other items are left out with them. A subset that the data do
-    not have is a problem. A sample takes the items whose key, hashed with the seed, comes first: it
-    does not change with the order of the file, and a larger one holds the smaller.
+    Verdicts and people's labels of other items are left out. A subset that is not in the data is a
+    problem. A sample takes the items whose key, hashed with the seed, comes first: it does not
+    depend on the order of the file, and a smaller sample is part of a larger.
     """
     rows, seed = read.items, getattr(options, "halves", None)
     if seed is not None:
@@ -128,16 +124,16 @@ def choose_items(read: Items, options: ClaimLabelsOptions) -> Items:
             row._replace(subset=f"{row.subset}_{half_of(row.cluster or row.item, seed)}")
             for row in rows
         ]
-    there = sorted({row.subset for row in rows})
+    names = sorted({row.subset for row in rows})
     for name in options.subsets:
-        if name not in there and not read.problems:
-            known = f"there are: {', '.join(map(shown, there))}"
+        if name not in names and not read.problems:
+            remedy = f"there are: {', '.join(map(shown, names))}"
             at = Place("params.yaml > options > subsets")
-            read.problems.add(at, "names a subset that the data do not have", known, shown(name))
+            read.problems.add(at, "names a subset that is not in the data", remedy, shown(name))
     rows = [row for row in rows if not options.subsets or row.subset in options.subsets]
     if options.sample is not None:
-        rows = _sampled(rows, options.sample)
-    # What is about no item at all stays, to be told.
+        rows = _draw_sample(rows, options.sample)
+    # Verdicts and labels of unknown items stay: they are reported.
     out = {row.item for row in read.items} - {row.item for row in rows}
     return replace(
         read,
@@ -147,66 +143,65 @@ def choose_items(read: Items, options: ClaimLabelsOptions) -> Items:
     )
 
 
-def _sampled(rows: Sequence[ItemRow], sample: Sample) -> list[ItemRow]:
+def _draw_sample(rows: Sequence[ItemRow], sample: Sample) -> list[ItemRow]:
     by_subset: dict[str, list[ItemRow]] = {}
     for row in sorted(rows, key=lambda row: hash_of(sample.seed, row.item)):
         by_subset.setdefault(row.subset, []).append(row)
-    taken = {id(row) for some in by_subset.values() for row in some[: sample.items]}
-    return [row for row in rows if id(row) in taken]
+    sampled = {id(row) for subset_rows in by_subset.values() for row in subset_rows[: sample.items]}
+    return [row for row in rows if id(row) in sampled]
 
 
 class _Sentence(NamedTuple):
     row: TextRow
     number: int  # within its document's references, from 0
     text: str
-    others: tuple[str, ...]  # those of its text
+    others: tuple[str, ...]  # of its text
 
 
 def minimal_pairs(read: Rows, options: MinimalPairsOptions) -> Items:
-    """The edits of a sample of the references' sentences, with what the reader found wrong.
+    """Edit a sample of the references' sentences; keeps the reader's problems.
 
-    Sentences of one wording count once. One is drawn only if an edit that changes its truth fits
-    it (any edit, if none of those is asked for), has three words and is no question. An item's
-    cluster is its document, its subset says what the premise is, and its key is made of document,
-    sentence and kind.
+    Equal sentences count once. A sentence must have three words, not be a question, and allow an
+    edit that changes its truth (any edit, if `kinds` has none of those). An item's cluster is its
+    document, its subset is the type of premise, and its key is of document, sentence and kind.
     """
     kinds = options.kinds or list(KINDS)
     needed = [kind for kind in kinds if kind in FLIPS] or kinds
-    there = {
-        one.text: one for one in reversed(list(_sentences(read))) if edits(one.text, needed, 0)
-    }
-    drawn = sorted(there.values(), key=lambda one: hash_of(options.seed, one.text))
-    drawn = drawn[: options.sentences]
-    if len(drawn) < options.sentences and not read.problems:
+    by_text = {s.text: s for s in reversed(list(_sentences(read))) if edits(s.text, needed, 0)}
+    sample = sorted(by_text.values(), key=lambda s: hash_of(options.seed, s.text))
+    sample = sample[: options.sentences]
+    if len(sample) < options.sentences and not read.problems:
         at = Place("params.yaml > options > sentences")
-        what = f"only {len(drawn):,} of {options.sentences:,} sentences are there"
+        what = f"only {len(sample):,} of {options.sentences:,} sentences are there"
         read.warnings.add(at, what, "all of them are used; ask for fewer, or for more kinds")
     items = [
         row
-        for one in sorted(drawn, key=lambda one: (one.row.doc_id, one.number))
-        for row in _edited(one, kinds, options)
+        for sentence in sorted(sample, key=lambda s: (s.row.doc_id, s.number))
+        for row in _edited(sentence, kinds, options)
     ]
     return Items(items, problems=read.problems, warnings=read.warnings)
 
 
 def _sentences(read: Rows) -> Iterator[_Sentence]:
-    counted: dict[str, int] = {}
+    totals: dict[str, int] = {}
     for row in read.texts:
         if row.author != REFERENCE or row.text is None:
             continue
-        said = [row.text[start:end] for start, end in sentences(row.text)]
-        for place, text in enumerate(said):
-            number = counted.get(row.doc_id, 0)
-            counted[row.doc_id] = number + 1
+        texts = [row.text[start:end] for start, end in sentences(row.text)]
+        for place, text in enumerate(texts):
+            number = totals.get(row.doc_id, 0)
+            totals[row.doc_id] = number + 1
             if len(_WORD.findall(text)) >= _FEWEST_WORDS:
-                yield _Sentence(row, number, text, tuple(said[:place] + said[place + 1 :]))
+                yield _Sentence(row, number, text, tuple(texts[:place] + texts[place + 1 :]))
 
 
-def _edited(one: _Sentence, kinds: list[str], options: MinimalPairsOptions) -> Iterator[ItemRow]:
-    whole, row = options.premise == "text", one.row
-    premise = row.text or "" if whole else one.text
-    for edit in edits(one.text, kinds, options.seed, one.others if whole else ()):
-        key, subset = f"{row.doc_id}:{one.number}:{edit.kind}", options.premise
+def _edited(
+    sentence: _Sentence, kinds: list[str], options: MinimalPairsOptions
+) -> Iterator[ItemRow]:
+    in_text, row = options.premise == "text", sentence.row
+    premise = row.text or "" if in_text else sentence.text
+    for edit in edits(sentence.text, kinds, options.seed, sentence.others if in_text else ()):
+        key, subset = f"{row.doc_id}:{sentence.number}:{edit.kind}", options.premise
         label: Label = ENTAILED if edit.entailed else NOT_ENTAILED
         yield ItemRow(row.at, key, [premise], edit.text, label, subset, edit.kind, row.doc_id)
 
@@ -221,14 +216,14 @@ TESTS: Mapping[str, JudgeTestKind] = {
 
 
 class Test(NamedTuple):
-    """A type of test, and the options that it was given."""
+    """A type of test, and its options."""
 
     kind: JudgeTestKind
     options: Any
 
 
 def chosen_test(name: str, options: Block, *, where: str) -> Test:
-    """The type of that name with checked options; BadInput, led by `where`, if either is wrong."""
+    """Return the named type with checked options; BadInput, led by `where`, if either is wrong."""
     kind = TESTS.get(name)
     if kind is None:
         raise BadInput(
@@ -238,13 +233,13 @@ def chosen_test(name: str, options: Block, *, where: str) -> Test:
 
 
 def segment_options(block: Block, *, where: str) -> SegmentTestOptions:
-    """The options of a test of segmentations; BadInput, led by `where`, if they are wrong."""
+    """Parse the options of a test of segmentations; BadInput, led by `where`, if wrong."""
     return parse(SegmentTestOptions, block, where=f"{where} > options")
 
 
 def reader_problem(test: str, reader: str) -> str | None:
-    """What is wrong with a dataset's reader for a type of test; None if it suits, or is unknown."""
+    """Return why a dataset's reader does not suit a test; None if it suits or is unknown."""
     right = [*SENTENCE_READERS, *READERS]
     if test != SEGMENTATION:
         right = list(ITEM_READERS if TESTS[test].reads == "items" else READERS)
-    return unsuited(reader, right, f"test {test!r}")
+    return reader_mismatch(reader, right, f"test {test!r}")

@@ -1,9 +1,9 @@
-"""What it costs, and a cap that holds: no request goes out that could exceed it.
+"""Accounts of costs, with a cap: no request is sent that could exceed it.
 
 Before each request the most it can cost is reserved: one token per byte of the prompt, and
-max_tokens written. Afterwards what it did cost is booked; if its fate is unknown, the most.
-Accounts are kept in the ledger's file, for all processes and later runs. Money is counted in whole
-10^-12 units of the currency, up to the 4.6 million of it that SQLite can count.
+max_tokens written. Afterwards its actual cost is booked; if that is unknown, the reserved cost.
+Accounts are in the ledger's file, for all processes and later runs. Amounts are integers, in
+10^-12 of the currency, up to 4.6 million of it, which SQLite can count.
 """
 
 import time
@@ -19,7 +19,7 @@ from metassay.llm.messages import ChatRequest
 
 _UNIT = 10**12
 _MILLION = 10**6
-_MOST = 2**62  # half of what SQLite can count to: any two add up to a number still
+_MOST = 2**62  # half of SQLite's largest integer, so that any two can be added
 
 _LESS_RESERVED = "reserved = max(reserved - ?, 0)"
 
@@ -27,10 +27,10 @@ Billed = Literal["yes", "no", "perhaps"]
 
 
 class Spending(NamedTuple):
-    """An account: what is known to be spent, the most it can be, and what the ledger saved.
+    """An account: the known spending, the most that can be spent, and what the ledger saved.
 
-    All in `currency`, which is None if no model of the account has a price. `at_most` adds calls
-    whose cost is not known; `saved` is what the answers taken from the ledger would cost.
+    Amounts are in `currency`, which is None if no model of the account has a price. `at_most` adds
+    calls of unknown cost; `saved` is the cost of the answers that were taken from the ledger.
     """
 
     currency: str | None
@@ -43,7 +43,7 @@ class Spending(NamedTuple):
 
 @dataclass(frozen=True)
 class Budget:
-    """One model's calls on one account. Made by `open_budget`; `where` is the model's block."""
+    """One model's calls on one account, from `open_budget`; `where` is the model's block."""
 
     ledger: Ledger
     account: str
@@ -53,9 +53,9 @@ class Budget:
     where: str
 
     def reserve(self, request: ChatRequest, key: str, owner: str) -> int | Literal["wait", "over"]:
-        """Reserve the most that an attempt can cost; returns its number.
+        """Reserve the most that an attempt can cost; return its number.
 
-        `wait`: it may fit once calls that are under way are settled. `over`: it cannot fit.
+        `wait`: it may fit after calls under way are settled. `over`: it cannot fit.
         """
         most = self._cost(most_tokens(request), request.max_tokens)
         with self.ledger.database.transaction() as connection:
@@ -68,13 +68,13 @@ class Budget:
                 if spent + reserved + most > cap:
                     return "wait" if self.sweep() == 0 else self.reserve(request, key, owner)
             self._change(f"{_more('reserved')}, calls = calls + 1", most)
-            added = connection.execute(
+            inserted = connection.execute(
                 "INSERT INTO attempts (key, account, model, owner, started, cost)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
                 (key, self.account, self.model, owner, time.time(), most),
             )
-            assert added.lastrowid is not None
-            return added.lastrowid
+            assert inserted.lastrowid is not None
+            return inserted.lastrowid
 
     def settle(
         self,
@@ -84,17 +84,17 @@ class Budget:
         prompt_tokens: int | None = None,
         completion_tokens: int | None = None,
     ) -> None:
-        """Book what an attempt came to, never more than was reserved: its code and its tokens."""
+        """Book an attempt with its code and tokens, never at more than was reserved."""
         with self.ledger.database.transaction() as connection:
             query = "SELECT cost FROM attempts WHERE id = ? AND outcome IS NULL"
             row = connection.execute(query, (attempt,)).fetchone()
-            if row is None:  # another process took us for dead and booked it already
+            if row is None:  # another process took this one for dead and booked the attempt
                 return
             reserved: int = row[0]
             if billed == "yes" and (prompt_tokens is None or completion_tokens is None):
                 billed = "perhaps"
-            counted = self._cost(prompt_tokens or 0, completion_tokens or 0)
-            cost = {"yes": min(counted, reserved), "no": 0}.get(billed, reserved)
+            actual = self._cost(prompt_tokens or 0, completion_tokens or 0)
+            cost = {"yes": min(actual, reserved), "no": 0}.get(billed, reserved)
             column = "uncertain" if billed == "perhaps" else "spent"
             self._change(f"{_LESS_RESERVED}, {_more(column)}", reserved, cost)
             connection.execute(
@@ -104,7 +104,7 @@ class Budget:
             )
 
     def note_hits(self, entries: Iterable[Entry]) -> None:
-        """Book what these answers from the ledger would have cost."""
+        """Book the cost that these answers from the ledger saved."""
         costs = [self._cost(e.prompt_tokens or 0, e.completion_tokens or 0) for e in entries]
         if costs:
             change = f"{_more('saved')}, hits = hits + ?"
@@ -123,7 +123,7 @@ class Budget:
             connection.execute(query, (*values, self.account))
 
     def sweep(self) -> int:
-        """Book what dead processes had under way at the most it can have cost; counts them."""
+        """Book the attempts of dead processes at their reserved cost; return their number."""
         with self.ledger.database.transaction() as connection:
             lost = connection.execute(
                 "SELECT id, cost FROM attempts WHERE account = ? AND outcome IS NULL"
@@ -135,18 +135,17 @@ class Budget:
             ).fetchall()
             cost = min(sum(row[1] for row in lost), _MOST)
             self._change(f"{_LESS_RESERVED}, {_more('uncertain')}", cost, cost)
-            done = [(row[0],) for row in lost]
-            connection.executemany("UPDATE attempts SET outcome = 'lost' WHERE id = ?", done)
+            ids = [(row[0],) for row in lost]
+            connection.executemany("UPDATE attempts SET outcome = 'lost' WHERE id = ?", ids)
             return len(lost)
 
 
 def open_budget(
     ledger: Ledger, account: str, model: ModelOptions, max_cost: float | None, *, where: str
 ) -> Budget:
-    """One model's part in an account, which is made if it is new; `where` is the model's block.
+    """Open one model's part of an account, which is created if new; `where` is the model's block.
 
-    `max_cost` caps whatever was ever booked on it. BadInput for a cap without prices, and for a
-    second currency.
+    `max_cost` caps all that was ever booked on it. BadInput: no prices, or a second currency.
     """
     prices = model.prices
     if max_cost is not None and prices is None:
@@ -158,11 +157,11 @@ def open_budget(
     with ledger.database.transaction() as connection:
         connection.execute("INSERT OR IGNORE INTO accounts (account) VALUES (?)", (account,))
         query = "SELECT currency FROM accounts WHERE account = ?"
-        known = connection.execute(query, (account,)).fetchone()[0]
-        if prices is not None and known not in (None, prices.currency):
+        currency = connection.execute(query, (account,)).fetchone()[0]
+        if prices is not None and currency not in (None, prices.currency):
             raise BadInput(
                 f"{where} > prices > currency: {prices.currency}, but account {account!r} is kept"
-                f" in {known}; give all prices of a run in one currency"
+                f" in {currency}; give all prices of a run in one currency"
             )
         if prices is not None:
             change = "UPDATE accounts SET currency = ? WHERE account = ?"
@@ -176,23 +175,23 @@ def _more(column: str) -> str:
 
 
 def booked(ledger: Ledger, key: str) -> float:
-    """What all attempts at a question are booked at, in the currency of their account."""
+    """Return the cost of all attempts at a question, in the currency of their account."""
     ((cost,),) = ledger.select("SELECT total(cost) FROM attempts WHERE key = ?", key)
     return float(cost) / _UNIT
 
 
-def beginning_with(ledger: Ledger, name: str) -> dict[str, float]:
-    """What all accounts whose names begin so can have spent at most, by currency."""
+def spent_by_prefix(ledger: Ledger, prefix: str) -> dict[str, float]:
+    """Return by currency the most that all accounts with this prefix can have spent."""
     query = (
         "SELECT currency, total(spent + uncertain + reserved) FROM accounts"
         " WHERE substr(account, 1, ?) = ? AND currency IS NOT NULL GROUP BY 1 ORDER BY 1"
     )
-    rows = ledger.select(query, len(name), name)
+    rows = ledger.select(query, len(prefix), prefix)
     return {currency: amount / _UNIT for currency, amount in rows}
 
 
 def spending(ledger: Ledger, account: str) -> Spending:
-    """An account as it stands; an unknown one is empty."""
+    """Return the state of an account; an unknown one is empty."""
     query = (
         "SELECT currency, spent, spent + uncertain + reserved, saved, calls, hits"
         " FROM accounts WHERE account = ?"

@@ -1,10 +1,10 @@
-"""Asking language models: what the ledger has is taken from it, the rest is asked and kept.
+"""Ask language models: take known answers from the ledger, ask and store the others.
 
-Each question is claimed, its cost reserved, sent, kept, and sent again where that helps: a run that
-is killed goes on where it stopped. No text of a request or an answer is in any log or error.
+Each question is claimed, its cost reserved, sent, stored, and sent again if that can help: a killed
+run continues where it stopped. No text of a request or an answer is in any log or error.
 
 A block is all that requests have in common. Its first question goes alone, so that a parameter that
-a model does not take costs one request; IN_A_ROW refusals for one reason stop the run.
+a model does not accept costs one request; IN_A_ROW refusals for the same reason stop the run.
 """
 
 import asyncio
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("metassay.llm")
 
-POLL_SECONDS = 0.2  # between two looks at what others have under way
-FIRST_ONES = 3  # with a block that never had an answer: given up on, all of it is
-DOWN_AFTER = 32  # requests given up on in a row; below that a document may just be hard
+POLL_SECONDS = 0.2  # between looks at the questions that other processes ask
+FIRST_ONES = 3  # failures after which a block that never had an answer is given up
+DOWN_AFTER = 32  # failures in a row that stop the run; fewer may come from hard documents
 
-_NOT_THE_BLOCKS = ("context_length", "over_budget")  # errors that say nothing of the parameters
+_NOT_OF_BLOCKS = ("context_length", "over_budget")  # errors that do not depend on parameters
 
 
 def _block(endpoint: Cleared, limit: str, request: ChatRequest) -> str:
-    """Everything of a request but what it asks, as JSON."""
+    """Return everything of a request except its question, as JSON."""
     options = endpoint.options
     form = "none" if request.schema is None else request.structured or options.structured
     parts = [
@@ -57,8 +57,8 @@ def _block(endpoint: Cleared, limit: str, request: ChatRequest) -> str:
 
 
 @dataclass(eq=False)
-class Asking:
-    """One batch, its replies so far, and what all its workers need to know of each other."""
+class SingleRun:
+    """Questions that are sent singly, their replies so far, and the state that workers share."""
 
     endpoint: Cleared
     model: ModelOptions
@@ -76,9 +76,9 @@ class Asking:
         self._gate = Gate(*limits, sleep=self._wait)
         self._replies: dict[str, Reply] = {}
         self._queue = deque(self.requests)
-        self._with_others: list[str] = []
+        self._with_others: list[str] = []  # claimed by other processes
         self._failures_in_a_row = self._uncounted = 0
-        self._dead_end: BadInput | None = None  # why nothing more is asked
+        self._dead_end: BadInput | None = None  # the reason why nothing more is asked
         self._stopped = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
         self._blocks = {
@@ -88,17 +88,17 @@ class Asking:
         blocks = set(self._blocks.values())
         self._untried = blocks - self.ledger.tried(blocks)
         self._known_failures = self.ledger.failures(self.requests)
-        self._refused: list[Failure] = []  # in a row
-        self._refusal = ""  # and what kind they are
+        self._refused: list[Failure] = []  # refusals in a row
+        self._refusal = ""  # their kind
 
     async def run(self, secrets: Secrets) -> dict[str, Reply]:
-        """Ask everything; BadInput if the endpoint can answer nobody."""
-        with bar(f"answers of {self.model.model}", len(self.requests)) as self._tell:
+        """Ask everything; BadInput if the endpoint cannot answer."""
+        with bar(f"answers of {self.model.model}", len(self.requests)) as self._progress:
             await self._ask_all(secrets)
         if self._uncounted and self.model.prices is not None:
             log.warning(
-                "%d answers came without a count of tokens that can be true: each is booked at the"
-                " most that it can have cost",
+                "%d answers came without a plausible count of tokens: each is booked at the most"
+                " that it can have cost",
                 self._uncounted,
             )
         if self._dead_end:
@@ -108,27 +108,27 @@ class Asking:
         return self._replies
 
     async def _ask_all(self, secrets: Secrets) -> None:
-        from metassay.llm import http  # the openai package takes a second to import
+        from metassay.llm import http  # importing the openai package takes a second
 
-        async with http.clients(self.endpoint.options, secrets) as every:
-            beat = asyncio.create_task(self._keep_claims())
+        async with http.clients(self.endpoint.options, secrets) as clients:
+            renewal = asyncio.create_task(self._renew_claims())
             try:
-                await self._ask_first(every[0])
+                await self._ask_first(clients[0])
                 while (self._queue or self._with_others) and not self._dead_end:
-                    await self._work_together(every)
-                    await self._look_at_others()
+                    await self._run_workers(clients)
+                    await self._check_others()
             finally:
-                beat.cancel()
+                renewal.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
-                    await beat
+                    await renewal
                 self.ledger.release(self._owner)
                 self.ledger.database.checkpoint()
 
     async def _ask_first(self, client: "openai.AsyncOpenAI") -> None:
-        """Ask one question of each block that never had an answer, and more until one has."""
+        """Ask questions of each block that never had an answer, one by one, until it has."""
         for block in sorted(self._untried):
             failed = 0
-            for key in [key for key, its in self._blocks.items() if its == block]:
+            for key in [key for key, other in self._blocks.items() if other == block]:
                 if self._dead_end or block not in self._untried:
                     break
                 self._queue.remove(key)
@@ -137,15 +137,15 @@ class Asking:
                     continue
                 reply = await self._ask(client, key)
                 if reply is not None:
-                    failed += reply.status == "error" and reply.error not in _NOT_THE_BLOCKS
+                    failed += reply.status == "error" and reply.error not in _NOT_OF_BLOCKS
 
-    async def _work_together(self, every: "list[openai.AsyncOpenAI]") -> None:
+    async def _run_workers(self, clients: "list[openai.AsyncOpenAI]") -> None:
         workers = min(self.endpoint.options.concurrency, len(self._queue))
         try:
             async with asyncio.TaskGroup() as group:
                 for number in range(workers):
-                    group.create_task(self._work(every[number % len(every)]))
-        except ExceptionGroup as errors:  # bad input before bugs: it says what to do
+                    group.create_task(self._work(clients[number % len(clients)]))
+        except ExceptionGroup as errors:  # bad input before bugs, since it has a remedy
             raise (errors.subgroup(BadInput) or errors).exceptions[0] from None
 
     async def _work(self, client: "openai.AsyncOpenAI") -> None:
@@ -156,36 +156,36 @@ class Asking:
                 self._replies[key] = failure(key, "endpoint_down")
             else:
                 await self._ask(client, key)
-            await asyncio.sleep(0)  # many quick turns must not keep the others waiting
+            await asyncio.sleep(0)  # lets other tasks run
 
     async def _ask(self, client: "openai.AsyncOpenAI", key: str) -> Reply | None:
-        """Claim a question and have it answered; None if others have it under way."""
+        """Claim a question and get its reply; None if another process asks it."""
         if not self.ledger.claim(key, self._owner, self.policy.lease):
             self._with_others.append(key)
             return None
         self._replies[key] = await self._answer(client, key)
-        self._tell(len(self._replies))
+        self._progress(len(self._replies))
         return self._replies[key]
 
-    async def _look_at_others(self) -> None:
-        """Take what others have answered, and queue what they have given up or died over."""
+    async def _check_others(self) -> None:
+        """Take the answers of other processes, and queue the questions that they have given up."""
         if not self._with_others:
             return
-        found = self.ledger.lookup(self._with_others)
-        self.budget.note_hits(found.values())
-        self._replies |= {key: entry.reply() for key, entry in found.items()}
-        rest = [key for key in self._with_others if key not in found]
+        entries = self.ledger.lookup(self._with_others)
+        self.budget.note_hits(entries.values())
+        self._replies |= {key: entry.reply() for key, entry in entries.items()}
+        rest = [key for key in self._with_others if key not in entries]
         batched = self.ledger.in_batches(rest)
         self._replies |= {key: failure(key, IN_BATCH) for key in batched}
         rest = [key for key in rest if key not in batched]
-        theirs = self.ledger.claimed(rest)
-        self._with_others = [key for key in rest if key in theirs]
-        self._queue.extend(key for key in rest if key not in theirs)
+        claimed = self.ledger.claimed(rest)
+        self._with_others = [key for key in rest if key in claimed]
+        self._queue.extend(key for key in rest if key not in claimed)
         if self._with_others and not self._queue:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _answer(self, client: "openai.AsyncOpenAI", key: str) -> Reply:
-        """Send a claimed question until it is answered or need not be sent again."""
+        """Send a claimed question until it is answered or retrying cannot help."""
         code, attempt = "", 0
         for attempt in range(1, self.policy.attempts + 1):
             number = await self._reserve(key)
@@ -193,15 +193,15 @@ class Asking:
                 code, attempt = "over_budget", attempt - 1  # noqa: PLW2901
                 break
             outcome = await self._send(client, key, number)
-            entry = self._keep(key, number, outcome)
+            entry = self._store(key, number, outcome)
             if entry is not None:
                 self._failures_in_a_row = 0
                 return entry.reply(attempt)
             code = outcome.code
-            if outcome.said is not None and not self._dead_end:
+            if outcome.message is not None and not self._dead_end:
                 self._note_refusal(key, outcome)
-            if not outcome.again or attempt == self.policy.attempts or self._dead_end:
-                self._failures_in_a_row += outcome.again or code == "http_403"
+            if not outcome.retry or attempt == self.policy.attempts or self._dead_end:
+                self._failures_in_a_row += outcome.retry or code == "http_403"
                 break
             await self._pause(key, attempt, outcome)
         self.ledger.release(self._owner, key)
@@ -217,7 +217,7 @@ class Asking:
             if self._dead_end:
                 self.budget.settle(number, "stopped", billed)
                 return http.Outcome(error="stopped")
-            billed = "perhaps"  # if it is interrupted from here on
+            billed = "perhaps"  # if it is interrupted after this
             outcome = await http.send(client, request, key, options, self.model.limit)
         except BaseException:
             self.budget.settle(number, "interrupted", billed)
@@ -227,8 +227,8 @@ class Asking:
             self._gate.close_for(min(outcome.pause, self.policy.longest_wait))
         return outcome
 
-    def _keep(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
-        """Write down what came, the answer before anything else; both or neither are written."""
+    def _store(self, key: str, number: int, outcome: "Outcome") -> Entry | None:
+        """Store the answer and settle its cost, in one transaction."""
         from metassay.llm import http
 
         if outcome.stop:
@@ -254,18 +254,18 @@ class Asking:
             self.ledger.release(self._owner, key)
         return entry
 
-    def _stop(self, why: BadInput) -> None:
-        self._dead_end = self._dead_end or why
+    def _stop(self, reason: BadInput) -> None:
+        self._dead_end = self._dead_end or reason
         self._stopped.set()
         self._gate.abandon()
 
     def _note_refusal(self, key: str, outcome: "Outcome") -> None:
-        """Ask nothing more after a new block's first refusal, or several of one kind in a row."""
+        """Stop the run after a new block's first refusal, or several of one kind in a row."""
         status = outcome.code.removeprefix("http_")
-        what = "the first question that is asked with it"
+        questions = "the first question that is asked with it"
         if self._blocks[key] not in self._untried:
-            known = self._known_failures.get(key)
-            if known is not None and known.code == outcome.code:
+            before = self._known_failures.get(key)
+            if before is not None and before.code == outcome.code:
                 return
             if self._refusal != f"{status} {outcome.kind}":
                 self._refused.clear()
@@ -274,15 +274,15 @@ class Asking:
             if len(self._refused) < IN_A_ROW:
                 return
             self.ledger.note_failures(self._refused)
-            what = f"{IN_A_ROW} questions in a row"
+            questions = f"{IN_A_ROW} questions in a row"
         where = self.budget.where
-        why = (
+        message = (
             f"{where}: endpoint {self.endpoint.name!r} ({self.endpoint.options.base_url}) refuses"
-            f" {what}, with HTTP {status}, and says {outcome.said}. `metassay probe"
+            f" {questions}, with HTTP {status}, and says {outcome.message}. `metassay probe"
             f" {where.rpartition(' > ')[2]}` asks one question and shows all that is sent and comes"
             " back. Correct the block, or its endpoint's, then run again"
         )
-        self._stop(BadInput(why))
+        self._stop(BadInput(message))
 
     async def _reserve(self, key: str) -> int | None:
         while not self._dead_end:
@@ -309,11 +309,11 @@ class Asking:
         await self._wait(wait)
 
     async def _wait(self, seconds: float) -> None:
-        """Sleep, but not on once there is nothing left to wait for."""
+        """Sleep until the time is over or the run is stopped."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._stopped.wait(), seconds)
 
-    async def _keep_claims(self) -> None:
+    async def _renew_claims(self) -> None:
         while True:
             await asyncio.sleep(self.policy.lease / 3)
             self.ledger.renew(self._owner, self.policy.lease)
@@ -329,16 +329,16 @@ def asker(
     *,
     batches: bool = False,
 ) -> Ask:
-    """A function that asks one model, from any thread and whether or not a loop is running there.
+    """Return a function that asks one model, from any thread, with or without a running loop.
 
     It returns one reply per request, in order; equal requests are asked once. A question without an
     answer has status `error` and a code: `over_budget`, `endpoint_down`, `connection`, `timeout`,
-    `bad_reply`, `context_length`, `http_500`, ... None is kept, so the next run asks again. It
-    raises BadInput, once what was under way is in the ledger, if the endpoint can answer nobody.
+    `bad_reply`, `context_length`, `http_500`, ... Errors are not stored, so the next run asks
+    again. If the endpoint cannot answer, it raises BadInput once all answers under way are stored.
 
-    With `batches` it asks in batches if the model's mode is that, at their prices, and collects
-    what is in one. A question whose batch has not ended after `wait_s` has the code `in_batch`, one
-    that waits for money or another process `not_sent`.
+    With `batches` it asks in batches if that is the model's mode, at their prices, and collects
+    earlier batches. A question whose batch has not ended after `wait_s` has the code `in_batch`;
+    one that waits for budget or another process has `not_sent`.
     """
     reduced = replace(budget, prices=model.prices and model.prices.in_batches)
     by_batch = batches and model.asked_in_batches(endpoint.options)
@@ -347,49 +347,50 @@ def asker(
 
     def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
         nonlocal until
-        strangers = {request.model for request in requests} - {model.model}
-        if strangers:  # a bug of the caller: they would be asked and priced as another model
-            raise ValueError(f"asked for {sorted(strangers)} where {model.model!r} answers")
+        others = {request.model for request in requests} - {model.model}
+        if others:  # a bug of the caller: this model would answer, at its prices
+            raise ValueError(f"asked for {sorted(others)} where {model.model!r} answers")
         keys = [request.key for request in requests]
         distinct = dict(zip(keys, requests, strict=True))
-        found = ledger.lookup(distinct)
-        budget.note_hits(found.values())
-        replies = {key: entry.reply() for key, entry in found.items()}
-        missing = {key: request for key, request in distinct.items() if key not in found}
+        entries = ledger.lookup(distinct)
+        budget.note_hits(entries.values())
+        replies = {key: entry.reply() for key, entry in entries.items()}
+        missing = {key: request for key, request in distinct.items() if key not in entries}
         if missing:
             try:
                 secrets = secrets_of(endpoint)
             except BadInput as error:
-                said = f"{len(missing)} of {len(distinct)} answers are not in the ledger, and"
-                raise BadInput(f"{said} {problem}" for problem in error.problems) from None
+                count = f"{len(missing)} of {len(distinct)} answers are not in the ledger, and"
+                raise BadInput(f"{count} {problem}" for problem in error.problems) from None
             patience = policy or Policy()
             in_batch = missing.keys() if by_batch else ledger.in_batches(missing)
             if batches and in_batch:
                 from metassay.llm.batch_run import BatchRun
 
                 until = until or time.monotonic() + endpoint.options.wait_s
-                asked = {key: request for key, request in missing.items() if key in in_batch}
-                run = BatchRun(
-                    *(endpoint, model, ledger, reduced, patience, until, asked, by_batch)
+                batched = {key: request for key, request in missing.items() if key in in_batch}
+                in_batches = BatchRun(
+                    *(endpoint, model, ledger, reduced, patience, until, batched, by_batch)
                 )
-                replies |= finish(run.run(secrets))
-                missing = {key: one for key, one in missing.items() if key not in replies}
+                replies |= finish(in_batches.run(secrets))
+                missing = {key: r for key, r in missing.items() if key not in replies}
         if missing:
-            work = Asking(endpoint, model, ledger, budget, patience, missing, len(distinct))
-            replies |= finish(work.run(secrets))
+            single = SingleRun(endpoint, model, ledger, budget, patience, missing, len(distinct))
+            replies |= finish(single.run(secrets))
         return [replies[key] for key in keys]
 
     return ask
 
 
 def replayer(ledger: Ledger) -> Ask:
-    """A function that answers from the ledger alone; what is not there is `not_in_ledger`."""
+    """Return a function that answers from the ledger alone; other replies are `not_in_ledger`."""
 
     def ask(requests: Sequence[ChatRequest]) -> list[Reply]:
         keys = [request.key for request in requests]
-        found = ledger.lookup(dict.fromkeys(keys))
+        entries = ledger.lookup(dict.fromkeys(keys))
         return [
-            found[key].reply() if key in found else failure(key, "not_in_ledger") for key in keys
+            entries[key].reply() if key in entries else failure(key, "not_in_ledger")
+            for key in keys
         ]
 
     return ask
@@ -399,7 +400,7 @@ Result = TypeVar("Result")
 
 
 def finish(work: Coroutine[Any, Any, Result]) -> Result:
-    """What the work comes to, whether or not a loop is running in this thread."""
+    """Run a coroutine to its end, whether or not a loop is running in this thread."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

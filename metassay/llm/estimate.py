@@ -1,8 +1,8 @@
-"""How many tokens a text is, without asking anybody.
+"""Estimate tokens and costs without network.
 
-The rule was fitted to English dialogues, notes, questions, abstracts and JSON as three byte-pair
-vocabularies cut them (cl100k, o200k, DeepSeek's): within 8 % of each on each kind of text. Other
-languages can be further off; an estimate then corrects itself by what the ledger knows.
+The rule for tokens was fitted to English dialogues, notes, questions, abstracts and JSON with three
+byte-pair vocabularies (cl100k, o200k, DeepSeek's): it is within 8 % of each on each kind of text.
+Errors can be larger in other languages; then the ledger's counts correct the estimate.
 """
 
 import functools
@@ -19,8 +19,8 @@ from metassay.llm.messages import ChatRequest
 
 Count = Callable[[str], float]
 
-PER_REQUEST, PER_MESSAGE = 3, 4  # what OpenAI's chat format adds
-# No vocabulary has a token shorter than a byte; templates and their default texts stay below these.
+PER_REQUEST, PER_MESSAGE = 3, 4  # tokens of OpenAI's chat format
+# Bounds of templates with their default texts; a token has at least one byte.
 _AT_MOST_PER_REQUEST, _AT_MOST_PER_MESSAGE = 64, 32
 
 _SCHEMA_HEAD = "# Response Formats\n\n## answer\n\n"
@@ -29,12 +29,12 @@ _PIECES = re.compile(r"[^\W\d_]+|\d+|\n+|[^\w\s]+|_+")
 
 
 def by_rule(text: str) -> float:
-    """Tokens of a text by the rule above."""
+    """Estimate the tokens of a text by the rule above."""
     return sum(map(_weight, _PIECES.findall(text)))
 
 
 def by_tokenizer(folder: Path) -> Count:
-    """Tokens by the tokenizer.json in a local folder; BadInput if it is not there or unreadable."""
+    """Return a counter of tokens by a folder's tokenizer.json; BadInput if it does not exist."""
     try:
         from tokenizers import Tokenizer
     except ImportError:
@@ -50,11 +50,10 @@ def by_tokenizer(folder: Path) -> Count:
 
 
 def of_request(request: ChatRequest, count: Count = by_rule, *, structured: bool) -> float:
-    """Tokens that an endpoint counts in a request: messages, their format, and the schema.
+    """Return the tokens that an endpoint counts in a request: messages, format, and schema.
 
-    Only a `structured` endpoint is sent the schema. What is billed for one is assumed to be what
-    OpenAI's open models' prompts hold (github.com/openai/openai-cookbook,
-    articles/openai-harmony.md).
+    Only a `structured` endpoint gets the schema, which is assumed to be billed as it stands in the
+    prompts of OpenAI's open models (github.com/openai/openai-cookbook, articles/openai-harmony.md).
     """
     return (
         PER_REQUEST
@@ -64,7 +63,7 @@ def of_request(request: ChatRequest, count: Count = by_rule, *, structured: bool
 
 
 def at_most(request: ChatRequest) -> int:
-    """Tokens that a request cannot exceed, whatever the vocabulary: one per byte, schema."""
+    """Return an upper bound of a request's tokens for any vocabulary: one per byte."""
     schema = _schema_text(request.schema) if request.schema else ""
     return (
         _AT_MOST_PER_REQUEST
@@ -94,25 +93,21 @@ def _weight(piece: str) -> float:
     return (1.25 if first.isupper() else 1.0) + 0.06 * max(0, length - 7)
 
 
-# What a run would cost, before anything is sent and without any network.
+SAMPLE = 1000  # requests that are counted; the others are estimated from their characters
+PAST, ENOUGH = 200, 20  # the most past answers that are used, and the fewest
 
-
-SAMPLE = 1000  # requests that are counted; the others go by their length in characters
-PAST, ENOUGH = 200, 20  # past answers that are looked at, and how many it takes to go by them
-
-
-# Questions that were answered, and the tokens that were read and written.
+# Answered questions, with the tokens that were read and written.
 Past = Sequence[tuple[ChatRequest, int, int | None]]
 
 
 class Estimate(NamedTuple):
-    """What remains to be asked of one model, and what that costs in the prices' currency.
+    """The open questions to one model, and their cost in the currency of its prices.
 
-    `calls` are distinct questions, of which `calls_in_ledger` are answered; all else is of the
-    others, and costs are None for a model without prices. Numbers are expectations, of every
-    question answered at once, but for `*_at_most`: there every byte of a prompt is a token, every
-    answer runs to max_tokens, and no answer can be read until none may be asked for again. Attempts
-    that are repeated after a fault are in neither. `counted` says how tokens were counted.
+    `calls` are distinct questions, of which `calls_in_ledger` are answered; all other numbers are
+    of the open ones. Costs are None for a model without prices. Numbers are expectations, if every
+    first answer is valid, except `*_at_most`: these assume a token per byte of the prompts, answers
+    of max_tokens, and all rounds of unreadable answers. Neither has attempts that are repeated
+    after a failure. `counted` tells how tokens were counted.
     """
 
     calls: int
@@ -138,18 +133,18 @@ def estimate(
 ) -> Estimate:
     """Estimate what asking these questions would cost.
 
-    `structured`: the endpoint is sent schemas. `completion_tokens` is what an answer is expected to
-    take, unless ENOUGH past answers to the same first message and schema say it. `most`: how many
-    requests each becomes at most, each by `longer` bytes longer. Of more than SAMPLE requests every
-    n-th is counted, the others by length. BadInput if the model's tokenizer is not there.
+    `structured`: the endpoint gets schemas. `completion_tokens` is the expected length of an
+    answer, used if there are fewer than ENOUGH past answers to the same first message and schema.
+    `most`: the most requests that each leads to, each at most `longer` bytes longer. Of more than
+    SAMPLE requests every n-th is counted. BadInput if the model's tokenizer does not exist.
     """
     distinct = {request.key: request for request in requests}
     times = {} if most is None else dict(zip([r.key for r in requests], most, strict=True))
-    known = ledger.lookup(distinct)
-    open_ = {key: request for key, request in distinct.items() if key not in known}
+    answered = ledger.lookup(distinct)
+    open_ = {key: request for key, request in distinct.items() if key not in answered}
     past = ledger.requests(model.model, PAST)
     count, ratio, counted = _counter(past, model, structured=structured)
-    wrote, expected = _written(past, [*open_.values()], completion_tokens)
+    wrote, source = _written(past, [*open_.values()], completion_tokens)
     read = round(_total([*open_.values()], count, structured=structured) * ratio)
     written, read_most, written_most = round(wrote), 0, 0
     for key, request in open_.items():
@@ -165,14 +160,14 @@ def estimate(
 
     return Estimate(
         calls=len(distinct),
-        calls_in_ledger=len(known),
+        calls_in_ledger=len(answered),
         prompt_tokens=read,
         completion_tokens=written,
         completion_tokens_at_most=written_most,
         cost=cost(read, written),
         cost_at_most=cost(read_most, written_most),
         currency=prices.currency if prices else None,
-        counted=f"Prompts are counted by {counted}. Answers are taken to be as long as {expected}.",
+        counted=f"Prompts are counted by {counted}. Answers are taken to be as long as {source}.",
     )
 
 
@@ -188,21 +183,21 @@ def _counter(past: Past, model: ModelOptions, *, structured: bool) -> tuple[Coun
     return by_rule, ratio, f"a rule for English text, times {ratio:.2f} {source}"
 
 
-def _written(past: Past, open_: Sequence[ChatRequest], each: float) -> tuple[float, str]:
+def _written(past: Past, open_: Sequence[ChatRequest], expected: float) -> tuple[float, str]:
     kinds = {(request.messages[0], request.schema) for request in open_}
-    alike = [
+    similar = [
         (_material(request), written)
         for request, _, written in past
         if (request.messages[0], request.schema) in kinds and written is not None
     ]
-    if len(alike) < ENOUGH:
-        return len(open_) * each, "what they are about makes likely"
-    ratio = sum(length for _, length in alike) / sum(read for read, _ in alike)
-    return ratio * sum(map(_material, open_)), f"{len(alike)} past ones were"
+    if len(similar) < ENOUGH:
+        return len(open_) * expected, "what they are about makes likely"
+    ratio = sum(length for _, length in similar) / sum(read for read, _ in similar)
+    return ratio * sum(map(_material, open_)), f"{len(similar)} past ones were"
 
 
 def _material(request: ChatRequest) -> int:
-    """Characters of the last message: what an answer's length depends on."""
+    """Return the characters of the last message, on which an answer's length depends."""
     return len(request.messages[-1].content)
 
 

@@ -1,7 +1,6 @@
-"""One request over the wire: what the openai package makes of it, and what came of it.
+"""Send one request with the openai package, and read the response.
 
-Exceptions of that package can quote the prompt, so none of them leaves this file: everything that
-can happen is an `Outcome` with short codes.
+Exceptions of that package can quote the prompt, so every result is an `Outcome` with short codes.
 """
 
 import asyncio
@@ -30,34 +29,27 @@ from metassay.llm.estimate import at_most
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
-from metassay.llm.server_errors import (
-    WATCHED,
-    Exchange,
-    Retired,
-    is_retired,
-    words,
-)
+from metassay.llm.server_errors import WATCHED, Exchange, Retired, is_retired, words
 
-# OpenAI's words first; then those of Anthropic, Mistral and Gemini, which gateways pass on.
+# Codes of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
 _FINISHED: dict[str, EntryStatus] = {
     **dict.fromkeys(("length", "max_tokens", "model_length"), "truncated"),
     "model_context_window_exceeded": "truncated",
     **dict.fromkeys(("content_filter", "refusal", "safety"), "refused"),
 }
-_BROKEN = ("error", "abort")  # OpenRouter and vLLM: it ended before there was an answer
-_THOUGHTS = ("thinking", "reasoning")  # parts of a message that are none of the answer
-_LONGEST_REASON = 64  # characters; it is one word of an API's few
+_BROKEN = ("error", "abort")  # OpenRouter and vLLM: the request ended without an answer
+_THOUGHTS = ("thinking", "reasoning")  # parts of a message outside the answer
+_LONGEST_REASON = 64  # characters; APIs have a few short reasons
 
 
-def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
-    """Read the body of a response; None if no answer is in it.
+def read_answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
+    """Read the body of a response; None if it has no answer.
 
-    Thoughts are no answer, and a count of tokens that cannot be true is null. What is not text, or
-    what no file can hold, was paid for all the same: it is kept as ASCII, marked, and nobody reads
-    it.
+    Thoughts are not part of the answer. An impossible count of tokens is null. An answer that is
+    not text, or not valid Unicode, was paid for: it is kept as ASCII, marked UNREADABLE.
     """
     try:
-        # As floats, numbers never have too many digits.
+        # Parsed as floats, integers cannot exceed the limit of digits.
         body = json.loads(content.decode("utf-8-sig", "surrogateescape"), parse_int=float)
         choice = body["choices"][0]
         if body.get("error") or choice.get("error"):
@@ -66,38 +58,39 @@ def answer(content: bytes, request: ChatRequest, key: str) -> Entry | None:
         if reason in _BROKEN:
             return None
         refusal = message.get("refusal")
-        text, sound = _text(refusal or message.get("content"))
+        text, readable = _text(refusal or message.get("content"))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     reason = _ascii(reason)[:_LONGEST_REASON] if isinstance(reason, str) else None
     status = "refused" if refusal else _FINISHED.get((reason or "").lower(), "ok")
-    if status == "ok" and not sound:
+    if status == "ok" and not readable:
         reason = UNREADABLE
     tokens = None if request.logprobs is None else _logprobs_of(choice, text)
     counts = _counts(body.get("usage"), request, text)
     return Entry(key, status, reason, *counts, text, logprobs_to_json(tokens) if tokens else None)
 
 
-def _text(said: Any) -> tuple[str, bool]:
-    """What a message says, and whether it can be read: no file can hold half a surrogate pair."""
-    if isinstance(said, list):
-        said = _joined(said)
-    text = "" if said is None else said if isinstance(said, str) else json.dumps(said)
+def _text(content: Any) -> tuple[str, bool]:
+    """Return a message's text, and whether it is readable: lone surrogates are not."""
+    if isinstance(content, list):
+        content = _join(content)
+    text = content if isinstance(content, str) else "" if content is None else json.dumps(content)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
         return _ascii(text), False
-    return text, said is None or isinstance(said, str)
+    return text, content is None or isinstance(content, str)
 
 
-def _joined(parts: list[Any]) -> Any:
-    """The text of `[{"type": "text", "text": "..."}, ...]`, in which some servers answer."""
-    said = [p for p in parts if not (isinstance(p, dict) and p.get("type") in _THOUGHTS)]
-    if not said:
+def _join(parts: list[Any]) -> Any:
+    """Join the text of `[{"type": "text", "text": "..."}, ...]`, the form of some servers."""
+    answer = [p for p in parts if not (isinstance(p, dict) and p.get("type") in _THOUGHTS)]
+    if not answer:
         return None
-    texts = [p.get("text") for p in said if isinstance(p, dict) and p.get("type") == "text"]
-    sound = [text for text in texts if isinstance(text, str)]
-    return "".join(sound) if sound and len(sound) == len(texts) else parts
+    texts: list[Any] = [
+        p.get("text") for p in answer if isinstance(p, dict) and p.get("type") == "text"
+    ]
+    return "".join(texts) if texts and all(isinstance(text, str) for text in texts) else parts
 
 
 def _ascii(text: str) -> str:
@@ -105,59 +98,59 @@ def _ascii(text: str) -> str:
 
 
 def _counts(usage: Any, request: ChatRequest, text: str) -> tuple[int | None, int | None]:
-    """Tokens read and written; null where they are not counted, or are more than was reserved."""
-    known = usage if isinstance(usage, dict) else {}
+    """Return the tokens read and written; None if unknown, or more than was reserved."""
+    counts = usage if isinstance(usage, dict) else {}
 
     def count(name: str, least: int, most: int) -> int | None:
-        number: Any = known.get(name)
-        sound = isinstance(number, float) and number.is_integer() and least <= number <= most
-        return int(number) if sound else None
+        number: Any = counts.get(name)
+        valid = isinstance(number, float) and number.is_integer() and least <= number <= most
+        return int(number) if valid else None
 
     read = count("prompt_tokens", 1, at_most(request))
     return read, count("completion_tokens", 1 if text else 0, request.max_tokens)
 
 
 def _logprobs_of(choice: dict[str, Any], text: str) -> tuple[TokenLogprobs, ...] | None:
-    """Those of the answer alone, in a choice whose message says `text`; None if there are none."""
-    given = choice.get("logprobs")
-    found = given.get("content") if isinstance(given, dict) else None
-    said = without_thoughts(text)
-    if not isinstance(found, list) or not found or not said:
+    """Return the log-probabilities of the answer in `text`, without thoughts; None if unknown."""
+    logprobs = choice.get("logprobs")
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    answer = without_thoughts(text)
+    if not isinstance(content, list) or not content or not answer:
         return None
     try:
         tokens = [
             TokenLogprobs(*_pair(token), tuple(map(_pair, token.get("top_logprobs") or ())))
-            for token in found
+            for token in content
         ]
     except (LookupError, TypeError, ValueError, AttributeError):
         return None
-    start = "".join(token.token for token in tokens).rfind(said)
-    if start < 0:  # parts of a character are tokens, or blanks are written otherwise
+    start = "".join(token.token for token in tokens).rfind(answer)
+    if start < 0:  # tokens are parts of characters, or blanks differ
         message = choice["message"]
-        thought = said != text or message.get("reasoning_content") or message.get("reasoning")
+        thought = answer != text or message.get("reasoning_content") or message.get("reasoning")
         return None if thought else tuple(tokens)
     while start >= len(tokens[0].token):
         start -= len(tokens.pop(0).token)
     return tuple(tokens)
 
 
-def _pair(said: dict[str, Any]) -> tuple[str, float]:
-    return token_logprob(said["token"], said["logprob"])
+def _pair(token: dict[str, Any]) -> tuple[str, float]:
+    return token_logprob(token["token"], token["logprob"])
 
 
-# The connection pool of one client scans all its connections for every request: at 128 of them
-# that costs more than the request. Eight clients of sixteen connections do not notice.
+# A client's pool scans all its connections for every request: with 128 of them that costs more
+# than the request, with eight clients of sixteen connections almost nothing.
 CLIENTS = 8
 CONNECT_SECONDS = 10.0
-LARGEST_BODY = 16 * 2**20  # bytes; the longest answers of models take a tenth of it
+LARGEST_BODY = 16 * 2**20  # bytes; ten times the longest answers of models
 
-_GZIP = b"\x1f\x8b"  # how it begins, and no JSON does
-_EITHER, _BARE = zlib.MAX_WBITS | 32, -zlib.MAX_WBITS  # gzip or zlib; what some take deflate for
-_LAYERS = 3  # of packing
-_PIECE = 4096  # bytes that are unpacked at a time
+_GZIP = b"\x1f\x8b"  # its first bytes; JSON never starts with them
+_EITHER, _RAW = zlib.MAX_WBITS | 32, -zlib.MAX_WBITS  # gzip or zlib; raw deflate
+_LAYERS = 3  # of compression
+_PIECE = 4096  # bytes that are decompressed at a time
 
-# What the package would tell about this machine, and read from the environment, in every request.
-_SILENCED = (
+# Headers in which the package describes this machine, or repeats environment variables.
+_OMITTED = (
     *("X-Stainless-Lang", "X-Stainless-Package-Version", "X-Stainless-OS", "X-Stainless-Arch"),
     *("X-Stainless-Runtime", "X-Stainless-Runtime-Version", "X-Stainless-Async"),
     *("OpenAI-Organization", "OpenAI-Project"),
@@ -176,8 +169,8 @@ _REMEDIES = {
 }
 _NO_KEY = "name the variable that holds it under params.yaml > endpoints > {name} > key_env"
 NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
-# How Anthropic (credit), Gemini and xAI (keys) begin what they say with HTTP 400.
-_SAID = {
+# How messages begin that Anthropic (credit), Gemini and xAI (keys) send with HTTP 400.
+_MESSAGES = {
     re.compile(r"your credit balance is too low", re.IGNORECASE): 402,
     re.compile(r"api key not valid|incorrect api key", re.IGNORECASE): 401,
 }
@@ -186,27 +179,27 @@ _READ_HEADERS = frozenset(
     {b"retry-after", b"retry-after-ms", b"date"}
     | {name.encode() for names in QUOTAS for name in names}
 )
-_PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up on a model that may have gone on
+_PERHAPS_BILLED = frozenset({408, 502, 504})  # a gateway gave up, but perhaps not the model
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one sent request came to: an `entry` for the ledger, or an `error` code.
+    """The result of one request: an `entry` for the ledger, or an `error` code.
 
-    `again`: it may succeed another time, after `wait` seconds if the server said so. Nothing may go
-    out for `pause` seconds: a quota is used up. `stop`: no request to this endpoint can succeed,
-    and why; `retired`: to this model there. `said` are the
-    words of a server that refuses this one for good, and `kind` its own code.
+    `retry`: it may succeed another time, after `wait` seconds if the server asks for that. `pause`:
+    a quota is used up, and nothing may be sent for so many seconds. `stop`: the reason why no
+    request to this endpoint can succeed; `retired`: none to this model. `message` and `kind`: the
+    words and the code of a server that refuses this request for good.
     """
 
     entry: Entry | None = None
     error: str | None = None
-    again: bool = False
+    retry: bool = False
     wait: float | None = None
     pause: float = 0.0
     stop: str | None = None
     retired: bool = False
-    said: str | None = None
+    message: str | None = None
     kind: str | None = None
     billed: Billed = "no"
     latency: float | None = None
@@ -221,19 +214,19 @@ class Outcome:
 async def clients(
     endpoint: EndpointOptions, secrets: Secrets, *, largest: int | None = None
 ) -> AsyncIterator[list[openai.AsyncOpenAI]]:
-    """Clients that share the load. Environment proxies and redirects are not followed.
+    """Open clients that share the load. Proxies of the environment and redirects are ignored.
 
     A body of more than `largest` bytes (None: LARGEST_BODY) is not read.
     """
     transport_log = logging.getLogger("httpx2")
-    if transport_log.level == logging.NOTSET:  # a line per request, unless somebody asks for it
+    if transport_log.level == logging.NOTSET:  # else it logs a line per request
         transport_log.setLevel(logging.WARNING)
     number = min(CLIENTS, endpoint.concurrency)
-    made = [_client(endpoint, secrets, largest or LARGEST_BODY) for _ in range(number)]
+    opened = [_client(endpoint, secrets, largest or LARGEST_BODY) for _ in range(number)]
     try:
-        yield made
+        yield opened
     finally:
-        for client in made:
+        for client in opened:
             await client.close()
 
 
@@ -244,31 +237,31 @@ async def send(
     endpoint: EndpointOptions,
     limit: str,
 ) -> Outcome:
-    """Send a request once and say what came of it. `limit` names the parameter for max_tokens."""
-    start, sent = time.monotonic(), body(request, endpoint, limit)
+    """Send a request once and return its outcome. `limit` names the parameter for max_tokens."""
+    start, sent = time.monotonic(), request_body(request, endpoint, limit)
     try:
         async with asyncio.timeout(endpoint.timeout):
             response = await client.post(
                 _path(request, endpoint),
                 cast_to=httpx2.Response,
-                # Bytes, not a mapping: the package would copy and check that for a quarter of a ms.
+                # Bytes: the package would copy and check a mapping, which takes a quarter of a ms.
                 content=sent,
             )
     except (TimeoutError, openai.APITimeoutError) as error:
-        return Outcome(error="timeout", again=True, billed=_if_it_went_out(error))
+        return Outcome(error="timeout", retry=True, billed=_billed_if_sent(error))
     except openai.APIConnectionError as error:
         large = isinstance(error.__cause__, _TooLarge)
         code = "too_large" if large else "connection"
-        return Outcome(error=code, again=not large, billed=_if_it_went_out(error))
+        return Outcome(error=code, retry=not large, billed=_billed_if_sent(error))
     except openai.APIStatusError as error:
         secrets = [client.api_key, *map(str, client.default_headers.values())]
-        return failed(error, request, key, sent, secrets)
+        return outcome_of_error(error, request, key, sent, secrets)
     except openai.OpenAIError:
         return Outcome(error="client")
     latency = time.monotonic() - start
-    entry = answer(response.content, request, key)
+    entry = read_answer(response.content, request, key)
     if entry is None:
-        return Outcome(error="bad_reply", again=True, billed="perhaps")
+        return Outcome(error="bad_reply", retry=True, billed="perhaps")
     pause = quota_pause(response.headers)
     return Outcome(entry=entry, billed="yes", latency=latency, pause=pause)
 
@@ -280,11 +273,11 @@ def _client(endpoint: EndpointOptions, secrets: Secrets, largest: int) -> openai
         follow_redirects=False,
         timeout=httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
     )
-    headers: dict[str, Any] = dict.fromkeys(_SILENCED, openai.Omit())
+    headers: dict[str, Any] = dict.fromkeys(_OMITTED, openai.Omit())
     headers["User-Agent"] = f"metassay/{__version__}"
-    headers["Accept-Encoding"] = "gzip, deflate"  # whatever else is installed here
+    headers["Accept-Encoding"] = "gzip, deflate"  # whatever codecs are installed
     common: dict[str, Any] = {
-        # Never None: the package would take a key from the environment, and send it to this server.
+        # Never None: then the package sends a key from the environment.
         "api_key": secrets.key or "none",
         "max_retries": 0,
         "timeout": httpx2.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
@@ -299,21 +292,20 @@ def _client(endpoint: EndpointOptions, secrets: Secrets, largest: int) -> openai
 
 
 class _TooLarge(httpx2.RequestError):
-    """A body that no answer is as long as."""
+    """A body that is longer than any answer."""
 
 
 class _Bounded(httpx2.AsyncBaseTransport):
-    """Reads a response whole, but no more than `largest` bytes of it, also when it is unpacked.
+    """Reads a whole response, but at most `largest` bytes of it, also after decompression.
 
-    The endpoint's own headers are set here, in place of any that the package sets or logs. Of the
-    response's headers only those come through that are read here: what a body's `charset` says
-    would crash the package, which decodes the bodies of errors by it.
+    It sets the endpoint's headers, in place of any that the package sets or logs, and drops useless
+    headers of responses: the package crashes if it decodes an error with an unknown `charset`.
     """
 
     def __init__(self, endpoint: EndpointOptions, secrets: Secrets, largest: int) -> None:
         self._largest = largest
         self._headers = {**endpoint.headers, **secrets.headers}
-        # Without a key the package sends one that is none, but one of the headers says who asks.
+        # Without a key the package sends "none", but a header of the endpoint has the credentials.
         self._unset = ("authorization", "api-key") if secrets.headers and not secrets.key else ()
         self._inner = httpx2.AsyncHTTPTransport(
             verify=_certificates(),
@@ -336,79 +328,78 @@ class _Bounded(httpx2.AsyncBaseTransport):
                     raise _TooLarge("the body is too large")
         finally:
             await response.aclose()
-        said = response.headers.get("content-encoding", "")
-        content = _unpacked(bytes(body), said, self._largest)
+        encoding = response.headers.get("content-encoding", "")
+        content = _decompress(bytes(body), encoding, self._largest)
         watched = WATCHED.get()
         if watched is not None:
             seconds = time.monotonic() - start
             watched.append(Exchange(request, response, content, seconds))
-        headers = [one for one in response.headers.raw if one[0].lower() in _READ_HEADERS]
+        headers = [h for h in response.headers.raw if h[0].lower() in _READ_HEADERS]
         return httpx2.Response(response.status_code, headers=headers, content=content)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
 
 
-def _unpacked(body: bytes, said: str, largest: int) -> bytes:
-    """What gzip or zlib made of a body, also where its head (`said`) is wrong about it.
+def _decompress(body: bytes, encoding: str, largest: int) -> bytes:
+    """Decompress a body of gzip or zlib, even if its content-encoding is wrong.
 
-    Some servers and their proxies both pack it, or only one of them says so. What is neither comes
-    back as it is.
+    Servers and proxies may both compress it, or declare it wrongly. Other bodies stay unchanged.
     """
-    if "deflate" in said.lower():
-        for form in (_EITHER, _BARE):
+    if "deflate" in encoding.lower():
+        for form in (_EITHER, _RAW):
             with contextlib.suppress(zlib.error):
-                body = _inflated(body, form, largest)
+                body = _inflate(body, form, largest)
                 break
     for _ in range(_LAYERS):
         if body.startswith(_GZIP):
             with contextlib.suppress(zlib.error):
-                body = _inflated(body, _EITHER, largest)
+                body = _inflate(body, _EITHER, largest)
     return body
 
 
-def _inflated(body: bytes, form: int, largest: int) -> bytes:
-    """One layer: it may be several files in a row, with zeros behind them."""
-    content, unpacking = bytearray(), None
+def _inflate(body: bytes, form: int, largest: int) -> bytes:
+    """Decompress one layer, which may be several files in a row, with zeros after them."""
+    content, decompressor = bytearray(), None
     for start in range(0, len(body), _PIECE):
         piece = body[start : start + _PIECE]
-        while piece := piece if unpacking else piece.lstrip(b"\0"):
-            unpacking = unpacking or zlib.decompressobj(form)
-            content += unpacking.decompress(piece, largest + 1 - len(content))
+        while piece := piece if decompressor else piece.lstrip(b"\0"):
+            decompressor = decompressor or zlib.decompressobj(form)
+            content += decompressor.decompress(piece, largest + 1 - len(content))
             if len(content) > largest:
                 raise _TooLarge("the body is too large")
-            piece = unpacking.unused_data
-            unpacking = None if unpacking.eof else unpacking
+            piece = decompressor.unused_data
+            decompressor = None if decompressor.eof else decompressor
     return bytes(content)
 
 
 @functools.cache
 def _certificates() -> ssl.SSLContext:
-    # Read once: eight clients would each take 60 ms. SSL_CERT_FILE is honoured, proxies are not.
+    # Cached: it takes 60 ms, and there are eight clients. SSL_CERT_FILE is honoured.
     return httpx2.create_ssl_context()
 
 
-def body(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
-    """What is sent: the body of the request, as JSON in UTF-8."""
-    said: dict[str, Any] = {
+def request_body(request: ChatRequest, endpoint: EndpointOptions, limit: str) -> bytes:
+    """Return the body of the request: JSON in UTF-8."""
+    members: dict[str, Any] = {
         "model": request.model,
         "messages": [{"role": m.role, "content": m.content} for m in request.messages],
     }
     if request.temperature is not None:
-        said["temperature"] = request.temperature
-    said[limit] = request.max_tokens
+        members["temperature"] = request.temperature
+    members[limit] = request.max_tokens
     if request.seed is not None:
-        said["seed"] = request.seed
+        members["seed"] = request.seed
     form = request.structured or endpoint.structured
     if request.schema is not None and form == "json_schema":
         schema = {"name": "answer", "schema": json.loads(request.schema), "strict": True}
-        said["response_format"] = {"type": "json_schema", "json_schema": schema}
+        members["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif request.schema is not None and form == "json_object":
-        said["response_format"] = {"type": "json_object"}
+        members["response_format"] = {"type": "json_object"}
     if request.logprobs is not None:
-        said |= {"logprobs": True, "top_logprobs": request.logprobs}
-    said |= json.loads(request.extra or "{}")
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+        members |= {"logprobs": True, "top_logprobs": request.logprobs}
+    members |= json.loads(request.extra or "{}")
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
 
 
 def _path(request: ChatRequest, endpoint: EndpointOptions) -> str:
@@ -417,57 +408,57 @@ def _path(request: ChatRequest, endpoint: EndpointOptions) -> str:
     return "/chat/completions"
 
 
-def _if_it_went_out(error: BaseException) -> Billed:
-    before = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
-    return "no" if isinstance(error.__cause__, before) else "perhaps"
+def _billed_if_sent(error: BaseException) -> Billed:
+    unsent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+    return "no" if isinstance(error.__cause__, unsent) else "perhaps"
 
 
-def failed(
+def outcome_of_error(
     error: openai.APIStatusError, request: ChatRequest, key: str, sent: bytes, secrets: list[str]
 ) -> Outcome:
-    """What an HTTP status means: https://platform.openai.com/docs/guides/error-codes."""
-    status = _meant(error)
+    """Interpret an HTTP status: https://platform.openai.com/docs/guides/error-codes."""
+    status = _usual_status(error)
     code = f"http_{status}"
     if is_retired(status, error.body, request.model):
         return Outcome(error=code, stop="it has no such model", retired=True)
     if status in STOPPING or error.code in NO_QUOTA:
         return Outcome(error=code, stop=STOPPING.get(status, "the account has no quota left"))
-    # Whether a filter would not take the prompt, as Azure, OpenAI and OpenRouter say it.
+    # A filter refused the prompt, in the forms of Azure, OpenAI and OpenRouter.
     body = error.body if isinstance(error.body, Mapping) else {}
-    about = body.get("metadata")
+    metadata = body.get("metadata")
     if (
         error.code in ("content_filter", "content_policy_violation")
         or (error.code == "invalid_prompt" and "flagged" in str(body.get("message")))
-        or (isinstance(about, Mapping) and "flagged_input" in about)
+        or (isinstance(metadata, Mapping) and "flagged_input" in metadata)
     ):
         return Outcome(entry=Entry(key, "refused", "content_filter", None, None, None))
     if status in RETRIED or status >= 500:
         billed: Billed = "perhaps" if status in _PERHAPS_BILLED else "no"
         wait = retry_after(error.response.headers)
         pause = quota_pause(error.response.headers)
-        return Outcome(error=code, again=True, wait=wait, pause=pause, billed=billed)
+        return Outcome(error=code, retry=True, wait=wait, pause=pause, billed=billed)
     if error.code == "context_length_exceeded" or any(
         words in _message(error.body).lower() for words in _TOO_LONG
     ):
         return Outcome(error="context_length")
-    said = words(status, error.body, sent, secrets)
-    return Outcome(error=code, said=said, kind=str(error.code))
+    message = words(status, error.body, sent, secrets)
+    return Outcome(error=code, message=message, kind=str(error.code))
 
 
 def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome) -> BadInput:
-    """Why no request can succeed, as an outcome with `stop` says it, and what to do."""
+    """Explain an outcome with `stop`: why no request can succeed, and what to do."""
     name, options = endpoint.name, endpoint.options
     where = f"endpoint {name!r} ({options.base_url})"
     if outcome.retired:
         answers, last = ledger.model_answers(model.model)
-        here = f"{where} answers, but says that it has no model {model.model!r}"
+        gone = f"{where} answers, but says that it has no model {model.model!r}"
         if not answers:
             return Retired(
-                f"{here}, of which the ledger has no answer: correct params.yaml > models > ... >"
+                f"{gone}, of which the ledger has no answer: correct params.yaml > models > ... >"
                 " model; if the name is right, the model was retired or the key may not use it"
             )
         return Retired(
-            f"{here} any more. Its {answers:,} answers in the ledger, the last of {last}, and all"
+            f"{gone} any more. Its {answers:,} answers in the ledger, the last of {last}, and all"
             " tables made of them, stay as they are. To go on, add its successor under params.yaml"
             " > models, a judge that asks it, and run both judges side by side"
         )
@@ -479,11 +470,11 @@ def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Ou
     return BadInput(f"{where}: {outcome.stop}; {remedy}; then run again")
 
 
-def _meant(error: openai.APIStatusError) -> int:
-    """The HTTP status, or the one that others send where the server says this."""
-    said = _message(error.body)
-    by_words = [meant for words, meant in _SAID.items() if words.match(said)]
-    return by_words[0] if error.status_code == 400 and by_words else error.status_code
+def _usual_status(error: openai.APIStatusError) -> int:
+    """Return the HTTP status, or for a 400 the status that other servers send with this message."""
+    message = _message(error.body)
+    statuses = [status for pattern, status in _MESSAGES.items() if pattern.match(message)]
+    return statuses[0] if error.status_code == 400 and statuses else error.status_code
 
 
 def _message(body: object) -> str:

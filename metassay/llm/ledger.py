@@ -1,8 +1,8 @@
 """The ledger: every answer ever paid for, one row per distinct question.
 
-Only final answers are kept: what the model said, that it declined (refused), or that it was cut
-off (truncated). A failure that may pass is never kept as an answer. Several processes may share
-the file: who asks a question claims it first, and the others wait for the answer.
+It stores final answers only: text, refusals, and truncated answers. A failure that may pass is
+never stored as an answer. Several processes may share the file: a process claims a question before
+it asks, and the others wait for the answer.
 """
 
 import datetime
@@ -24,7 +24,7 @@ from metassay.tables.parquet import read, write
 from metassay.tables.responses import RESPONSES
 
 EntryStatus = Literal["ok", "refused", "truncated"]
-UNREADABLE = "unreadable"  # finish_reason of an answer that is not text, kept as ASCII
+UNREADABLE = "unreadable"  # finish_reason of an answer that is not text, stored as ASCII
 
 _SQL = Path(__file__).with_name("ledger.sql").read_text("utf-8")
 _FORMS = tuple(form.partition("\n")[2] for form in _SQL.split("-- form ")[1:])
@@ -34,13 +34,13 @@ _AMOUNTS = ("spent", "uncertain", "reserved", "saved", "calls", "hits")
 
 
 def _typed(columns: str) -> str:
-    """The condition that columns have values of these types: `key:text finish_reason:text|null`."""
-    each = (column.split(":") for column in columns.split())
-    return " AND ".join(f"instr('{types}', typeof({name}))" for name, types in each)
+    """Return an SQL condition that columns have types: `key:text finish_reason:text|null`."""
+    pairs = (column.split(":") for column in columns.split())
+    return " AND ".join(f"instr('{types}', typeof({name}))" for name, types in pairs)
 
 
 _COUNTS = "prompt_tokens:integer|null completion_tokens:integer|null"
-_SOUND = {
+_VALID = {
     "answers": (
         _typed("key:text model:text request:text status:text finish_reason:text|null")
         + f" AND {_typed(f'text:text|null {_COUNTS}')} AND coalesce(prompt_tokens >= 0, 1)"
@@ -65,25 +65,25 @@ FORM = Form(
     _FORMS,
     "ledger",
     "import the tables of responses of your finished runs (`metassay ledger import`)",
-    _SOUND,
+    _VALID,
 )
 
-ABANDONED = 48 * 3600.0  # seconds after which no batch is answered any more: twice the window
+ABANDONED = 48 * 3600.0  # seconds after which batches are given up: twice their window
 
-# Claims go by the clock that all processes share and nobody can set. It begins anew when the
-# machine does: what claims to end later than this is from before.
+# Claims use the monotonic clock, which all processes share. It restarts with the machine: a claim
+# that ends later than this from now is from before the restart.
 LONGEST_LEASE = 60.0
-LIVING = "expires > ? AND expires <= ?"  # with what `alive` returns
+LIVING = "expires > ? AND expires <= ?"  # with the values of `alive`
 
 
 def alive() -> tuple[float, float]:
-    """Between which two moments the claim of a living owner ends."""
+    """Return the two times between which the claims of living owners end."""
     now = time.monotonic()
     return now, now + LONGEST_LEASE
 
 
 class Entry(NamedTuple):
-    """One final answer, as it came, with its tokens' log-probabilities (`logprobs_to_json`)."""
+    """One final answer, unchanged, with its tokens' log-probabilities (`logprobs_to_json`)."""
 
     key: str
     status: EntryStatus
@@ -94,9 +94,9 @@ class Entry(NamedTuple):
     logprobs: str | None = None
 
     def reply(self, attempts: int = 0) -> Reply:
-        """The answer as the asker gets it: a refusal has no text, and thoughts are no answer.
+        """Return the answer without thoughts; a refusal has no text, nor has an unreadable answer.
 
-        An answer that ends within its thoughts is truncated, one that is not text is none.
+        An answer that ends within its thoughts is truncated.
         """
         error = text = tokens = None
         status = self.status
@@ -113,7 +113,7 @@ class Entry(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A question that was given up on: why (`http_500`, `timeout`) and its canonical JSON."""
+    """A question without an answer: the reason (`http_500`, `timeout`) and its canonical JSON."""
 
     key: str
     code: str
@@ -121,8 +121,8 @@ class Failure(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A batch: its own name, its endpoint's base_url, when it was begun (Unix time), when its
-    creation was asked for, and its id at the endpoint; the last two None until then.
+    """A batch: its name, its endpoint's base_url, the Unix times of its start and of the request
+    to create it, and its id at the endpoint; the last two are None until then.
     """
 
     name: str
@@ -133,7 +133,7 @@ class Batch(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A question of a batch: its attempt in the budget, how often it was sent, canonical JSON."""
+    """A question of a batch: its attempt in the budget, times sent, and canonical JSON."""
 
     key: str
     attempt: int
@@ -141,19 +141,16 @@ class Line(NamedTuple):
     request: str
 
 
-# Answers, and failures, as a table that can be shared: out of a ledger and into another.
-
-
 class Ledger:
-    """An open ledger. Usable from any thread; `database` serves the budget, too."""
+    """An open ledger, usable from any thread; the budget shares its `database`."""
 
     def __init__(self, path: Path) -> None:
-        """Open or make the file; BadInput, leaving the file alone, if it is not a sound ledger."""
+        """Open or create the file; BadInput, without changing it, if it is not a valid ledger."""
         self.path = path
         self.database = Database(path, FORM)
 
     def close(self) -> None:
-        """Bring everything to the disk and close the file."""
+        """Write everything to the disk and close the file."""
         self.database.close()
 
     def __enter__(self) -> Self:
@@ -163,42 +160,42 @@ class Ledger:
         self.close()
 
     def lookup(self, keys: Iterable[str]) -> dict[str, Entry]:
-        """The answers that are there, by key."""
+        """Return the stored answers, by key."""
         columns = ", ".join(Entry._fields)
         return {row[0]: Entry._make(row) for row in self.rows(columns, sorted(set(keys)))}
 
     def claim(self, key: str, owner: str, seconds: float) -> bool:
-        """Take a question for `owner`, LONGEST_LEASE at most, unless it is answered or taken."""
+        """Claim a question for `owner`, LONGEST_LEASE at most, unless it is answered or claimed."""
         with self.database.transaction() as connection:
             answered = "SELECT 1 FROM answers WHERE key = ?"
             if connection.execute(answered, (key,)).fetchone() or self.in_batches([key]):
                 return False
-            taken = connection.execute(
+            claim = connection.execute(
                 "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE"
                 " SET owner = excluded.owner, expires = excluded.expires"
                 f" WHERE NOT ({LIVING}) OR owner = excluded.owner",
                 (key, owner, time.monotonic() + min(seconds, LONGEST_LEASE), *alive()),
             )
-            return taken.rowcount == 1
+            return claim.rowcount == 1
 
     def claimed(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys that a living owner has claimed."""
+        """Return the keys that living owners have claimed."""
         query = f"SELECT key FROM claims WHERE {LIVING} AND key"
         return {row[0] for row in self.among(query, keys, *alive())}
 
     def in_batches(self, keys: Iterable[str]) -> set[str]:
-        """Those of the keys that a batch holds whose answers are not collected yet."""
+        """Return the keys in batches whose answers are not collected yet."""
         query = "SELECT key FROM batch_lines WHERE batch IS NOT NULL AND key"
         return {row[0] for row in self.among(query, keys)}
 
     def renew(self, owner: str, seconds: float) -> None:
-        """Keep the owner's claims for so much longer."""
+        """Extend the owner's claims by so many seconds."""
         with self.database.transaction() as connection:
             change = "UPDATE claims SET expires = ? WHERE owner = ?"
             connection.execute(change, (time.monotonic() + min(seconds, LONGEST_LEASE), owner))
 
     def release(self, owner: str, key: str | None = None) -> None:
-        """Give up one claim of the owner, or all of them."""
+        """Release one claim of the owner, or all claims."""
         with self.database.transaction() as connection:
             delete = "DELETE FROM claims WHERE owner = ? AND key = coalesce(?, key)"
             connection.execute(delete, (owner, key))
@@ -212,7 +209,7 @@ class Ledger:
         endpoint_kind: str,
         latency: float | None = None,
     ) -> Entry:
-        """Keep an answer to a canonical `request`; the one that is there stays, and is returned."""
+        """Store an answer to a canonical `request`, unless there is one already; return that."""
         row = (
             *(entry.key, endpoint_kind, model, entry.status, entry.finish_reason),
             *(entry.prompt_tokens, entry.completion_tokens, latency, time.time()),
@@ -229,14 +226,14 @@ class Ledger:
             return self.lookup([entry.key])[entry.key]
 
     def note_failures(self, failures: Iterable[Failure]) -> None:
-        """Keep them, each in the place of what was known of the same question."""
+        """Store failures; they replace earlier ones of the same questions."""
         with self.database.transaction() as connection:
             connection.executemany("INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", failures)
 
     def failures(self, keys: Iterable[str] | None = None) -> dict[str, Failure]:
-        """Those of these questions, or of all, by key; a question that was answered since is none.
+        """Return the failures of these questions, or of all, by key, unless answered since.
 
-        A run that can ask asks them again; another one repeats a finished run to the byte.
+        A run that can ask asks them again; any other repeats a finished run to the byte.
         """
         query = "SELECT * FROM failures WHERE key NOT IN (SELECT key FROM answers)"
         if keys is None:
@@ -246,22 +243,22 @@ class Ledger:
         return {row[0]: Failure._make(row) for row in rows}
 
     def tried(self, blocks: Iterable[str]) -> set[str]:
-        """Those of the blocks (module `client`) that ever had an answer."""
+        """Return the blocks (module `client`) that ever had an answer."""
         return {row[0] for row in self.among("SELECT block FROM tried WHERE block", blocks)}
 
     def note_tried(self, block: str) -> None:
-        """Keep that a block had an answer."""
+        """Note that a block had an answer."""
         with self.database.transaction() as connection:
             connection.execute("INSERT OR IGNORE INTO tried VALUES (?)", (block,))
 
     def forget(self, key: str) -> None:
-        """Drop one answer, to make place for another."""
+        """Delete an answer, so that another can be stored."""
         with self.database.transaction() as connection:
             for table in ("answers", "logprobs"):
                 connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
 
     def holdings(self) -> list[tuple[str, str, int, int, int]]:
-        """By model and status: answers, and the tokens that were read and written."""
+        """Return model, status, and the numbers of answers, tokens read and tokens written."""
         query = (
             "SELECT model, status, count(*), coalesce(sum(prompt_tokens), 0),"
             " coalesce(sum(completion_tokens), 0) FROM answers GROUP BY 1, 2 ORDER BY 1, 2"
@@ -269,22 +266,22 @@ class Ledger:
         return self.select(query)
 
     def attempts(self) -> dict[str, int]:
-        """How many attempts ended how (`open`: not yet)."""
+        """Count attempts by outcome (`open`: under way)."""
         query = "SELECT coalesce(outcome, 'open'), count(*) FROM attempts GROUP BY 1 ORDER BY 1"
         return dict(self.select(query))
 
     def model_answers(self, model: str) -> tuple[int, datetime.date | None]:
-        """How often a model (its provider's identifier) answered; the last day, where known."""
+        """Return the number of answers of a model (provider's identifier), and the last day."""
         query = "SELECT count(*), max(answered) FROM answers WHERE model = ?"
         ((answers, last),) = self.select(query, model)
         day = None if last is None else datetime.datetime.fromtimestamp(last, datetime.UTC).date()
         return answers, day
 
     def requests(self, model: str, limit: int) -> list[tuple[ChatRequest, int, int | None]]:
-        """Up to `limit` questions to a model, with the tokens that its provider counted."""
+        """Return up to `limit` questions to a model, with the provider's counts of tokens."""
         query = (
             "SELECT key, request, prompt_tokens, completion_tokens FROM answers"
-            " WHERE model = ? AND prompt_tokens > 0 ORDER BY key LIMIT ?"  # 0: nobody counted
+            " WHERE model = ? AND prompt_tokens > 0 ORDER BY key LIMIT ?"  # 0: not counted
         )
         rows = self.select(query, model, limit)
         self.check_questions(row[:2] for row in rows)
@@ -292,27 +289,27 @@ class Ledger:
         return [(request, *counts) for request, *counts in read if request is not None]
 
     def check_questions(self, rows: Iterable[tuple[str, str]]) -> None:
-        """BadInput if a question of the ledger (its key, its canonical JSON) was changed."""
+        """Raise BadInput if a question (key and canonical JSON) was changed."""
         with self.database.reading():
             for key, request in rows:
                 if not belongs(request, key):
                     raise sqlite3.DatabaseError(f"the request of {key} is not its own")
 
     def rows(self, columns: str, keys: Iterable[str] | None) -> Iterator[tuple[Any, ...]]:
-        """The named columns of these answers, or of all, in no particular order."""
+        """Return columns of these answers, or of all, in no particular order."""
         query = f"SELECT {columns} FROM {_ANSWERS}"
         if keys is None:
             return iter(self.select(query))
         return self.among(f"{query} WHERE key", keys)
 
     def begin_batch(self, name: str, endpoint: str) -> None:
-        """Note a batch that is about to be sent."""
+        """Note a batch before it is sent."""
         with self.database.transaction() as connection:
             row = (name, endpoint, time.time())
             connection.execute("INSERT INTO batches VALUES (?, ?, ?, NULL, NULL)", row)
 
     def add_line(self, name: str, key: str, attempt: int, request: str) -> None:
-        """Note a line of a batch, whose cost is reserved as `attempt`."""
+        """Note a line of a batch; `attempt` has its reserved cost."""
         with self.database.transaction() as connection:
             connection.execute(
                 "INSERT INTO batch_lines VALUES (?, ?, ?, 1, ?) ON CONFLICT (key) DO UPDATE"
@@ -321,30 +318,30 @@ class Ledger:
             )
 
     def note_sent(self, name: str, number: str | None = None) -> None:
-        """Note that a batch's creation is asked for, or the id that it has at the endpoint."""
+        """Note the request to create a batch, or its id at the endpoint."""
         with self.database.transaction() as connection:
             change = "UPDATE batches SET sent = coalesce(sent, ?), number = ? WHERE name = ?"
             connection.execute(change, (time.time(), number, name))
-        self.database.checkpoint()  # it holds after a power cut, too
+        self.database.checkpoint()  # so that it survives a power cut
 
     def unnumbered(self, endpoint: str) -> list[Batch]:
-        """Batches at an endpoint that nobody knows to be created: who began them may be dead."""
+        """Return batches without an id, whose process may have died, at an endpoint."""
         query = "SELECT * FROM batches WHERE number IS NULL AND endpoint = ? ORDER BY started"
         return [Batch(*row) for row in self.select(query, endpoint)]
 
     def batches_of(self, keys: Iterable[str]) -> list[Batch]:
-        """The batches that hold any of these questions, the oldest first."""
+        """Return the batches with any of these questions, the oldest first."""
         query = "SELECT DISTINCT batches.* FROM batches JOIN batch_lines ON name = batch WHERE key"
-        found = {Batch(*row) for row in self.among(query, keys)}
-        return sorted(found, key=lambda batch: batch.started)
+        distinct = {Batch(*row) for row in self.among(query, keys)}
+        return sorted(distinct, key=lambda batch: batch.started)
 
     def lines_of(self, name: str) -> list[Line]:
-        """The lines of a batch; none once it was collected."""
+        """Return the lines of a batch; none after it was collected."""
         query = "SELECT key, attempt, tries, request FROM batch_lines WHERE batch = ? ORDER BY key"
         return [Line(*row) for row in self.select(query, name)]
 
     def strike_off(self, name: str, again: Iterable[str] = ()) -> None:
-        """Forget a batch whose lines are booked; the questions of `again` wait for another one."""
+        """Delete a batch whose lines are booked; questions of `again` wait for another batch."""
         with self.database.transaction() as connection:
             change = "UPDATE batch_lines SET batch = NULL, attempt = NULL WHERE key = ?"
             connection.executemany(change, [(key,) for key in again])
@@ -352,38 +349,38 @@ class Ledger:
             connection.execute("DELETE FROM batches WHERE name = ?", (name,))
 
     def in_progress(self, keys: Iterable[str]) -> str | None:
-        """What is said of the batches that hold any of these questions; None if none does."""
-        if not (found := self.batches_of(keys)):
+        """Describe the batches with any of these questions; None if there is none."""
+        if not (open_ := self.batches_of(keys)):
             return None
-        count = sum(len(self.lines_of(batch.name)) for batch in found)
-        since = datetime.datetime.fromtimestamp(found[0].started, datetime.UTC)
-        which, them = f"batch {found[0].number or found[0].name} of {count:,} requests is", "it"
-        if len(found) > 1:
-            which, them = f"{len(found)} batches of {count:,} requests in all are", "them"
-        begun = f"in progress since {since:%Y-%m-%d %H:%M} UTC"
-        return f"{which} {begun}; `metassay run NAME` collects {them}"
+        count = sum(len(self.lines_of(batch.name)) for batch in open_)
+        since = datetime.datetime.fromtimestamp(open_[0].started, datetime.UTC)
+        subject, them = f"batch {open_[0].number or open_[0].name} of {count:,} requests is", "it"
+        if len(open_) > 1:
+            subject, them = f"{len(open_)} batches of {count:,} requests in all are", "them"
+        state = f"in progress since {since:%Y-%m-%d %H:%M} UTC"
+        return f"{subject} {state}; `metassay run NAME` collects {them}"
 
     def select(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         with self.database.reading() as connection:
             return connection.execute(query, parameters).fetchall()
 
     def among(
         self, query: str, names: Iterable[str], *parameters: object
     ) -> Iterator[tuple[Any, ...]]:
-        """Rows of a query that ends with the column of these names."""
+        """Yield the rows of a query that ends with a column, for these values of the column."""
         for batch in batches(names):
             marks = ", ".join("?" * len(batch))
             yield from self.select(f"{query} IN ({marks})", *parameters, *batch)
 
 
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_MOST_TOKENS = 10**10  # of one answer; more does not stay countable when it is added up
-_BATCH = 1000  # rows written at a time, so that other processes need not wait for long
+_MOST_TOKENS = 10**10  # of one answer, so that sums stay within 64 bits
+_BATCH = 1000  # rows per transaction, so that other processes wait only briefly
 
 
 class Imported(NamedTuple):
-    """What an import did: rows read, added, and known already with the same or another answer."""
+    """Counts of an import: rows read, added, and stored before with the same or another answer."""
 
     rows: int
     added: int
@@ -394,42 +391,42 @@ class Imported(NamedTuple):
 def responses(
     ledger: Ledger, keys: Iterable[str] | None = None, failures: Iterable[Failure] | None = None
 ) -> pd.DataFrame:
-    """Rows of the table `responses`: of these questions, or of all that were ever asked.
+    """Return the table `responses` of these questions, or of all questions in the ledger.
 
-    `failures` are those given up on; by default those that the ledger has noted. Raises BadInput if
-    a key has neither an answer nor a failure, or a request was changed.
+    `failures` default to those of the ledger. Raises BadInput if a key has neither an answer nor a
+    failure, or if a request was changed.
     """
-    wanted = None if keys is None else set(keys)
-    known = ledger.failures(wanted) if failures is None else {f.key: f for f in failures}
-    asked = None if wanted is None else wanted - known.keys()
-    rows = list(ledger.rows(", ".join(RESPONSES.columns), asked))
-    if asked is not None and len(rows) < len(asked):
-        first = min(asked - {row[0] for row in rows})
+    keys = None if keys is None else set(keys)
+    failed = ledger.failures(keys) if failures is None else {f.key: f for f in failures}
+    expected = None if keys is None else keys - failed.keys()
+    rows = list(ledger.rows(", ".join(RESPONSES.columns), expected))
+    if expected is not None and len(rows) < len(expected):
+        first = min(expected - {row[0] for row in rows})
         raise BadInput(
-            f"{ledger.path}: {len(asked) - len(rows)} of {len(asked)} answers are not in the"
+            f"{ledger.path}: {len(expected) - len(rows)} of {len(expected)} answers are not in the"
             f" ledger, the first is {first}; ask for them before exporting"
         )
     nothing = (None,) * (len(RESPONSES.columns) - 4)
-    rows += [(f.key, f.request, "error", f.code, *nothing) for f in known.values()]
+    rows += [(f.key, f.request, "error", f.code, *nothing) for f in failed.values()]
     ledger.check_questions((row[0], row[1]) for row in rows)
     frame = pd.DataFrame(rows, columns=list(RESPONSES.columns), dtype=object)
     return frame.astype({"prompt_tokens": "Int64", "completion_tokens": "Int64"})
 
 
 def export(ledger: Ledger, path: Path, keys: Iterable[str] | None = None) -> int:
-    """Write the table `responses`; the same answers give the same bytes. Returns its rows."""
+    """Write the table `responses`, with the same bytes for the same answers; return its length."""
     frame = responses(ledger, keys)
     write(RESPONSES, frame, path)
     return len(frame)
 
 
 def import_(ledger: Ledger, paths: Iterable[Path], *, replace: bool = False) -> Imported:
-    """Add the answers of tables `responses`; BadInput, changing nothing, if one was changed.
+    """Add the answers of tables `responses`; BadInput, adding nothing, if a table was changed.
 
-    An answer that is there stays, unless `replace`. A failure never takes an answer's place.
+    Stored answers stay, unless `replace`. A failure never replaces an answer.
     """
     files = list(paths)
-    for path in files:  # all of them, before the first is imported
+    for path in files:  # check all before the first is imported
         _read(path)
     total = Imported(0, 0, 0, 0)
     for path in files:
@@ -452,27 +449,27 @@ def _read(path: Path) -> list[dict[Any, Any]]:
             pd.isna(row["logprobs"]) or logprobs_from_json(row["logprobs"]) is not None
         ),
     }
-    wrong = {what: [r["key"] for r in rows if not sound(r)] for what, sound in checks.items()}
+    wrong = {text: [r["key"] for r in rows if not holds(r)] for text, holds in checks.items()}
     raise_problems(
-        f"{path}: {len(keys)} {what}, the first is {keys[0]}; the file was changed: take it from"
+        f"{path}: {len(keys)} {text}, the first is {keys[0]}; the file was changed: take it from"
         " its source again"
-        for what, keys in wrong.items()
+        for text, keys in wrong.items()
         if keys
     )
     return rows
 
 
 def _import(ledger: Ledger, rows: list[dict[Any, Any]], *, replace: bool) -> Imported:
-    known = ledger.lookup(row["key"] for row in rows)
+    stored = ledger.lookup(row["key"] for row in rows)
     failed = ledger.failures(row["key"] for row in rows if row["status"] == "error")
     counts = {"added": 0, "same": 0, "different": 0}
     for start in range(0, len(rows), _BATCH):
         with ledger.database.transaction():
             for row in rows[start : start + _BATCH]:
                 new = _read_row(row)
-                before = known.get(new.key) if isinstance(new, Entry) else failed.get(new.key)
+                before = stored.get(new.key) if isinstance(new, Entry) else failed.get(new.key)
                 kind = "added" if before is None else "same" if before == new else "different"
-                if isinstance(new, Failure) and new.key in known:
+                if isinstance(new, Failure) and new.key in stored:
                     kind = "same"
                 elif isinstance(new, Failure):
                     if kind == "added" or (replace and kind == "different"):

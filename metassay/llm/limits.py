@@ -1,4 +1,4 @@
-"""How fast an endpoint may be asked, and how patiently it is asked again."""
+"""Rate limits of endpoints, and waiting times between attempts."""
 
 import asyncio
 import datetime
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-IN_A_ROW = 3  # refusals of one kind, that stop a run
+IN_A_ROW = 3  # refusals of one kind that stop a run
 MINUTE = 60.0
-_BURST = 20.0  # a bucket holds this fraction of a minute: three seconds' worth
+_BURST = 20.0  # a bucket holds a twentieth of a minute: three seconds
 
 
 @dataclass(frozen=True)
 class Policy:
-    """How a failing request is repeated, and how long a claim outlives a dead process.
+    """How a failing request is repeated, and how long the claims of a dead process last.
 
-    Between `attempts` pass `first_wait` seconds, doubled each time up to `longest_wait`, of which a
-    seeded draw keeps at least half; or what the server asks for in Retry-After.
+    Between `attempts` it waits `first_wait` seconds, doubled each time up to `longest_wait`, times
+    a seeded random number from 0.5 to 1; or the time of the server's Retry-After.
     """
 
     attempts: int = 6
@@ -30,18 +30,18 @@ class Policy:
     lease: float = 15.0
     seed: int = 0
 
-    def wait(self, attempt: int, asked: float | None, generator: np.random.Generator) -> float:
-        """Seconds to wait after the given attempt (1 for the first); `asked` by the server."""
+    def wait(self, attempt: int, after: float | None, generator: np.random.Generator) -> float:
+        """Return the seconds to wait after an attempt (1 is the first); `after`: Retry-After."""
         draw = float(generator.random())
-        if asked is not None:  # a little later than asked for, so that not all come back at once
-            return min(max(asked, 0.0) + self.first_wait * draw, self.longest_wait)
+        if after is not None:  # a little later, so that not all requests return at once
+            return min(max(after, 0.0) + self.first_wait * draw, self.longest_wait)
         return min(self.first_wait * 2.0 ** (attempt - 1), self.longest_wait) * (0.5 + draw / 2)
 
 
 class Bucket:
-    """A token bucket: in no minute does more than `per_minute` go out.
+    """A token bucket: no minute has more than `per_minute`.
 
-    It fills a little slower, since what it holds when full may go out at once.
+    It fills a little more slowly than that, since a full bucket may be emptied at once.
     """
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -49,19 +49,19 @@ class Bucket:
         self._capacity = max(1.0, per_minute / _BURST)
         self._rate = (per_minute + 1 - self._capacity) / MINUTE
         self._level = self._capacity
-        self._at = clock()
+        self._updated = clock()
 
     def take(self, amount: float) -> float:
-        """Take the amount now; returns the seconds to wait before using it."""
+        """Take an amount; return the seconds to wait before using it."""
         now = self._clock()
-        self._level = min(self._capacity, self._level + (now - self._at) * self._rate)
-        self._at = now
+        self._level = min(self._capacity, self._level + (now - self._updated) * self._rate)
+        self._updated = now
         self._level -= amount
         return max(0.0, -self._level / self._rate)
 
 
 class Gate:
-    """What every request to one endpoint passes: buckets, pauses, and half as many after a 429."""
+    """Limits requests to one endpoint: buckets, pauses, and half the concurrency after a 429."""
 
     def __init__(
         self,
@@ -84,16 +84,16 @@ class Gate:
 
     @property
     def counts_tokens(self) -> bool:
-        """Whether anybody needs to know how many tokens a request takes."""
+        """Whether there is a limit of tokens."""
         return self._tokens is not None
 
     @property
     def at_once(self) -> int:
-        """How many requests may be under way at the moment."""
+        """The number of requests that may be under way now."""
         return int(self._allowed)
 
     async def enter(self, tokens: float) -> float:
-        """Wait until a request of so many tokens may go out; returns when, for `leave`."""
+        """Wait until a request of so many tokens may be sent; return the time, for `leave`."""
         while self._inside >= self.at_once and not self._abandoned:
             self._room.clear()
             await self._room.wait()
@@ -107,7 +107,7 @@ class Gate:
         return self._clock()
 
     def leave(self, entered: float, *, too_many: bool) -> None:
-        """A request is over that went out at `entered`; whether it was one too many."""
+        """Note the end of a request sent at `entered`, and whether it was one too many (429)."""
         self._inside -= 1
         if not too_many:
             self._allowed = min(self._most, self._allowed + 1 / self._allowed)
@@ -117,51 +117,51 @@ class Gate:
         self._room.set()
 
     def close_for(self, seconds: float) -> None:
-        """Let nobody in for a while: the server said that it is too much."""
+        """Send no request for so many seconds."""
         self._closed_until = max(self._closed_until, self._clock() + seconds)
 
     def abandon(self) -> None:
-        """Nothing more is sent, so nobody waits on; what is in `sleep` has to wake by itself."""
+        """Let all waiting requests pass, since none will be sent; `sleep` must end by itself."""
         self._abandoned = True
         self._room.set()
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the server asks to wait, of `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3).
+    """Return the seconds of `Retry-After-Ms` or `Retry-After` (RFC 9110, 10.2.3).
 
-    A date is read against the server's own `Date`. None if the headers say nothing readable.
+    A date is compared with the server's `Date`. None if the headers are missing or unreadable.
     """
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
-    asked = headers.get("retry-after", "")
-    seconds, then = _number(asked), _seconds(asked)
+    value = headers.get("retry-after", "")
+    seconds, then = _number(value), _seconds(value)
     if seconds is not None:
         return seconds
     return None if then is None else then - _now(headers)
 
 
-# The header that says what is left of a quota, and the one that says when it is whole again:
+# The header with the rest of a quota, and the header with the time of its reset:
 # https://platform.openai.com/docs/guides/rate-limits#rate-limits-in-headers and
 # https://docs.claude.com/en/api/rate-limits#response-headers
 QUOTAS = (
-    *((f"x-ratelimit-remaining-{of}", f"x-ratelimit-reset-{of}") for of in ("requests", "tokens")),
+    *((f"x-ratelimit-remaining-{n}", f"x-ratelimit-reset-{n}") for n in ("requests", "tokens")),
     *(
-        (f"anthropic-ratelimit-{of}-remaining", f"anthropic-ratelimit-{of}-reset")
-        for of in ("requests", "tokens", "input-tokens", "output-tokens")
+        (f"anthropic-ratelimit-{name}-remaining", f"anthropic-ratelimit-{name}-reset")
+        for name in ("requests", "tokens", "input-tokens", "output-tokens")
     ),
 )
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?")
 
 
 def quota_pause(headers: Mapping[str, str]) -> float:
-    """Seconds until a quota of which nothing is left is whole again; 0 if some is left of each."""
+    """Return the seconds until the last empty quota is reset; 0 if none is empty."""
     empty = [reset for left, reset in QUOTAS if _number(headers.get(left, "")) == 0]
     return max((_until(headers.get(reset, ""), headers) for reset in empty), default=0.0)
 
 
 def _until(reset: str, headers: Mapping[str, str]) -> float:
-    """Seconds of `1s`, `6m0s` or `120ms`, or until a time of RFC 3339; 0 of anything else."""
+    """Return the seconds of `1s`, `6m0s` or `120ms`, or until a time of RFC 3339; else 0."""
     parts = _DURATION.fullmatch(reset)
     if reset and parts:
         hours, minutes, seconds, milliseconds = (float(part or 0) for part in parts.groups())
@@ -189,5 +189,5 @@ def _number(value: str) -> float | None:
 def _seconds(date: str) -> float | None:
     try:
         return email.utils.parsedate_to_datetime(date).timestamp()
-    except (ValueError, OverflowError):  # years and hours beyond all dates
+    except (ValueError, OverflowError):  # including years out of range
         return None

@@ -1,6 +1,6 @@
-"""What a kind may need beside its tables: a model to ask, prompts, another dataset's raw files.
+"""What a kind needs besides its tables: a model to ask, prompts, raw files of other datasets.
 
-Records say it (`Needs`), so that whoever clears, watches, validates or estimates asks the record.
+The kind's record declares it (`Needs`) for clearance, DVC, validation and estimates.
 """
 
 import re
@@ -13,51 +13,51 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from metassay.core.kinds import Chosen, is_path
 from metassay.executor.record import LOCAL, Executor
 
-# Only for their types: a kind that asks no model does not load what asking takes.
+# Only for types: a kind that asks no model does not load these modules.
 if TYPE_CHECKING:
     from metassay.llm.messages import Ask, ChatRequest
     from metassay.llm.prompts import Decoding, Kind
 
 
 class Use(NamedTuple):
-    """A model to ask, by its name in params.yaml > models; `max_tokens` None: as is said there."""
+    """A model by its name in params.yaml > models; `max_tokens` None: the number there."""
 
     model: str
     max_tokens: int | None
 
 
 class Model(NamedTuple):
-    """A model that may be asked: the function that asks it, and how its answers are drawn."""
+    """A model that may be asked: the function that asks it, and its decoding."""
 
     ask: "Ask"
     decoding: "Decoding"
 
 
 class Resources(NamedTuple):
-    """What a kind is given: `raw` has a folder of raw files per dataset; `model` is its `Use`."""
+    """Resources of a kind: `raw` has a folder of raw files per dataset; `model` is its `Use`."""
 
     raw: Path
     model: Model | None = None
 
     def require_model(self) -> Model:
-        """The model; RuntimeError if the kind's record names none, which is a bug."""
+        """Return the model; RuntimeError if the kind's record names none, which is a bug."""
         if self.model is None:
             raise RuntimeError("a kind that asks a model must name it in its record")
         return self.model
 
 
 class PromptFile(NamedTuple):
-    """A prompt and the kinds of the variables that are filled in; None: the file is no prompt."""
+    """A prompt and the kinds of its variables; None: the file is not a prompt."""
 
     path: Path
     filled: "Mapping[str, Kind] | None"
 
 
 class Requests(NamedTuple):
-    """What a kind asks at first, which is all that it asks if every answer is sound.
+    """The first questions of a kind, which are all if every answer is valid.
 
-    `most`: how many requests each becomes at most, each by `longer` bytes longer at most.
-    `answer_length`: tokens of an answer per token of the text that it is about, or per question.
+    `most`: the most requests that each can lead to, each at most `longer` bytes longer.
+    `answer_length`: tokens of an answer per token of its subject, or per question.
     """
 
     requests: "list[ChatRequest]"
@@ -68,11 +68,11 @@ class Requests(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """Base of records: what a kind's options make it need.
+    """Base of records: the needs of a kind, by its options.
 
-    `model`: that it asks. `files`: prompts and others. `datasets`: whose raw files it reads, beside
-    the benchmark's. `members`: others inside it; BadInput where one of them is not sound. `whole`:
-    what it makes of one text hangs on the others, so that no executor cuts them.
+    `model`: the model that it asks. `files`: prompts and others. `datasets`: those whose raw files
+    it reads, besides the benchmark's. `members`: the kinds inside it; BadInput if one is not valid.
+    `whole`: results for one text depend on the others, so that an executor must not split them.
     """
 
     model: Callable[[Any], Use | None] = lambda _: None
@@ -83,47 +83,47 @@ class Needs:
 
 
 def executor_for(chosen: Chosen, executor: Executor) -> Executor:
-    """Who works for a kind: the executor, if its pieces do not need each other, else this process.
+    """Return the executor if a kind's pieces are independent, else this process.
 
-    A kind that asks a language model stays here: that is waiting, which one process does for a
-    thousand questions at once, and here are the keys, the ledger, the budget and the limits.
+    A kind that asks a language model stays in this process, which can wait for a thousand answers
+    at once, and has the keys, ledger, budget and limits.
     """
     record, options = chosen.record, chosen.options
-    here = record.model(options) or record.datasets(options) or record.whole(options)
-    return LOCAL if here else executor
+    local = record.model(options) or record.datasets(options) or record.whole(options)
+    return LOCAL if local else executor
 
 
 def files_of(chosen: Chosen) -> list[Path]:
-    """The files that a kind reads, folders of its models, and a user's kind's modules, too."""
+    """List the files that a kind reads, folders of models, and the modules of a user's kind."""
     files = [file.path for file in chosen.record.files(chosen.options)]
     named = re.findall(r'"model":"([^"]*)"', chosen.options.model_dump_json())  # at any depth
     files += [Path(model) for model in named if Path(model).is_dir()]
     if is_path(chosen.kind):
-        here, known = Path.cwd(), [getattr(one, "__file__", None) for one in sys.modules.values()]
-        loaded = sorted({Path(file) for file in known if file})
-        own = [file.relative_to(here) for file in loaded if file.is_relative_to(here)]
-        files += [file for file in own if not {"site-packages", "metassay"} & {*file.parts}]
+        root, modules = Path.cwd(), sys.modules.values()
+        loaded = sorted({Path(f) for module in modules if (f := getattr(module, "__file__", None))})
+        local = [file.relative_to(root) for file in loaded if file.is_relative_to(root)]
+        files += [file for file in local if not {"site-packages", "metassay"} & {*file.parts}]
     return files
 
 
 def members_of(chosen: Chosen) -> list[Chosen]:
-    """What is directly inside a kind, in its order."""
+    """List the kinds directly inside a kind, in its order."""
     return list(chosen.record.members(chosen.options).values())
 
 
-def everyone(chosen: Chosen) -> list[Chosen]:
-    """A kind and all that is inside it, at any depth."""
-    return [chosen, *(inner for member in members_of(chosen) for inner in everyone(member))]
+def with_members(chosen: Chosen) -> list[Chosen]:
+    """List a kind and all kinds inside it, at any depth."""
+    return [chosen, *(inner for member in members_of(chosen) for inner in with_members(member))]
 
 
 def all_datasets(chosen: Iterable[Chosen]) -> list[str]:
-    """The datasets that any of these read, whose text their texts may repeat: clear them, too."""
-    every = [inner for outer in chosen for inner in everyone(outer)]
-    return sorted({name for kind in every for name in kind.record.datasets(kind.options)})
+    """List the datasets that any of these read; clear them too, since texts may repeat theirs."""
+    kinds = [inner for outer in chosen for inner in with_members(outer)]
+    return sorted({name for kind in kinds for name in kind.record.datasets(kind.options)})
 
 
 class Lists(NamedTuple):
-    """Two lists of a benchmark: who reads no other dataset, and who does, each with a folder."""
+    """Two lists of a benchmark: kinds that read no other dataset, and kinds that do (folders)."""
 
     plain: str
     with_folder: str
@@ -141,7 +141,7 @@ def folder_problems(
     where: str,
     lists: Lists,
 ) -> list[str]:
-    """A line for each name in the wrong list, or beside another folder than DVC should watch."""
+    """List the names in the wrong list, or with a folder that DVC should not watch."""
     problems = []
     for name, datasets in reads.items():
         needed = [raw / dataset for dataset in dict.fromkeys(datasets)]

@@ -1,8 +1,8 @@
-"""Prompts: one YAML file in prompts/ per instrument and style. The wording is the instrument.
+"""Prompts: one YAML file in prompts/ per instrument and style.
 
-A file has the system's and the user's text with `{{variable}}` where a value goes. A variable of
-kind `data` is material: it is put in as JSON, and only into the user's text, so that no text under
-evaluation can close its quotation or pass for an instruction. One of kind `text` is ours.
+A file has the system's and the user's text with `{{variable}}` in place of values. A variable of
+kind `data` is material: it is inserted as JSON, and only into the user's text, so that no text
+under evaluation can end its quotation or pass for an instruction. Kind `text` is Metassay's words.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ class _File(Options):
 
 @dataclass(frozen=True)
 class Prompt:
-    """A wording with places for its variables."""
+    """A prompt's texts, with places for its variables."""
 
     name: str
     text: tuple[Message, ...]
@@ -50,7 +50,7 @@ class Prompt:
 
     @property
     def hash(self) -> str:
-        """Of what can change an answer: texts and variables' kinds; 8 hex digits of a SHA-256."""
+        """8 hex digits of a SHA-256 of the texts and the kinds of variables."""
         body = {"text": [[m.role, m.content] for m in self.text], "variables": self.variables}
         canonical = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()[:8]
@@ -62,7 +62,7 @@ class Prompt:
 
 
 class Decoding(NamedTuple):
-    """The model, by its provider's name, and how its answer is drawn, as in ChatRequest."""
+    """A model, by its provider's name, and its decoding options, as in ChatRequest."""
 
     model: str
     temperature: float | None
@@ -73,44 +73,40 @@ class Decoding(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """All of it as recipes print it."""
-        heat = "none" if self.temperature is None else f"{self.temperature:g}"
+        """All options as recipes print them."""
+        temperature = "none" if self.temperature is None else f"{self.temperature:g}"
         seed = "none" if self.seed is None else self.seed
-        said = f"model:{self.model}|temperature:{heat}|seed:{seed}|max_tokens:{self.max_tokens}"
+        fields = (
+            f"model:{self.model}|temperature:{temperature}|seed:{seed}|max_tokens:{self.max_tokens}"
+        )
         if self.structured is not None:
-            said += f"|structured:{self.structured}"
-        # A bar parts what recipes say; within JSON it is the same when it is escaped.
-        return said if self.extra is None else said + "|extra:" + self.extra.replace("|", "\\u007c")
+            fields += f"|structured:{self.structured}"
+        if self.extra is not None:
+            # A bar separates the fields of recipes; JSON can escape it.
+            fields += "|extra:" + self.extra.replace("|", "\\u007c")
+        return fields
 
     @classmethod
     def of(cls, model: ModelOptions, max_tokens: int | None = None) -> Self:
-        """As params.yaml > models says, unless an answer may be of another length here."""
-        drawn = (model.model, model.temperature, model.seed, max_tokens or model.max_tokens)
-        return cls(*drawn, model.extra, model.structured)
+        """Return the options of params.yaml > models; `max_tokens` overrides them."""
+        options = (model.model, model.temperature, model.seed, max_tokens or model.max_tokens)
+        return cls(*options, model.extra, model.structured)
 
     def request(self, messages: Sequence[Message], schema: str | None = None) -> ChatRequest:
-        """The request that puts these messages."""
-        return ChatRequest(
-            model=self.model,
-            messages=tuple(messages),
-            schema=schema,
-            temperature=self.temperature,
-            seed=self.seed,
-            max_tokens=self.max_tokens,
-            extra=self.extra,
-            structured=None if schema is None else self.structured,
-        )
+        """Return the request with these messages."""
+        options = self._asdict() | ({"structured": None} if schema is None else {})
+        return ChatRequest(messages=tuple(messages), schema=schema, **options)
 
 
 def file_of(name: str, folder: Path = PROMPTS) -> Path:
-    """The file of a prompt."""
+    """Return the file of a prompt."""
     return folder / f"{name}.yaml"
 
 
 def load(name: str, folder: Path = PROMPTS, *, filled: Mapping[str, Kind] | None = None) -> Prompt:
-    """Read and check `<folder>/<name>.yaml`; BadInput lists every problem at once.
+    """Read and check `<folder>/<name>.yaml`; BadInput lists all problems.
 
-    `filled` says which variables will be filled in, where that is known.
+    `filled`: the kinds of the variables that will be filled in, if known.
     """
     path = file_of(name, folder)
     problem = name_problem(name)
@@ -119,13 +115,15 @@ def load(name: str, folder: Path = PROMPTS, *, filled: Mapping[str, Kind] | None
     if not path.is_file():
         raise BadInput(f"{path} does not exist; write it, or correct the prompt {name!r}")
     file = parse(_File, strict_yaml.load(path), where=str(path))
-    raise_problems(f"{path} > {problem}" for problem in (*_problems(file), *_unfit(file, filled)))
+    raise_problems(
+        f"{path} > {problem}" for problem in (*_problems(file), *_variable_problems(file, filled))
+    )
     text = (Message("system", file.system.strip()), Message("user", file.user.strip()))
     return Prompt(name, text, dict(file.variables), path, tuple(file.examples))
 
 
 def join(first: Prompt, then: Prompt) -> Prompt:
-    """What is asked, then in which form it is answered; examples and file are the first's."""
+    """Join a question and the form of its answer; examples and file are those of `first`."""
     text = tuple(
         Message(before.role, f"{before.content}\n\n{after.content}")
         for before, after in zip(first.text, then.text, strict=True)
@@ -135,17 +133,17 @@ def join(first: Prompt, then: Prompt) -> Prompt:
 
 
 def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
-    """The prompt's messages with every variable in its place.
+    """Return the prompt's messages with the values of variables.
 
-    Data may be anything JSON can say; a variable of kind text is a str or int. BadInput names each
-    variable that is missing, unknown, or not of its kind.
+    Data may be any JSON value; a variable of kind text is a str or int. BadInput lists variables
+    that are missing, unknown, or not of their kind.
     """
-    known = prompt.variables
-    problems = [f"variable {n!r} is missing; give it" for n in known if n not in variables]
-    problems += [f"variable {n!r} is not used; leave it out" for n in variables if n not in known]
-    values = {name: _written(variables.get(name, ""), kind) for name, kind in known.items()}
+    kinds = prompt.variables
+    problems = [f"variable {n!r} is missing; give it" for n in kinds if n not in variables]
+    problems += [f"variable {n!r} is not used; leave it out" for n in variables if n not in kinds]
+    values = {name: _format(variables.get(name, ""), kind) for name, kind in kinds.items()}
     problems += [
-        f"variable {name!r} cannot be written as {known[name]}; give another value"
+        f"variable {name!r} cannot be written as {kinds[name]}; give another value"
         for name, value in values.items()
         if value is None
     ]
@@ -156,7 +154,7 @@ def render(prompt: Prompt, **variables: object) -> tuple[Message, ...]:
     )
 
 
-def _unfit(file: _File, filled: Mapping[str, Kind] | None) -> Iterator[str]:
+def _variable_problems(file: _File, filled: Mapping[str, Kind] | None) -> Iterator[str]:
     if filled is None:
         return
     for name in sorted({*file.variables, *filled}):
@@ -194,10 +192,10 @@ def _problems(file: _File) -> Iterator[str]:
             yield f"{part}: '{{{{' that opens no place; write {{{{name}}}} in small letters"
 
 
-def _written(value: object, kind: Kind) -> str | None:
+def _format(value: object, kind: Kind) -> str | None:
     if kind == "text":
-        ours = isinstance(value, str | int) and not isinstance(value, bool)
-        return str(value) if ours else None
+        valid = isinstance(value, str | int) and not isinstance(value, bool)
+        return str(value) if valid else None
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError):
@@ -205,21 +203,21 @@ def _written(value: object, kind: Kind) -> str | None:
 
 
 _FIELD = "examples:"
-# Every other character stays as it is: these part the fields of a recipe, and the names in one.
-_PARTING = str.maketrans({"%": "%25", ",": "%2C", "|": "%7C"})
+# Escapes the separators of a recipe's fields, and of names in a field.
+_ESCAPES = str.maketrans({"%": "%25", ",": "%2C", "|": "%7C"})
 
 
 def examples_field(names: Sequence[str]) -> str:
-    """The field of a recipe that names the examples, in their order."""
-    return _FIELD + ",".join(name.translate(_PARTING) for name in names)
+    """Return the field of a recipe that names the examples, in order."""
+    return _FIELD + ",".join(name.translate(_ESCAPES) for name in names)
 
 
 def datasets_shown(recipes: Iterable[str]) -> list[str]:
-    """The datasets whose examples these recipes name; of another form of recipe, never one less."""
+    """List the datasets whose examples these recipes name; of unknown recipes, never too few."""
     fields = {part for recipe in recipes for part in recipe.split("|") if part.startswith(_FIELD)}
     return datasets_of(name for part in fields for name in part.removeprefix(_FIELD).split(","))
 
 
 def datasets_of(examples: Iterable[str]) -> list[str]:
-    """The datasets of few-shot examples: where their text goes, these must be cleared, too."""
+    """List the datasets of few-shot examples, which must be cleared where their text goes."""
     return sorted({name.split("/", 1)[0] for name in examples})

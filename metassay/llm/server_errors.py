@@ -1,9 +1,8 @@
-"""What a server says of a request that it does not answer, as far as anybody may read it.
+"""Show a server's error message without text of the request, and recognize retired models.
 
-A server can quote the prompt. So a word that also occurs in what was sent is shown only if it is
-one of plain_words.txt, a short number, or a parameter's name or value; if a sentence holds
-any other, none of it is shown. That a model is retired, providers say with 404, 410 or 400 and an
-error body of their own; a wrong URL has none.
+A server can quote the prompt. So a word of the request is shown only if it is one of
+plain_words.txt, a short number, or a parameter's name or value; a sentence with any other word is
+not shown at all. Retired models have status 404, 410 or 400 and an error body; wrong URLs lack it.
 """
 
 import json
@@ -19,7 +18,7 @@ from metassay.core.errors import BadInput
 if TYPE_CHECKING:
     import httpx2
 
-_LONGEST = 300  # characters of what is shown
+_LONGEST = 300  # characters of a message
 _DEEPEST = 6
 _NAMED = ("code", "type", "param", "loc")
 _SPOKEN = ("message", "msg", "detail", "raw")
@@ -37,41 +36,41 @@ _PLAIN = frozenset(
 
 
 def words(status: int, body: object, sent: bytes, secrets: Iterable[str]) -> str:
-    """What an error body says, read after "it says", but no `secrets`; `sent`: the request."""
+    """Return the words of an error body, without `secrets`; `sent`: the request's body."""
     request = json.loads(sent)
     texts = [message["content"] for message in request.pop("messages")]
     form = request.pop("response_format", {"type": ""})
-    own = _PLAIN | set(_WORD.findall(_plain(json.dumps([request, form["type"]]))))
+    allowed = _PLAIN | set(_WORD.findall(_plain(json.dumps([request, form["type"]]))))
     quotable = _plain("\n".join([*texts, *secrets]))
-    shown: list[str] = []
+    parts: list[str] = []
     hidden = False
-    for name, said in dict.fromkeys(strings(body)):
-        if not said.strip() or said == str(status):
+    for name, text in dict.fromkeys(strings(body)):
+        if not text.strip() or text == str(status):
             continue
-        if bool(_ESCAPED.search(said)) or any(
-            word not in own and word in quotable
-            for word in _WORD.findall(_plain(said))
+        if bool(_ESCAPED.search(text)) or any(
+            word not in allowed and word in quotable
+            for word in _WORD.findall(_plain(text))
             if len(word) > 1 and not (word.isdigit() and len(word) <= _SHORT_NUMBER)
         ):
             hidden = True
         else:
-            cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
-            shown.append(f"{name} {cut}" if name in _NAMED else f'"{cut}"')
+            cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+            parts.append(f"{name} {cut}" if name in _NAMED else f'"{cut}"')
     if hidden:
-        shown.append("words that quote what was sent, which are not shown here")
-    return ", ".join(shown) or "nothing"
+        parts.append("words that quote what was sent, which are not shown here")
+    return ", ".join(parts) or "nothing"
 
 
 def _plain(text: str) -> str:
-    """Small letters without accents: a server may write them otherwise."""
-    parted = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(c for c in parted if not unicodedata.combining(c))
+    """Return the text in lower case without accents, which servers may write differently."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in decomposed if not unicodedata.combining(c))
 
 
 def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tuple[str, str]]:
-    """The strings that say what is wrong, each with the name of its member, names before words."""
-    if name == "raw":  # OpenRouter passes on what the provider said
-        body, name = _parsed(body), "message"
+    """Yield the strings of an error body with the names of their members, codes before words."""
+    if name == "raw":  # OpenRouter passes on the provider's body
+        body, name = _parse(body), "message"
     if depth > _DEEPEST:
         return
     if isinstance(body, Mapping):
@@ -81,17 +80,17 @@ def strings(body: object, name: str = "message", depth: int = 0) -> Iterator[tup
     elif isinstance(body, list) and name == "loc":
         yield name, ".".join(map(str, body))
     elif isinstance(body, list):
-        for one in body:
-            yield from strings(one, name, depth + 1)
+        for item in body:
+            yield from strings(item, name, depth + 1)
     elif isinstance(body, str | int) and not str(body).lstrip().startswith("<"):  # a page of HTML
         yield name, str(body)
 
 
-def _parsed(said: object) -> object:
+def _parse(text: object) -> object:
     try:
-        return json.loads(said) if isinstance(said, str) else said
+        return json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):
-        return said
+        return text
 
 
 _GONE, _NOT_FOUND = 410, 404
@@ -108,31 +107,31 @@ _UNKNOWN = re.compile(r"not found|not exist|unknown|no such", re.IGNORECASE)
 
 
 class Retired(BadInput):
-    """The endpoint answers, and says that it does not have (any more) the model that was asked."""
+    """The endpoint answers that it does not have the model, or no longer has it."""
 
 
 def is_retired(status: int, body: object, model: str) -> bool:
-    """Whether a failed request (its HTTP status and parsed error body) says that of a model."""
+    """Return whether an HTTP status and a parsed error body mean that a model is gone."""
     if status == _GONE:
         return True
     if not isinstance(body, Mapping | list) or status not in (400, _NOT_FOUND):
         return False
-    said = [text for _, text in strings(body)]
-    if any(word.lower() in _CODES for word in said):
+    texts = [text for _, text in strings(body)]
+    if any(text.lower() in _CODES for text in texts):
         return True
-    # Close together: an error may quote a prompt, in which a short name occurs by itself.
+    # Name and word must be close: an error can quote a prompt that has a short name in it.
     name = rf"(?<![\w.-]){re.escape(model)}(?![\w-])"
     ended = re.compile(f"{name}.{{0,60}}{_ENDS}|{_ENDS}.{{0,60}}{name}", re.IGNORECASE | re.DOTALL)
-    if any(map(ended.search, said)):
+    if any(map(ended.search, texts)):
         return True
-    about = [text for text in said if _MODEL.search(text)]
-    # A message of another status may quote the prompt, whose words say nothing.
-    said_here = (_UNKNOWN.search, _ENDED.search, lambda text: model in text)
-    return status == _NOT_FOUND and any(says(text) for text in about for says in said_here)
+    # Messages of other statuses may quote the prompt, whose words mean nothing.
+    tests = (_UNKNOWN.search, _ENDED.search, lambda text: model in text)
+    of_models = [text for text in texts if _MODEL.search(text)]
+    return status == _NOT_FOUND and any(test(text) for text in of_models for test in tests)
 
 
 class Exchange(NamedTuple):
-    """A request, its response and body, with secrets and texts, and the seconds between them."""
+    """A request, its response and body, including secrets and texts, and the seconds it took."""
 
     request: "httpx2.Request"
     response: "httpx2.Response"
@@ -140,10 +139,10 @@ class Exchange(NamedTuple):
     seconds: float
 
 
-# Where exchanges are noted while somebody watches, which only `metassay probe` does.
+# Collects exchanges for `metassay probe`; None otherwise.
 WATCHED: ContextVar[list[Exchange] | None] = ContextVar("WATCHED", default=None)
 
-_INSTEAD = {
+_REPLACEMENTS = {
     "max_tokens": "limit: max_completion_tokens, or a smaller max_tokens,",
     "max_completion_tokens": "limit: max_tokens, or a smaller max_tokens,",
     "temperature": "temperature: null",
@@ -152,17 +151,17 @@ _INSTEAD = {
 
 
 def refused_parameters(exchange: Exchange, where: str) -> dict[str, str]:
-    """The parameters that a refusal names, each with what to do about it; `where` is the model."""
+    """Return the parameters that a refusal names, with remedies; `where` is the model's block."""
     if exchange.response.status_code not in (400, 422):
         return {}
-    body = _parsed(exchange.body.decode("utf-8", "replace"))
-    said = " ".join(text for _, text in strings(body))
-    found = {}
+    body = _parse(exchange.body.decode("utf-8", "replace"))
+    message = " ".join(text for _, text in strings(body))
+    remedies = {}
     for name in json.loads(exchange.request.content):
-        if name in ("model", "messages") or not re.search(rf"(?<!\w){name}(?!\w)", said):
+        if name in ("model", "messages") or not re.search(rf"(?<!\w){name}(?!\w)", message):
             continue
-        line = _INSTEAD.get(name)
-        found[name] = f"write {line} in {where}" if line else f"remove it from {where}"
+        line = _REPLACEMENTS.get(name)
+        remedies[name] = f"write {line} in {where}" if line else f"remove it from {where}"
         if name in ("logprobs", "top_logprobs"):
-            found[name] = "ask this model for no log-probabilities"
-    return found
+            remedies[name] = "ask this model for no log-probabilities"
+    return remedies

@@ -1,12 +1,11 @@
-"""A session with language models: what may be sent where, paid from which account, kept where.
+"""A session with language models: clearance, account and ledger of all questions.
 
-Whoever asks is handed one: stages, the sentinel and `metassay probe`; `metassay ledger cost` has
-one that answers from the ledger alone. Nothing outside of this folder clears text, or opens a
-budget.
+Stages, the sentinel and `metassay probe` ask through a session; that of `metassay ledger cost`
+answers from the ledger alone. Only this folder clears text and opens budgets.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +24,7 @@ from metassay.llm.endpoints import (
     ModelOptions,
     Models,
     can_ask,
-    check_all,
+    clear,
     find_model,
     sends_schemas,
 )
@@ -38,8 +37,8 @@ from metassay.llm.messages import (
     ChatRequest,
     Reply,
     failure,
-    mendable,
-    missing,
+    find_missing,
+    is_retryable,
     missing_notes,
     unfinished_message,
 )
@@ -48,15 +47,15 @@ from metassay.llm.prompts import Decoding, load
 from metassay.tables.parquet import empty
 from metassay.tables.responses import RESPONSES
 
-LEDGER = Path(".work/ledger.sqlite")  # no out of DVC, which would delete it
-ACCOUNT = "project"  # one cap, `max_cost`, over everything that a project ever asks
-SENTINEL = "sentinel"  # begins the names of accounts that have a cap of their own
+LEDGER = Path(".work/ledger.sqlite")  # not an out of DVC, which would delete it
+ACCOUNT = "project"  # its cap, `max_cost`, is for all questions that a project ever asks
+SENTINEL = "sentinel"  # the prefix of accounts with separate caps
 
 log = logging.getLogger("metassay.llm")
 
 
 class Answers(NamedTuple):
-    """What a stage asked and what came of it: table `responses`, and what is missing, in words."""
+    """The answers of a stage, as table `responses`, and notes about missing ones."""
 
     responses: pd.DataFrame
     notes: list[str]
@@ -64,19 +63,17 @@ class Answers(NamedTuple):
 
 @dataclass
 class Session:
-    """The way of a stage or a command to the models that it asks.
+    """Gives a stage or command access to the models that it asks.
 
-    It is for text of `datasets`: the benchmark's own, and those whose text its texts may repeat;
-    `access` gives each registered dataset its class, and `raw` has a folder of raw files for each.
-    `max_cost` caps the account; a plain number is in the currency of each model's prices. What is
-    asked on ACCOUNT is part of a run: `max_missing` is the share of the questions that may stay
-    without an answer that asking again might get. On other accounts, a question without an answer
-    is its reply's status and nothing else. `dry`: nobody is asked, and what the ledger does not
-    have is `not_in_ledger`. `alone`: no question goes into a batch, nor does any on other accounts.
+    It is for text of `datasets`: that of the benchmark, and those whose text its texts may repeat.
+    `access` has the class of each registered dataset, `raw` a folder of raw files for each.
+    `max_cost` caps the account; a plain number is in the currency of each model's prices. Questions
+    on ACCOUNT are part of a run: `max_missing` is the share that may lack answers that asking again
+    might get. On other accounts a missing answer only has a status. `dry`: no model is asked; other
+    answers than the ledger's are `not_in_ledger`. `alone`: no batches, as always on other accounts.
 
-    `repeat` is added to that of each question. With a number that no question had before, the
-    ledger has no answer: each is fresh, and is kept all the same. Its replies have the keys of the
-    questions as they were.
+    `repeat` is added to that of each question. With a new number, the ledger has no answer yet, so
+    the model answers again, and the answer is stored. Replies have the original questions' keys.
     """
 
     models: Models
@@ -95,9 +92,9 @@ class Session:
 
     def __post_init__(self) -> None:
         self._opened: Ledger | None = None
-        self._asked: dict[str, str] = {}  # the model's name in params.yaml, by question
-        self._failed: dict[str, Failure] = {}
-        self._repeated: set[str] = set()  # failures of a finished run, where none can be asked
+        self._models: dict[str, str] = {}  # the model's name in params.yaml, by question
+        self._failures: dict[str, Failure] = {}
+        self._repeated: set[str] = set()  # failures of a finished run that cannot be asked again
 
     def __enter__(self) -> Self:
         return self
@@ -108,18 +105,17 @@ class Session:
 
     @property
     def spent(self) -> Spending:
-        """The account as it stands."""
+        """The state of the account."""
         return spending(self._ledger, self.account)
 
     def booked(self, key: str) -> float:
-        """What all attempts at a question are booked at, in the currency of their account."""
+        """Return the cost of all attempts at a question, in the currency of their account."""
         return booked(self._ledger, key)
 
     def provide(self, chosen: Chosen) -> Resources:
-        """What a kind's record says that it needs: the raw files, and the model that it asks.
+        """Return the resources that a kind's record needs: raw files, and the model that it asks.
 
-        Raises BadInput if there is no such model, or text may not go to its endpoint. Where
-        `max_cost` ends, a run's `ask` raises BadInput.
+        BadInput: no such model, or text may not go to its endpoint; later, a run is at `max_cost`.
         """
         use = chosen.record.model(chosen.options)
         if use is None:
@@ -129,59 +125,59 @@ class Session:
         return Resources(self.raw, Model(ask, decoding))
 
     def decoding(self, use: Use) -> Decoding:
-        """How a model that is asked draws its answers; BadInput if there is no such model."""
+        """Return the decoding of a model; BadInput if there is no such model."""
         return Decoding.of(find_model(self.models, use.model), use.max_tokens)
 
     def refusals(self, model: str, datasets: Sequence[str]) -> list[str]:
-        """Why the session's text, or that of these datasets, may not go to a model: a line each."""
+        """List the reasons why the session's or these datasets' text may not go to a model."""
         try:
             self._clear(model, datasets)
         except BadInput as error:
             return list(error.problems)
         return []
 
-    def estimate(self, use: Use, asked: Requests, lengths: Sequence[float]) -> Estimate:
-        """What is still to be asked, and its cost; `lengths`: tokens of each answer's subject."""
+    def estimate(self, use: Use, needs: Requests, lengths: Sequence[float]) -> Estimate:
+        """Estimate open questions and their cost; `lengths`: tokens of each answer's subject."""
         model = find_model(self.models, use.model)
         if model.prices and model.asked_in_batches(self.models.endpoints[model.endpoint]):
             model = model.model_copy(update={"prices": model.prices.in_batches})
         mean = sum(lengths) / len(lengths) if lengths else 0.0
         return estimate(
-            asked.requests,
+            needs.requests,
             self._ledger,
             model,
             structured=sends_schemas(self.models.endpoints[model.endpoint], model),
-            completion_tokens=min(mean * asked.answer_length, use.max_tokens or model.max_tokens),
-            most=asked.most,
-            longer=asked.longer,
+            completion_tokens=min(mean * needs.answer_length, use.max_tokens or model.max_tokens),
+            most=needs.most,
+            longer=needs.longer,
         )
 
     def finish(self) -> Answers:
-        """All that was asked, once nothing more is to be; empty if nobody was.
+        """Return the answers to all questions; empty if there were none.
 
         A question without an answer is a row of status `error`, and noted in the ledger. Raises
-        Unfinished, and notes nothing, where more answers are missing than `max_missing` allows, or
-        any is in a batch that has not ended.
-        Where nobody can be asked (egress.can_ask), what is missing of a finished run stays missing.
+        Unfinished, and notes nothing, if more answers are missing than `max_missing` allows, or if
+        a batch has not ended. If the endpoint cannot be asked (`can_ask`), answers that were
+        missing in a finished run stay missing.
         """
-        if not self._asked:
+        if not self._models:
             return Answers(empty(RESPONSES), [])
-        codes = {key: failure.code for key, failure in self._failed.items()}
-        found = missing(self._asked, codes)
-        open_ = {key for key, code in codes.items() if mendable(code)}
+        codes = {key: failure.code for key, failure in self._failures.items()}
+        by_model = find_missing(self._models, codes)
+        open_ = {key for key, code in codes.items() if is_retryable(code)}
         batched = [key for key, code in codes.items() if code == IN_BATCH]
         if batched:
-            said = self._ledger.in_progress(batched)
-            raise Unfinished(said or unfinished_message(found, self.max_missing))
-        if open_ - self._repeated and len(open_) / len(self._asked) > self.max_missing:
-            raise Unfinished(unfinished_message(found, self.max_missing))
-        self._ledger.note_failures(self._failed.values())
-        table = responses(self._ledger, self._asked, self._failed.values())
-        return Answers(table, missing_notes(found))
+            progress = self._ledger.in_progress(batched)
+            raise Unfinished(progress or unfinished_message(by_model, self.max_missing))
+        if open_ - self._repeated and len(open_) / len(self._models) > self.max_missing:
+            raise Unfinished(unfinished_message(by_model, self.max_missing))
+        self._ledger.note_failures(self._failures.values())
+        table = responses(self._ledger, self._models, self._failures.values())
+        return Answers(table, missing_notes(by_model))
 
     @property
     def _ledger(self) -> Ledger:
-        """The ledger, which is opened with the first model that is asked."""
+        """The ledger, which is opened at the first use."""
         self._opened = self._opened or Ledger(self.ledger)
         return self._opened
 
@@ -193,75 +189,73 @@ class Session:
         cap = cap_of(self.max_cost, model, where)
         budget = open_budget(self._ledger, self.account, model, cap, where=where)
         batches = self.account == ACCOUNT and not self.alone
-        asking = asker(cleared, model, self._ledger, budget, self.policy, batches=batches)
-        ask = partial(self._ask_anew, asking)
+        ask_model = asker(cleared, model, self._ledger, budget, self.policy, batches=batches)
+        ask = partial(self._ask_repeated, ask_model)
         if self.account != ACCOUNT:
             return ask
         return partial(self._ask_in_run, ask, name, cleared.options)
 
     def _clear(self, model: str, datasets: Sequence[str]) -> Cleared:
         name = find_model(self.models, model).endpoint
-        every = (*self.datasets, *datasets)
-        return check_all(self.access, every, name, self.models.endpoints[name])
+        all_ = (*self.datasets, *datasets)
+        return clear(self.access, all_, name, self.models.endpoints[name])
 
-    def _ask_anew(self, ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
+    def _ask_repeated(self, ask: Ask, requests: Sequence[ChatRequest]) -> list[Reply]:
         if not self.repeat:
             return ask(requests)
-        fresh = [replace(request, repeat=self.repeat + request.repeat) for request in requests]
-        replies = zip(requests, ask(fresh), strict=True)
+        repeated = [replace(request, repeat=self.repeat + request.repeat) for request in requests]
+        replies = zip(requests, ask(repeated), strict=True)
         return [reply._replace(key=request.key) for request, reply in replies]
 
     def _ask_in_run(
         self, ask: Ask, name: str, endpoint: EndpointOptions, requests: Sequence[ChatRequest]
     ) -> list[Reply]:
-        """Ask, and note what `finish` says; failures of a finished run stay where none can ask."""
-        known = self._ledger.failures([request.key for request in requests])
-        if known and can_ask(endpoint):
-            known = {}
-        elif known:
+        """Ask, and note questions for `finish`; without a key, failures of a finished run stay."""
+        failures = self._ledger.failures([request.key for request in requests])
+        if failures and can_ask(endpoint):
+            failures = {}
+        elif failures:
             log.warning(
                 "%d question(s) without an answer are not asked again: their endpoint has no key,"
                 " or is not there. They keep the status that they had.",
-                len(known),
+                len(failures),
             )
-        answers = iter(ask([request for request in requests if request.key not in known]))
+        answers = iter(ask([request for request in requests if request.key not in failures]))
         replies = [
-            failure(key, known[key].code) if (key := request.key) in known else next(answers)
+            failure(key, failures[key].code) if (key := request.key) in failures else next(answers)
             for request in requests
         ]
         _check_cap(replies, name)
-        self._repeated |= known.keys()
+        self._repeated |= failures.keys()
         for request, reply in zip(requests, replies, strict=True):
-            self._asked[reply.key] = name
+            self._models[reply.key] = name
             if reply.status == "error":
                 code = str(reply.error)
-                self._failed[reply.key] = Failure(reply.key, code, request.canonical)
+                self._failures[reply.key] = Failure(reply.key, code, request.canonical)
         return replies
 
 
 def model_problems(chosen: Chosen, models: Models, *, where: str) -> list[str]:
-    """What is wrong with the models and prompts that a kind and its members need: one line each."""
+    """List the problems of the models and prompts that a kind and its members need."""
     record, options = chosen.record, chosen.options
     problems: list[str] = []
-    checks: list[tuple[str, Callable[[], object]]] = []
-    use = record.model(options)
-    if use is not None:
-        checks.append((": ", lambda: find_model(models, use.model)))
+    if (use := record.model(options)) is not None:
+        with collect_problems(problems, f"{where}: "):
+            find_model(models, use.model)
     for path, filled in record.files(options):
         if filled is not None:
-            checks.append((": ", partial(load, path.stem, path.parent, filled=filled)))
-    members: dict[str, Chosen] = {}
-    checks.append((" > ", lambda: members.update(record.members(options))))
-    for mark, check in checks:
-        with collect_problems(problems, f"{where}{mark}"):
-            check()
+            with collect_problems(problems, f"{where}: "):
+                load(path.stem, path.parent, filled=filled)
+    members: Mapping[str, Chosen] = {}
+    with collect_problems(problems, f"{where} > "):
+        members = record.members(options)
     for name, member in members.items():
         problems += model_problems(member, models, where=f"{where} > members > {name}")
     return problems
 
 
 def cap_of(max_cost: MaxCost | float | None, model: ModelOptions, where: str) -> float | None:
-    """The amount of max_cost; BadInput if the model's prices are in another currency."""
+    """Return the amount of max_cost; BadInput if the model's prices are in another currency."""
     if not isinstance(max_cost, MaxCost):
         return None if model.prices is None else max_cost
     if model.prices is not None and model.prices.currency != max_cost.currency:

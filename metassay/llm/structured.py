@@ -1,9 +1,9 @@
-"""Answers to numbered items, validated; whatever goes wrong with one item is that item's status.
+"""Ask about numbered items and validate the answers; a problem with an item is its status.
 
-A value is only ever read from a validated field under the number of an item that was asked about.
-What is not in just the form that was asked for is read where it can mean one thing only, marked as
-repaired. What cannot be read is asked again a bounded number of times, with what was wrong, at the
-end of the user's message: at temperature 0 the same question has the same answer.
+Values are read only from validated fields under the number of an item of the question. An answer in
+another form than the requested one is read if it can mean only one thing, and marked as repaired.
+Unreadable answers are asked for again, a bounded number of times, with the fault at the end of the
+user's message: at temperature 0 the same question has the same answer.
 """
 
 import functools
@@ -21,17 +21,17 @@ from metassay.llm.answers import only_json, repair, whole
 from metassay.llm.messages import Ask, ChatRequest, Reply, Status, replies_to
 from metassay.llm.prompts import PROMPTS, Kind, file_of, load, render
 
-# A round that wins none of so many wins less than 14 % with 95 % confidence: the next is not asked.
+# A round that reads none of so many reads less than 14 % with 95 % confidence: the last one then.
 ENOUGH = 20
 
 Fault = Literal["form", "numbers", "missing", "twice", "value", "truncated"]
-Faults = Mapping[int, Fault | None]  # by number; None where the model is to be told nothing
+Faults = Mapping[int, Fault | None]  # by number; None: the model is told nothing
 ItemStatus = Status | Literal["unparsed"]
 AGAIN_FILLED: Mapping[str, Kind] = {"fault": "text", "attempt": "text"}
 AGAIN_FILE = file_of("answer-again")
 
-_NAMED = 10  # numbers that a fault names
-_SAID: Mapping[Fault, str] = {
+_NAMED = 10  # numbers that a fault lists
+_MESSAGES: Mapping[Fault, str] = {
     "form": "it was not in the form that is asked for",
     "numbers": "it had numbers that nobody asked about",
     "missing": "it had no answer to number {}",
@@ -42,39 +42,39 @@ _SAID: Mapping[Fault, str] = {
 
 
 class Again:
-    """How a question is asked again, in the words of prompts/answer-again.yaml."""
+    """Asks a question again, with the words of prompts/answer-again.yaml."""
 
     def __init__(self, prompts: Path = PROMPTS) -> None:
-        """BadInput if the prompt is not usable."""
+        """Raise BadInput if the prompt is not usable."""
         self._prompt = load(AGAIN_FILE.stem, prompts, filled=AGAIN_FILLED)
 
     def signature(self, rounds: int) -> str:
-        """Rounds and wording as recipes print them."""
-        said = [message.content for message in self._prompt.text] + [*_SAID.values()]
-        digest = hashlib.sha256("\n".join(said).encode("utf-8")).hexdigest()[:8]
+        """Return rounds and wording as recipes print them."""
+        texts = [message.content for message in self._prompt.text] + [*_MESSAGES.values()]
+        digest = hashlib.sha256("\n".join(texts).encode("utf-8")).hexdigest()[:8]
         return f"rounds:{rounds}" + (f"|again:{digest}" if rounds else "")
 
     def request(self, first: ChatRequest, faults: Faults, turn: int) -> ChatRequest:
-        """The question for the round `turn`, with what was wrong; with a key of its own."""
+        """Return the question of round `turn`, with the faults before; its key differs."""
         by_fault: dict[Fault, list[int]] = {}
         for number, fault in faults.items():
             if fault is not None:
                 by_fault.setdefault(fault, []).append(number)
         if not by_fault:
             return replace(first, repeat=turn)
-        said = "; ".join(_SAID[fault].format(_listed(own)) for fault, own in by_fault.items())
+        message = "; ".join(_MESSAGES[fault].format(_listed(n)) for fault, n in by_fault.items())
         *before, last = first.messages
-        longer = replace(last, content=last.content + self._added(said, turn + 1))
+        longer = replace(last, content=last.content + self._suffix(message, turn + 1))
         return replace(first, messages=(*before, longer), repeat=turn)
 
-    def _added(self, fault: str, attempt: int) -> str:
+    def _suffix(self, fault: str, attempt: int) -> str:
         return f"\n\n{render(self._prompt, fault=fault, attempt=attempt)[-1].content}"
 
     @property
     def longest(self) -> int:
-        """How many bytes a question gets longer by at most."""
-        fault = "; ".join(_SAID.values()) + 3 * _NAMED * "10000, " + 3 * " and 10000 more"
-        return len(self._added(fault, 100).encode())
+        """The most bytes that are added to a question."""
+        fault = "; ".join(_MESSAGES.values()) + 3 * _NAMED * "10000, " + 3 * " and 10000 more"
+        return len(self._suffix(fault, 100).encode())
 
 
 def _listed(numbers: Sequence[int]) -> str:
@@ -84,7 +84,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 class RoundTally:
-    """Counts what each round of asking won, and how many answers were repaired."""
+    """Counts the answers of each round, and repaired answers."""
 
     def __init__(self, rounds: int) -> None:
         self._rounds = rounds
@@ -92,25 +92,25 @@ class RoundTally:
 
     def add(self, results: "Iterable[ItemResult[Any]]") -> None:
         """Count results of `ask_groups`."""
-        self._results.update((one.attempts, one.status, one.repaired) for one in results)
+        self._results.update((r.attempts, r.status, r.repaired) for r in results)
 
     @property
     def notes(self) -> list[str]:
-        """What there is to say; nothing if every answer came at once, in just the form."""
-        asked, won = Counter[int](), Counter[int]()
+        """Notes about rounds and repairs; none if all first answers were in the right form."""
+        sent, won = Counter[int](), Counter[int]()
         given_up = repaired = 0
         for (attempts, status, was_repaired), number in self._results.items():
-            asked.update(dict.fromkeys(range(attempts), number))
+            sent.update(dict.fromkeys(range(attempts), number))
             won[attempts - 1] += number * (status == "ok")
             given_up += number * (status == "unparsed" and attempts <= self._rounds)
             repaired += number * was_repaired
         lines = []
-        if len(asked) > 1:
-            each = ", ".join(
+        if len(sent) > 1:
+            by_round = ", ".join(
                 f"{f'in round {turn}' if turn else 'at first'} {won[turn]:,} of {number:,}"
-                for turn, number in sorted(asked.items())
+                for turn, number in sorted(sent.items())
             )
-            lines.append(f"questions that were answered: {each}")
+            lines.append(f"questions that were answered: {by_round}")
         if given_up:
             lines.append(
                 f"{given_up:,} questions were not asked again in every round, since a round"
@@ -118,16 +118,16 @@ class RoundTally:
             )
         if repaired:
             lines.append(
-                f"{repaired:,} of {won.total():,} answers were not in just the form"
-                " that was asked for, and were read all the same (repaired)"
+                f"{repaired:,} of {won.total():,} answers were not in the requested form, but could"
+                " be read (repaired)"
             )
         return lines
 
 
 class Answer(BaseModel):
-    """Base of what is answered about one item: its number, and fields that a subclass adds.
+    """Base of answers about one item: its number, and the fields of a subclass.
 
-    They are asked for in their order, so declare reasons before judgments.
+    Models write fields in their order, so declare reasons before judgments.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -139,25 +139,25 @@ AnyAnswer = TypeVar("AnyAnswer", bound=Answer)
 
 
 class Item(NamedTuple):
-    """One thing asked about: its number, unique among those asked together, and its content."""
+    """The subject of one question: its number, unique within a group, and its content."""
 
     number: int
     content: Any
 
 
-# Finds what a reply says of each item: in just the form asked for, or if `lenient` in others, too,
-# and of a single item maybe without a number. Called as entries(text, lenient=True).
+# Reads the entries of a reply, in the requested form; if `lenient` also in others, and a single one
+# without its number. Called as entries(text, lenient=True).
 Entries = Callable[..., Sequence[Any]]
 
 
 def json_entries(text: str, *, lenient: bool = False) -> Sequence[Any]:
-    """The entries of a reply that is `{"items": [...]}`, or the list alone; none of any other.
+    """Return the entries of a reply that is `{"items": [...]}`, or the list; none of others.
 
-    Lenient: the objects with a number, however deep they are; or the only one that there is.
+    Lenient: return the objects with a number at any depth, or the only object.
     """
     value = only_json(text, lenient=lenient)
-    if lenient and (found := _numbered_objects(value)):
-        return found
+    if lenient and (objects := _numbered_objects(value)):
+        return objects
     if isinstance(value, dict) and (lenient or list(value) == ["items"]):
         value = value.get("items", value)
     if not lenient:
@@ -167,38 +167,38 @@ def json_entries(text: str, *, lenient: bool = False) -> Sequence[Any]:
 
 
 def _numbered_objects(value: Any) -> list[Any]:
-    found, left = [], [value]
+    objects, left = [], [value]
     while left:
         part = left.pop()
         if isinstance(part, dict) and "number" in part:
-            found.append(part)
+            objects.append(part)
         elif isinstance(part, dict | list):
             left += reversed(list(part.values() if isinstance(part, dict) else part))
-    return found
+    return objects
 
 
 @dataclass(frozen=True)
 class Group(Generic[AnyAnswer]):
-    """Items that may be asked about in one request, which `build` makes of all or some of them.
+    """Items that fit one request; `build` makes the request of some or all of them.
 
-    `entries` finds in a reply what is said of each item: mappings with its `number` and the fields
-    of `answer`, or of the item's model in `own`, by which they are validated.
+    `entries` reads a reply's entries: mappings with an item's `number` and the fields of `answer`,
+    or of the item's model in `models`, which validate them.
     """
 
     items: Sequence[Item]
     build: Callable[[list[Item]], ChatRequest]
     answer: type[AnyAnswer]
     entries: Entries = json_entries
-    own: Mapping[int, type[AnyAnswer]] = field(default_factory=dict)
+    models: Mapping[int, type[AnyAnswer]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ItemResult(Generic[AnyAnswer]):
-    """What came of one item; `value` is None unless status is ok.
+    """The result of one item; `value` is None unless status is ok.
 
-    `attempts` counts the requests about it, whether the ledger had their answers or not; `tokens`
-    is its share of theirs, None if the endpoint reported none. `repaired`: the answer was not in
-    just the form that was asked for. `reply` is the one that answered it.
+    `attempts` counts the requests about it, including those that the ledger answered; `tokens` is
+    its share of theirs, None if unknown. `repaired`: the answer was not in the requested form.
+    `reply` is the reply with the answer.
     """
 
     status: ItemStatus = "unparsed"
@@ -210,7 +210,7 @@ class ItemResult(Generic[AnyAnswer]):
 
 
 class _Batch(NamedTuple):
-    """Items of one group that go into one request; of a repeated one what went wrong before."""
+    """Items of one group for one request; for a repeated request also the faults before."""
 
     group: int
     items: list[Item]
@@ -218,18 +218,18 @@ class _Batch(NamedTuple):
     faults: Mapping[int, Fault | None] = {}
 
 
-# Answers by number, each with whether it was repaired, and what is wrong with the others.
+# Answers by number, each with whether it was repaired, and the faults of the other items.
 _Read = tuple[dict[int, tuple[AnyAnswer, bool]], dict[int, Fault | None]]
 
 
 def numbered(contents: Sequence[Any]) -> list[Item]:
-    """Items numbered from 1."""
+    """Number the contents from 1."""
     return [Item(number, content) for number, content in enumerate(contents, start=1)]
 
 
 @functools.lru_cache(maxsize=256)  # pydantic takes a millisecond, and a judge asks thousands
 def schema_of(*item_models: type[Answer]) -> str:
-    """JSON schema of a reply about items of these models: `{"items": [...]}`, fields in order."""
+    """Return the JSON schema of a reply about items of these models: `{"items": [...]}`."""
     listed: Any = list[Union[item_models]]  # type: ignore[valid-type]  # noqa: UP007 - of a tuple
     model = create_model("Answers", __config__=ConfigDict(extra="forbid"), items=(listed, Field()))
     schema = _without_titles(model.model_json_schema())
@@ -241,11 +241,11 @@ def ask_groups(
 ) -> list[list[ItemResult[AnyAnswer]]]:
     """Ask about the items of many groups, at most 1 + `rounds` times; all groups at once each time.
 
-    Returns one result per item, in the order of groups and items. At first a group is one request.
-    Items whose answer is missing, there twice or not valid are asked about again without the
-    others; a reply that gives no item at all is asked about again in two halves. A single item that
-    was refused or cut off, and every error, stays what it is. Once a round has won none of ENOUGH
-    or more items that could not be read, such items are not asked about again.
+    Return one result per item, in the order of groups and items. In the first round a group is one
+    request. Items whose answer is missing, repeated or invalid are asked about again without the
+    others; if a reply has no valid item, they are asked about in two halves. A single item that was
+    refused or cut off is not asked about again, nor is any after an error. After a round that reads
+    none of ENOUGH or more unreadable items, such items are not asked about again.
 
     Raises ValueError if numbers repeat within a group, RuntimeError if `ask` breaks its contract.
     """
@@ -254,7 +254,7 @@ def ask_groups(
     ]
     if any(len(s) != len(group.items) for group, s in zip(groups, states, strict=True)):
         raise ValueError("numbers of items must be unique within a group")
-    batches = [_Batch(at, list(group.items)) for at, group in enumerate(groups) if group.items]
+    batches = [_Batch(i, list(group.items)) for i, group in enumerate(groups) if group.items]
     for turn in range(1 + rounds):
         left: list[_Batch] = []
         requests = [
@@ -272,16 +272,16 @@ def ask_groups(
         if len(unread) >= ENOUGH and all(state.value is None for state in unread):
             left = [batch for batch in left if batch.status != "unparsed"]
         batches = left
-    return [list(known.values()) for known in states]
+    return [list(results.values()) for results in states]
 
 
 def first_requests(groups: Sequence[Group[Any]]) -> list[ChatRequest]:
-    """The requests that `ask_groups` begins with: what it costs if every answer is sound."""
+    """Return the first requests of `ask_groups`, which are all if every answer is valid."""
     return [group.build(list(group.items)) for group in groups if group.items]
 
 
 def most_requests(groups: Sequence[Group[Any]], rounds: int) -> list[int]:
-    """How many requests each of the `first_requests` becomes at most: rounds double them."""
+    """Return the most requests for each of the `first_requests`: each round doubles them."""
     counts = [len(group.items) for group in groups if group.items]
     return [sum(min(2**turn, count) for turn in range(1 + rounds)) for count in counts]
 
@@ -316,35 +316,36 @@ def _take(
     ]
 
 
-def _answers(reply: Reply, asked: set[int], group: Group[AnyAnswer]) -> _Read[AnyAnswer]:
+def _answers(reply: Reply, numbers: set[int], group: Group[AnyAnswer]) -> _Read[AnyAnswer]:
     if reply.status != "ok" or reply.text is None:
-        known: Mapping[str, Fault] = {"truncated": "truncated", "ok": "form"}
-        return {}, dict.fromkeys(asked, known.get(reply.status))
-    strict, faults = _read(reply.text, asked, group)
-    if len(strict) == len(asked):
+        by_status: Mapping[str, Fault] = {"truncated": "truncated", "ok": "form"}
+        return {}, dict.fromkeys(numbers, by_status.get(reply.status))
+    strict, faults = _read(reply.text, numbers, group)
+    if len(strict) == len(numbers):
         return strict, faults
-    lenient, faults = _read(reply.text, asked, group, lenient=True)
+    lenient, faults = _read(reply.text, numbers, group, lenient=True)
     return lenient | strict, faults
 
 
 def _read(
-    text: str, asked: set[int], group: Group[AnyAnswer], *, lenient: bool = False
+    text: str, numbers: set[int], group: Group[AnyAnswer], *, lenient: bool = False
 ) -> _Read[AnyAnswer]:
-    """The valid answers; none at all if a number is there that nobody asked about."""
-    found: dict[int, list[Any]] = {}
+    """Return the valid answers; none if the reply has an unknown number."""
+    by_number: dict[int, list[Any]] = {}
     entries = [e for e in group.entries(text, lenient=lenient) if isinstance(e, dict)]
-    alone = min(asked) if lenient and len(asked) == len(entries) == 1 else None
+    only = min(numbers) if lenient and len(numbers) == len(entries) == 1 else None
     for entry in entries:
-        number = whole(entry.get("number", alone))
+        number = whole(entry.get("number", only))
         if number is not None:
-            found.setdefault(number, []).append(entry | {"number": number} if lenient else entry)
-    if not found.keys() <= asked:
-        return {}, dict.fromkeys(asked, "numbers")
+            entry = entry | {"number": number} if lenient else entry  # noqa: PLW2901
+            by_number.setdefault(number, []).append(entry)
+    if not by_number.keys() <= numbers:
+        return {}, dict.fromkeys(numbers, "numbers")
     answers: dict[int, tuple[AnyAnswer, bool]] = {}
-    faults: dict[int, Fault | None] = dict.fromkeys(asked, "missing" if found else "form")
-    for number, said in found.items():
-        model = group.own.get(number, group.answer)
-        values = [_valid(repair(entry, model) if lenient else entry, model) for entry in said]
+    faults: dict[int, Fault | None] = dict.fromkeys(numbers, "missing" if by_number else "form")
+    for number, of_number in by_number.items():
+        model = group.models.get(number, group.answer)
+        values = [_valid(repair(entry, model) if lenient else entry, model) for entry in of_number]
         several = len(values) > 1 and not (lenient and all(v == values[0] for v in values))
         faults[number] = "twice" if several else "value"
         if not several and values[0] is not None:
@@ -355,20 +356,20 @@ def _read(
 def _valid(entry: Any, model: type[AnyAnswer]) -> AnyAnswer | None:
     try:
         answer = model.model_validate(entry)
-        # Half a surrogate pair is valid in JSON but in no file.
+        # JSON allows lone surrogates, but files cannot hold them.
         json.dumps(entry, ensure_ascii=False, default=str).encode("utf-8")
     except (ValidationError, UnicodeEncodeError):
         return None
-    return answer if _alike(answer.model_dump(), entry) else None
+    return answer if _same_types(answer.model_dump(), entry) else None
 
 
-def _alike(read: Any, said: Any) -> bool:
-    """Whether what was read has the types of what was said: pydantic takes true for Literal[1]."""
-    if isinstance(read, dict) and isinstance(said, dict):
-        return all(_alike(read[name], value) for name, value in said.items() if name in read)
-    if isinstance(read, list) and isinstance(said, list):
-        return all(map(_alike, read, said))
-    return type(read) is type(said)
+def _same_types(value: Any, source: Any) -> bool:
+    """Return whether a value has the types of its source: pydantic accepts true for Literal[1]."""
+    if isinstance(value, dict) and isinstance(source, dict):
+        return all(_same_types(value[name], v) for name, v in source.items() if name in value)
+    if isinstance(value, list) and isinstance(source, list):
+        return all(map(_same_types, value, source))
+    return type(value) is type(source)
 
 
 def _without_titles(schema: Any) -> Any:

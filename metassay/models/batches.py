@@ -1,13 +1,13 @@
-"""Batches of texts of about one length, so that little of a batch is padding."""
+"""Batches of texts of similar length, with little padding."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
-    """Places of texts in batches, shortest first; with padding a batch has at most `most` tokens.
+    """Yield batches of places of texts, shortest first, of at most `most` tokens with padding.
 
-    A text that is longer than that is a batch of its own. Equally long ones keep their order, so
-    the same lengths give the same batches.
+    A longer text is a batch of its own. Texts of equal length keep their order, so that the same
+    lengths give the same batches.
     """
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
@@ -22,29 +22,29 @@ def by_length(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
 def by_texts(
     rows: Sequence[Iterable[str]], order: Iterable[int], weigh: Callable[[str], int], most: int
 ) -> Iterator[list[int]]:
-    """Places of rows of texts, in order, in blocks whose distinct texts weigh at most `most`.
+    """Yield blocks of places of rows of texts, in order, whose distinct texts weigh at most `most`.
 
-    A row that weighs more is a block of its own.
+    A heavier row is a block of its own.
     """
     block: list[int] = []
-    held: set[str] = set()
+    texts: set[str] = set()
     size = 0
     for place in order:
-        more = set(rows[place]) - held
-        if block and size + sum(map(weigh, more)) > most:
+        new = set(rows[place]) - texts
+        if block and size + sum(map(weigh, new)) > most:
             yield block
-            block, held, size, more = [], set(), 0, set(rows[place])
+            block, texts, size, new = [], set(), 0, set(rows[place])
         block.append(place)
-        held |= more
-        size += sum(map(weigh, more))
+        texts |= new
+        size += sum(map(weigh, new))
     if block:
         yield block
 
 
-def padded(
+def pad_rows(
     rows: Sequence[Sequence[int]], pad: int, *, left: bool = False
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """The rows filled up with `pad` to the longest, and masks: 1 for a token, 0 for padding."""
+    """Pad rows to the longest with `pad`; also return masks: 1 for a token, 0 for padding."""
     longest = max(map(len, rows))
     filled, masks = [], []
     for row in rows:

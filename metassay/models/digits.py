@@ -1,34 +1,34 @@
-"""The digits of a number that hold on every processor.
+"""Digits of numbers that are stable on every processor.
 
-Processors and numbers of threads add up in different orders, so a network's numbers differ in their
-last digits from one machine to the next, and a choice between near ties makes a large difference of
-a small one. docs/judges.md says how large the differences are by dtype. In float64 they are so
-small that numbers which are rounded to a far coarser grid are the same everywhere.
+Processors and numbers of threads sum in different orders, so a network's outputs differ in their
+last digits between machines, and near ties can turn small differences into large ones.
+docs/judges.md has the size of the differences by dtype. In float64 they are so small that numbers
+rounded to a much coarser grid are equal everywhere.
 
-A grid's step is a power of two. So products of rounded numbers, and sums of them, are exact in
-float64 (as long as they have at most 53 bits), in whatever order they are added up.
+A grid's step is a power of two. So products of rounded numbers, and their sums, are exact in
+float64 in any order (up to 53 bits).
 """
 
 from typing import Any, NamedTuple
 
 VECTORS = 18  # bits: an encoder's vectors are multiples of 2**-18, about 0.000004
-UNITS = 20  # bits: so are vectors of length 1 of 2**-20; float32 holds them exactly
+UNITS = 20  # bits: vectors of length 1 are multiples of 2**-20, exact in float32
 
 
 def on_grid(values: Any, bits: int) -> Any:
-    """The closest multiples of 2**-bits: of arrays of numpy or torch, which are copied."""
+    """Round arrays of numpy or torch to multiples of 2**-bits; returns a copy."""
     scale = 2.0**bits
-    return (values * scale).round() / scale + 0.0  # no -0.0, whose bytes are others
+    return (values * scale).round() / scale + 0.0  # no -0.0, which has other bytes
 
 
 class Digits(NamedTuple):
-    """What holds of a probability that a network gave.
+    """Stable digits of a network's probabilities.
 
-    `kept`: so many significant digits of the smaller of it and its complement. `off`: another
-    processor's may be that far off.
+    `significant`: number of significant digits of the smaller of the probability and its
+    complement. `off`: largest difference to another processor's value.
     """
 
-    kept: int
+    significant: int
     off: float
 
 
@@ -41,8 +41,8 @@ PROBABILITY = {
 }
 
 
-def kept(probability: float, digits: int) -> float:
-    """A probability with as many significant digits at either end, so that sure ones differ."""
+def keep_digits(probability: float, digits: int) -> float:
+    """Round a probability to significant digits at both ends, so that values near 1 differ."""
     if probability > 0.5:
-        return 1 - kept(1 - probability, digits)
+        return 1 - keep_digits(1 - probability, digits)
     return float(f"{probability:.{digits}g}")

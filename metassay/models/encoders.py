@@ -1,6 +1,6 @@
-"""Encoders: their first layers, the tokens that they read of a text, and one vector per token.
+"""Encoders: their first layers, the tokens that they read of a text, and a vector per token.
 
-Layers are dropped and texts are read as bert-score 0.3.13 does it, so that scores are equal.
+Layers are dropped and texts are read as in bert-score 0.3.13, so that scores are equal.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,11 +10,11 @@ from pydantic import Field
 
 from metassay.core.errors import BadInput
 from metassay.models import extra
-from metassay.models.batches import by_length, padded
+from metassay.models.batches import by_length, pad_rows
 from metassay.models.digits import VECTORS, on_grid
-from metassay.models.loading import NO_LIMIT, NetworkOptions, load, places, told_limit
+from metassay.models.loading import NO_LIMIT, NetworkOptions, load, places, tokenizer_limit
 
-# Where the layers of an encoder are: as a list, or (XLM, ALBERT) as a number of times.
+# Attributes of an encoder with its layers: a list, or (XLM, ALBERT) a number of repetitions.
 _LISTS = ("layer", "encoder.block", "block", "encoder.layer", "transformer.layer", "layers")
 _COUNTS = ("n_layers", "encoder.config.num_hidden_layers")
 
@@ -22,10 +22,9 @@ _COUNTS = ("n_layers", "encoder.config.num_hidden_layers")
 class EncoderOptions(NetworkOptions):
     """An encoder.
 
-    `layers`: which layer's vectors (1: the first); null for bert-score's choice for this name on
-    the hub, and else the last. `batch_tokens`: how many tokens are encoded at once, padding
-    included (about 512 suits a processor, 32768 a GPU); it is for speed, and changes last digits at
-    most.
+    `layers`: the layer whose vectors are used (1: the first); null for bert-score's choice for this
+    name on the hub, or else the last. `batch_tokens`: tokens that are encoded at once, with padding
+    (about 512 for a processor, 32768 for a GPU); it affects speed, and last digits at most.
     """
 
     layers: int | None = Field(default=None, ge=1)
@@ -33,7 +32,7 @@ class EncoderOptions(NetworkOptions):
 
 
 class Encoder(NamedTuple):
-    """A model that gives one vector per token; `limit`: the most tokens that it reads, if any."""
+    """A model that computes a vector per token; `limit`: the most tokens that it reads, if any."""
 
     tokenizer: Any
     weights: Any
@@ -42,14 +41,14 @@ class Encoder(NamedTuple):
 
 
 class Tokens(NamedTuple):
-    """What an encoder reads of a text, special tokens too; `unread`: the share that it does not."""
+    """The tokens that an encoder reads, with special ones; `unread`: the share that it does not."""
 
     numbers: list[int]
     unread: float
 
 
 def load_encoder(options: NetworkOptions, layers: int | None = None) -> Encoder:
-    """Load the first `layers` layers of an encoder, or of an encoder-decoder's encoder; None: all.
+    """Load the first `layers` layers of an encoder or an encoder-decoder's encoder; None: all.
 
     Raises BadInput as `loading.load` does, and if the model has fewer layers.
     """
@@ -64,57 +63,57 @@ def load_encoder(options: NetworkOptions, layers: int | None = None) -> Encoder:
         tokenizer,
         weights,
         options.device,
-        min([*told_limit(tokenizer), *places(weights)], default=None),
+        min([*tokenizer_limit(tokenizer), *places(weights)], default=None),
     )
 
 
 def tokens(encoder: Encoder, texts: Sequence[str]) -> list[Tokens]:
-    """The tokens of each text; what is past the encoder's limit is cut off."""
+    """Tokenize each text, truncated at the encoder's limit."""
     encode = extra.module("bert_score.utils").sent_encode
     limit = NO_LIMIT if encoder.limit is None else encoder.limit
-    read = []
+    results = []
     for text in texts:
-        encoder.tokenizer.model_max_length = limit + 1  # one more tells a cut text from a full one
+        encoder.tokenizer.model_max_length = limit + 1  # one more shows whether a text is truncated
         numbers = encode(encoder.tokenizer, text)
         unread = 0.0
         if len(numbers) > limit:
             encoder.tokenizer.model_max_length = limit
             numbers = encode(encoder.tokenizer, text)
             unread = 1 - len(numbers) / len(encoder.tokenizer(text, verbose=False)["input_ids"])
-        read.append(Tokens(numbers, unread))
-    return read
+        results.append(Tokens(numbers, unread))
+    return results
 
 
-def encoded(
+def encode_batches(
     encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int, **settings: bool
 ) -> Iterator[tuple[list[int], Any, Any]]:
-    """Rows of tokens, batch by batch: their places, their tokens (padded), the encoder's output.
+    """Encode rows of tokens; yields places, padded tokens and the encoder's output of each batch.
 
-    A batch has rows of about one length, and at most `batch_tokens` with their padding.
+    A batch has rows of similar length, and at most `batch_tokens` with padding.
     """
     torch = extra.module("torch")
     with torch.inference_mode():
         for batch in by_length([len(row) for row in rows], batch_tokens):
-            filled, masks = padded([rows[place] for place in batch], encoder.tokenizer.pad_token_id)
-            numbers, mask = (torch.tensor(each, device=encoder.device) for each in (filled, masks))
+            arrays = pad_rows([rows[place] for place in batch], encoder.tokenizer.pad_token_id)
+            numbers, mask = (torch.tensor(array, device=encoder.device) for array in arrays)
             yield batch, numbers, encoder.weights(numbers, attention_mask=mask, **settings)
 
 
 def vectors(encoder: Encoder, rows: Sequence[Sequence[int]], batch_tokens: int) -> list[Any]:
-    """For each row its vectors (torch, on the device, see `held`): tokens x dimensions."""
-    found: list[Any] = [None] * len(rows)
-    for batch, _, output in encoded(encoder, rows, batch_tokens):
+    """Return each row's vectors (torch, on the device, see `to_stable`): tokens x dimensions."""
+    states: list[Any] = [None] * len(rows)
+    for batch, _, output in encode_batches(encoder, rows, batch_tokens):
         for row, place in zip(output[0], batch, strict=True):
             # A copy: a view would keep the whole batch with its padding.
-            found[place] = held(row[: len(rows[place])]).clone()
-    return found
+            states[place] = to_stable(row[: len(rows[place])]).clone()
+    return states
 
 
-def held(states: Any) -> Any:
-    """What a network gave, to the digits that hold: of float64 on a grid, else as float32.
+def to_stable(states: Any) -> Any:
+    """Round a network's output to its stable digits: float64 to a grid, others to float32.
 
-    On the grid (metassay/models/digits.py) vectors are the same for every processor, number of
-    threads and batch; as float32 they differ by about 1e-6.
+    On the grid (metassay/models/digits.py) vectors are equal on every processor and for any number
+    of threads and batch; as float32 they differ by about 1e-6.
     """
     if states.dtype == extra.module("torch").float64:
         return on_grid(states, VECTORS)
@@ -127,13 +126,13 @@ def _keep_first(weights: Any, layers: int, model: str) -> None:
         owner = weights
         for step in owners:
             owner = getattr(owner, step, None)
-        known = getattr(owner, name, None)
-        if known is None:
+        layer_list = getattr(owner, name, None)
+        if layer_list is None:
             continue
-        there = known if isinstance(known, int) else len(known)
-        if not 0 <= layers <= there:
-            raise BadInput(f"model {model!r} has {there} layers, not {layers}; correct `layers`")
-        setattr(owner, name, layers if isinstance(known, int) else known[:layers])
+        n_layers = layer_list if isinstance(layer_list, int) else len(layer_list)
+        if not 0 <= layers <= n_layers:
+            raise BadInput(f"model {model!r} has {n_layers} layers, not {layers}; correct `layers`")
+        setattr(owner, name, layers if isinstance(layer_list, int) else layer_list[:layers])
         return
     raise BadInput(
         f"model {model!r}: where a {type(weights).__name__} has its layers is not known; leave"

@@ -1,4 +1,4 @@
-"""What comes with the extra `models`: torch, transformers and bert-score, imported when used."""
+"""Packages of the extra `models`: torch, transformers and bert-score, imported when used."""
 
 import importlib
 import importlib.metadata
@@ -10,18 +10,18 @@ from metassay.core.errors import BadInput
 
 
 def module(name: str) -> Any:
-    """Import a module of the extra; BadInput says how to install it if it is not there."""
+    """Import a module of the extra; BadInput with how to install it if it is missing."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        # A module that is there, but lacks one of its own, is a broken installation.
+        # An installed module that lacks its own dependency is a broken installation.
         if error.name != name.partition(".")[0]:
             raise
         raise _absent(error.name) from None
 
 
 def version(package: str) -> str:
-    """The installed version of a package of the extra, which is not imported; BadInput as above."""
+    """Return the version of a package of the extra without importing it; BadInput if missing."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -29,7 +29,7 @@ def version(package: str) -> str:
 
 
 def folder(name: str) -> Path:
-    """Where a package of the extra lies; it is not imported. BadInput as above."""
+    """Return the folder of a package of the extra without importing it; BadInput if missing."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise _absent(name)

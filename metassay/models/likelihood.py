@@ -1,4 +1,4 @@
-"""How likely an encoder-decoder finds each token of a target text, given a source text."""
+"""Likelihood of each token of a target text given a source text, by an encoder-decoder."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -7,17 +7,16 @@ from metassay.models import extra, rows
 from metassay.models.loading import Network, NetworkOptions, load
 from metassay.models.pair_inputs import longest_input
 
-METHOD = 2  # part of the store's keys; whoever changes what is computed of a pair raises it
+METHOD = 2  # part of the store's keys; raise it when the computation of a pair changes
 
 
 class Likelihoods(NamedTuple):
-    """Logarithms of the probabilities of a target's n tokens, given a source.
+    """Log probabilities of a target's n tokens, given a source.
 
-    `values`: n numbers, at most 0, the tokenizer's marks included; null if one is not finite.
-    `begins`: n places of characters in the target; a mark's is that of the token before it, or 0.
-    `ends`: where they end; a mark has no character. `unread`: the share of the source's tokens that
-    is past the model's limit. `cut`: the target is longer than that; only its beginning has tokens
-    here.
+    `values`: n numbers, at most 0, with the special tokens; null if one is not finite. `begins` and
+    `ends`: n places of characters in the target; for a special token both are the begin of the
+    token before it, or 0. `unread`: the share of the source's tokens past the model's limit. `cut`:
+    the target is longer than the limit; only its beginning has tokens here.
     """
 
     values: list[float] | None
@@ -30,16 +29,17 @@ class Likelihoods(NamedTuple):
 def likelihoods(
     pairs: Sequence[tuple[str, str]], options: NetworkOptions, limits: rows.Limits
 ) -> list[Likelihoods]:
-    """Of each pair of source and target what the model makes of the target, token by token.
+    """Compute the likelihoods of each pair of source and target.
 
-    Both are read as the tokenizer reads a text by itself, cut at the limit; the decoder reads the
-    target shifted by one, after its start token. An empty target has marks only. Yuan et al. 2021,
+    Both are tokenized separately and truncated at the limit; the decoder reads the target shifted
+    by one, after its start token. An empty target has special tokens only. Yuan et al. 2021,
     equation 2 without weights. Raises BadInput as `loading.load`.
     """
-    most = limits.max_tokens
-    task = rows.task_of("likelihood", options, METHOD, max_tokens=most)
-    results = rows.computed(task, pairs, lambda: _load(options, most).scores, limits.batch_tokens)
-    return [Likelihoods(*each) for each in results]
+    size = limits.max_tokens
+    task = rows.task_of("likelihood", options, METHOD, max_tokens=size)
+    batch = limits.batch_tokens
+    results = rows.compute_outputs(task, pairs, lambda: _load(options, size).scores, batch)
+    return [Likelihoods(*row) for row in results]
 
 
 def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
@@ -51,21 +51,21 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
 
     def read(source: str, target: str) -> rows.Row:
         (marked, unread), (labels, lost) = encode(source, target)
-        told = unread, lost > 0
+        unread_parts = unread, lost > 0
         features = {"input_ids": list(marked.ids), "labels": list(labels.ids)}
         features["decoder_input_ids"] = [start, *labels.ids[:-1]]
-        return rows.Row(features, (*_places(labels, target), *told))
+        return rows.Row(features, (*_places(labels, target), *unread_parts))
 
     def give(tensors: dict[str, Any], batch: Sequence[rows.Row]) -> Iterator[Likelihoods]:
         labels, sizes = tensors.pop("labels"), [len(row.features["labels"]) for row in batch]
         torch = extra.module("torch")
-        every = torch.arange(labels.shape[1], device=labels.device)
-        real = every < torch.tensor(sizes, device=labels.device)[:, None]
+        columns = torch.arange(labels.shape[1], device=labels.device)
+        real = columns < torch.tensor(sizes, device=labels.device)[:, None]
         logits = _logits(weights, tensors, batch, real)
         logits = logits if options.dtype == "float64" else logits.float()
         values = logits.gather(-1, labels[real][:, None])[:, 0] - logits.logsumexp(-1)
-        for row, its in zip(batch, values.cpu().split(sizes), strict=True):
-            yield Likelihoods(rows.finite(its), *row.told)
+        for row, target_values in zip(batch, values.cpu().split(sizes), strict=True):
+            yield Likelihoods(rows.finite(target_values), *row.context)
 
     return rows.Runner(read, give, rows.padding_of(network, options.model), options.device)
 
@@ -73,26 +73,26 @@ def _load(options: NetworkOptions, max_tokens: int | None) -> rows.Runner:
 def both_sides(
     network: Network, model: str, max_tokens: int | None
 ) -> Callable[[str, str], list[tuple[Any, float]]]:
-    """What encodes source and target, each with its marks, and says what share was not read."""
+    """Return a function that encodes texts with special tokens, and their unread shares."""
     encoder = rows.encoder_of(network, model)
     limit = longest_input(network.tokenizer, network.weights, max_tokens)
 
     def encode(*texts: str) -> list[tuple[Any, float]]:
-        found = []
+        encodings = []
         for side in (encoder.encode(text, add_special_tokens=False) for text in texts):
-            whole = len(side)
+            length = len(side)
             if limit is not None:
                 side.truncate(limit - encoder.num_special_tokens_to_add(False))
-            found.append((encoder.post_process(side), rows.unread(whole, len(side))))
-        return found
+            encodings.append((encoder.post_process(side), rows.unread(length, len(side))))
+        return encodings
 
     return encode
 
 
 class _OfRows:
-    """A layer's keys and values of sources, as those of the rows that have them.
+    """A layer's keys and values of sources, expanded to the rows of a batch.
 
-    They are made when they are asked for: those of all layers may not fit into memory.
+    They are expanded when used: those of all layers may not fit into memory.
     """
 
     def __init__(self, layer: Any, source: Sequence[int]) -> None:
@@ -108,9 +108,9 @@ class _OfRows:
 
 
 def _logits(weights: Any, tensors: dict[str, Any], batch: Sequence[rows.Row], real: Any) -> Any:
-    """The logits at the `real` places of the targets, one row after the other.
+    """Compute the logits at the `real` places of the targets, row after row.
 
-    Each distinct source is encoded once, and the decoder makes keys and values of it once.
+    Each distinct source is encoded once, and the decoder computes its keys and values once.
     """
     numbers, mask = tensors.pop("input_ids"), tensors["attention_mask"]
     keys = [tuple(row.features["input_ids"]) for row in batch]
@@ -121,13 +121,13 @@ def _logits(weights: Any, tensors: dict[str, Any], batch: Sequence[rows.Row], re
         transformers = extra.module("transformers")
         empty = transformers.DynamicCache
         cache = transformers.EncoderDecoderCache(empty(), empty())
-        begun = tensors["decoder_input_ids"][firsts, :1]
-        known = {"encoder_outputs": (states,), "attention_mask": mask[firsts]}
-        weights(**known, decoder_input_ids=begun, past_key_values=cache, use_cache=True)
+        first_tokens = tensors["decoder_input_ids"][firsts, :1]
+        inputs = {"encoder_outputs": (states,), "attention_mask": mask[firsts]}
+        weights(**inputs, decoder_input_ids=first_tokens, past_key_values=cache, use_cache=True)
         crossed = cache.cross_attention_cache
         tensors["past_key_values"] = transformers.EncoderDecoderCache(empty(), crossed)
         crossed.layers = [_OfRows(layer, source) for layer in crossed.layers]
-    # Logits are most of what is computed of a target, so padding has none.
+    # Logits are most of the computation, so padding is left out.
     with weights.get_output_embeddings().register_forward_pre_hook(lambda _, its: its[0][real]):
         return weights(**tensors, encoder_outputs=(states[source],)).logits
 

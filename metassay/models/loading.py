@@ -1,4 +1,4 @@
-"""Loading a model from a folder or from the hub, and what its content is known by."""
+"""Load a model from a folder or from the hub, and identify its content."""
 
 import functools
 import hashlib
@@ -14,14 +14,14 @@ from metassay.core.errors import BadInput
 from metassay.core.options import Options
 from metassay.models import extra
 
-NO_LIMIT = 10**6  # tokenizers that know no limit say 10**30, which they cannot cut at
-# Where configurations say how many positions their model knows, by kind of model.
+NO_LIMIT = 10**6  # unlimited tokenizers have 10**30, at which they cannot truncate
+# Keys of configurations with the model's number of positions, by kind of model.
 _POSITIONS = ("max_encoder_position_embeddings", "max_position_embeddings")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_PACKAGE = "package:"  # before the name of a package whose get_model_path() says where a model is
+_PACKAGE = "package:"  # prefix of a package whose get_model_path() returns a model's folder
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _ITS_OWN_CODE = "trust_remote_code"
-_HEAD = "pooler"  # a head on top of an encoder that nobody here reads
+_HEAD = "pooler"  # a head of encoders that is not used here
 
 
 def _commit(revision: str) -> str:
@@ -36,10 +36,10 @@ def _commit(revision: str) -> str:
 class NetworkOptions(Options):
     """A model on this machine.
 
-    `model`: a folder, `package:` and the name of an installed package that carries one, or a name
-    on the hub, whose `revision` (the 40 digits of a commit) must then be given. `dtype` and
-    `device` can change the last digits of a sum, and so, rarely, a word. So can another processor,
-    but with float64, which takes twice the time of float32.
+    `model`: a folder, `package:` and the name of an installed package with a model, or a name on
+    the hub, which needs a `revision` (the 40 digits of a commit). `dtype` and `device` can change
+    the last digits of a sum, and so, rarely, a word. So can another processor, except with float64,
+    which takes twice as long as float32.
     """
 
     model: str
@@ -56,10 +56,10 @@ class Network(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What a model is known by: `name` to people, in recipes; `content` to keys of the store.
+    """Identity of a model: `name` for recipes, `content` for keys of the store.
 
-    On the hub both are name@revision. A folder's content, or a package's, is the SHA-256 over its
-    files, and its name ends in the first digits of that; its path is in neither.
+    On the hub both are name@revision. The content of a folder or package is the SHA-256 over its
+    files, and the name ends in its first digits; neither contains the path.
     """
 
     name: str
@@ -69,19 +69,23 @@ class Identity(NamedTuple):
 def load(kind: str, options: NetworkOptions, head: Mapping[str, Any] | None = None) -> Network:
     """Load a model by one of transformers' Auto classes.
 
-    `head`: settings of a head that is yet to be trained, such as num_labels; what the files lack of
-    its weights, or have in another size, torch's generator draws. Raises BadInput if
-    that cannot be done, if a revision is missing or may move, if the model brings code of its own,
-    which is never run, or if its files lack other weights, which would be drawn at random too.
+    `head`: settings of an untrained head, such as num_labels; its weights that are missing in the
+    files, or have another size, are drawn by torch's generator. Raises BadInput if loading fails,
+    if a revision is missing or can move, if the model needs its own code, which is never run, or if
+    other weights are missing, which would be random too.
     """
     torch, transformers = extra.module("torch"), extra.module("transformers")
     revision, place = _revision(options), _folder(options) or options.model
-    given = {**revision, _ITS_OWN_CODE: False}  # without it transformers asks who sits there
-    drawn = {} if head is None else {**head, "ignore_mismatched_sizes": True}
+    arguments = {**revision, _ITS_OWN_CODE: False}  # else transformers asks the user
+    head_arguments = {} if head is None else {**head, "ignore_mismatched_sizes": True}
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **given)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, **arguments)
         weights, info = getattr(transformers, kind).from_pretrained(
-            place, dtype=getattr(torch, options.dtype), output_loading_info=True, **given, **drawn
+            place,
+            dtype=getattr(torch, options.dtype),
+            output_loading_info=True,
+            **arguments,
+            **head_arguments,
         )
     except (OSError, ValueError) as error:
         remedy = "correct the model or what it is used as"
@@ -98,12 +102,12 @@ def load(kind: str, options: NetworkOptions, head: Mapping[str, Any] | None = No
         raise BadInput(
             f"model {options.model!r} cannot be loaded by {kind} ({type(error).__name__}); {remedy}"
         ) from error
-    bare = kind == "AutoModel" or head is not None
-    inside = f"{weights.base_model_prefix}." if head is not None else ""
+    ignores_head = kind == "AutoModel" or head is not None
+    prefix = f"{weights.base_model_prefix}." if head is not None else ""
     missing = sorted(
         name
         for name in info["missing_keys"]
-        if name.startswith(inside) and not (bare and _HEAD in name)
+        if name.startswith(prefix) and not (ignores_head and _HEAD in name)
     )
     if missing:
         raise BadInput(
@@ -114,7 +118,7 @@ def load(kind: str, options: NetworkOptions, head: Mapping[str, Any] | None = No
 
 
 def identify(options: NetworkOptions) -> Identity:
-    """Name and content of a model, which is not loaded; BadInput if a revision is missing."""
+    """Identify a model without loading it; BadInput if a revision is missing."""
     if _revision(options):
         name = f"{options.model}@{options.revision}"
         return Identity(name, name)
@@ -125,10 +129,10 @@ def identify(options: NetworkOptions) -> Identity:
 
 
 def weights_digest(options: NetworkOptions) -> str:
-    """SHA-256 of the file with a model's weights, wherever it lies, also on the hub.
+    """Return the SHA-256 of the file with a model's weights, in a folder or on the hub.
 
-    It tells whether two are the same model, of which one may be a folder and the other a name.
-    Raises BadInput if there is no such file of one piece, or the hub cannot be reached.
+    It shows whether two models are equal, such as a folder and a name on the hub. Raises BadInput
+    without a single file of weights, or if the hub cannot be reached.
     """
     file = next((file for name in _WEIGHTS if (file := _file(options, name))), None)
     if file is None:
@@ -140,7 +144,7 @@ def weights_digest(options: NetworkOptions) -> str:
 
 
 def _file(options: NetworkOptions, name: str) -> Path | None:
-    """A file of a model, from the hub if need be; None if it has none of that name."""
+    """Return a file of a model, from the hub if needed; None if there is no such file."""
     revision, place = _revision(options), _folder(options)
     if place is not None:
         return (place / name).resolve() if (place / name).is_file() else None
@@ -151,15 +155,15 @@ def _file(options: NetworkOptions, name: str) -> Path | None:
         return None
 
 
-@functools.lru_cache(maxsize=256)  # recipes ask again and again, and weights are large
+@functools.lru_cache(maxsize=256)  # recipes call it repeatedly, and weights are large
 def _file_digest(path: Path, _size: int, _changed: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _digest(path: Path) -> str:
-    known = path.stat()
-    return _file_digest(path, known.st_size, known.st_mtime_ns)
+    status = path.stat()
+    return _file_digest(path, status.st_size, status.st_mtime_ns)
 
 
 def _packaged(options: NetworkOptions) -> bool:
@@ -167,7 +171,7 @@ def _packaged(options: NetworkOptions) -> bool:
 
 
 def _folder(options: NetworkOptions) -> Path | None:
-    """Where a model lies that is no hub's: the folder itself, or that of a package."""
+    """Return the folder of a model or its package; None for the hub."""
     if not _packaged(options):
         return Path(options.model) if Path(options.model).is_dir() else None
     name = options.model.removeprefix(_PACKAGE)
@@ -192,29 +196,29 @@ def _revision(options: NetworkOptions) -> dict[str, str]:
 
 
 def _content(folder: Path) -> str:
-    """SHA-256 over names and bytes of a folder's files, hidden ones apart.
+    """Return the SHA-256 over names and bytes of a folder's files, except hidden ones.
 
-    Those are notes of git and of the hub's client, which differ from one download to the next.
+    Those are files of git and of the hub's client, which differ between downloads.
     """
     content = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        within = path.relative_to(folder)
-        if not any(step.startswith(".") for step in within.parts):
-            content.update(f"{within.as_posix()}\0".encode() + bytes.fromhex(_digest(path)))
+        relative = path.relative_to(folder)
+        if not any(step.startswith(".") for step in relative.parts):
+            content.update(f"{relative.as_posix()}\0".encode() + bytes.fromhex(_digest(path)))
     return content.hexdigest()
 
 
 def places(weights: Any) -> list[int]:
-    """How many places a model's table of places has, if it has one: a limit that nothing lifts."""
-    known = (getattr(weights.config, name, None) for name in _POSITIONS)
-    most = next((number for number in known if isinstance(number, int) and number > 0), None)
+    """Return the size of a model's table of positions, a fixed limit, if it has one."""
+    sizes = (getattr(weights.config, name, None) for name in _POSITIONS)
+    size = next((number for number in sizes if isinstance(number, int) and number > 0), None)
     table = getattr(
         getattr(weights.base_model, "embeddings", None), "position_embeddings", None
-    )  # RoBERTa and its kin count places from after that of the padding
+    )  # RoBERTa and similar models start positions after the padding's
     padding = getattr(table, "padding_idx", None)
-    return [] if most is None else [most if padding is None else most - padding - 1]
+    return [] if size is None else [size if padding is None else size - padding - 1]
 
 
-def told_limit(tokenizer: Any) -> list[int]:
-    """How many tokens the tokenizer says that its model reads, if it says so."""
+def tokenizer_limit(tokenizer: Any) -> list[int]:
+    """Return the tokenizer's limit of tokens, if it has one."""
     return [tokenizer.model_max_length] if tokenizer.model_max_length < NO_LIMIT else []

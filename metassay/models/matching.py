@@ -14,7 +14,7 @@ from metassay.models.outputs import Task, device_kind
 
 PACKAGES = ("bert-score", "transformers", "torch")
 BLOCK = 16_384  # tokens of the texts whose vectors are in memory at once
-PLACES = 8  # decimals of precision and recall: in float64 they hold, in float32 about five do
+PLACES = 8  # decimals of precision and recall: all stable in float64, about five in float32
 
 Pair = tuple[str, str]  # a candidate and its reference
 Weigh = Callable[[str, Tokens], list[float]]  # of a text
@@ -22,10 +22,10 @@ Embed = Callable[[Encoder, Sequence[Sequence[int]], int], list[Any]]  # as `enco
 
 
 class Match(NamedTuple):
-    """Precision and recall of a pair, null where all tokens of a text weigh nothing.
+    """Precision and recall of a pair, null where all tokens of a text have weight 0.
 
-    `unread`: the share of the candidate's tokens, and of the reference's, that the encoder does not
-    read. `matched`: false where a text had no tokens.
+    `unread`: the shares of the candidate's and the reference's tokens that the encoder does not
+    read. `matched`: false if a text has no tokens.
     """
 
     precision: float | None
@@ -34,12 +34,12 @@ class Match(NamedTuple):
     matched: bool = True
 
 
-class Way(NamedTuple):
-    """How the tokens of two texts meet.
+class MatchOptions(NamedTuple):
+    """How the tokens of two texts are matched.
 
-    `embed` gives their vectors; None: `encoders.vectors`. `bare`: tokens that weigh nothing are
-    matched by none either. `by_count`: the weighted cosines are divided by how many tokens weigh
-    anything, and not by their weights.
+    `embed` computes their vectors; None: `encoders.vectors`. `bare`: tokens of weight 0 are not
+    matched either. `by_count`: the weighted cosines are divided by the number of tokens with a
+    weight, not by the sum of weights.
     """
 
     embed: Embed | None = None
@@ -47,11 +47,11 @@ class Way(NamedTuple):
     by_count: bool = False
 
 
-PLAIN = Way()
+PLAIN = MatchOptions()
 
 
-def without(candidate: object, reference: object) -> Match:
-    """The match of two texts of which one is empty (then 0) or both (then null)."""
+def match_without_tokens(candidate: object, reference: object) -> Match:
+    """Return the match of two texts if one is empty (0) or both are (null)."""
     value = 0.0 if candidate or reference else None
     return Match(value, value, matched=False)
 
@@ -61,12 +61,12 @@ def matches(
     pairs: Sequence[Pair],
     weigh: Weigh,
     batch_tokens: int,
-    way: Way = PLAIN,
+    way: MatchOptions = PLAIN,
 ) -> Iterator[dict[int, Match]]:
-    """Match every pair (of texts that are not empty); by its place, block by block.
+    """Match all pairs of non-empty texts; yields matches by place, block by block.
 
-    A block holds the vectors of its texts, each encoded once; `batch_tokens` is explained in
-    `encoders.vectors`.
+    A block has the vectors of its texts in memory, each encoded once; `batch_tokens`: see
+    `EncoderOptions`.
     """
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     read = dict(zip(texts, tokens(encoder, texts), strict=True))
@@ -75,26 +75,27 @@ def matches(
     def length(text: str) -> int:
         return len(read[text].numbers)
 
-    # Pairs with the same reference stand together, and so do references of about one length.
-    order = sorted(range(len(pairs)), key=lambda at: (length(pairs[at][1]), pairs[at][::-1]))
+    # Pairs with the same reference are adjacent, as are references of similar length.
+    order = sorted(range(len(pairs)), key=lambda i: (length(pairs[i][1]), pairs[i][::-1]))
     for block in by_texts(pairs, order, length, BLOCK):
-        here = [pairs[place] for place in block]
-        found = _precisions_and_recalls(encoder, here, read, (weigh, way), batch_tokens)
-        said = {text: not special.issuperset(read[text].numbers) for pair in here for text in pair}
+        block_pairs = [pairs[place] for place in block]
+        scores = _precisions_and_recalls(encoder, block_pairs, read, (weigh, way), batch_tokens)
+        block_texts = {text for pair in block_pairs for text in pair}
+        has_tokens = {t: not special.issuperset(read[t].numbers) for t in block_texts}
         yield {
             place: Match(precision, recall, (read[candidate].unread, read[reference].unread))
-            if said[candidate] and said[reference]
-            else without(said[candidate], said[reference])
+            if has_tokens[candidate] and has_tokens[reference]
+            else match_without_tokens(has_tokens[candidate], has_tokens[reference])
             for place, (candidate, reference), (precision, recall) in zip(
-                block, here, found, strict=True
+                block, block_pairs, scores, strict=True
             )
         }
 
 
 def layers_of(model: str, layers: int | None) -> int | None:
-    """The layer whose vectors are taken: by default bert-score's choice for a name on the hub.
+    """Return the layer whose vectors are used: by default bert-score's for a name on the hub.
 
-    None for the last, where bert-score knows no such name, or the model is a folder.
+    None for the last layer, if bert-score does not know the name or the model is a folder.
     """
     if layers is not None or Path(model).is_dir():
         return layers
@@ -103,14 +104,14 @@ def layers_of(model: str, layers: int | None) -> int | None:
 
 
 def task_of(name: str, options: EncoderOptions, settings: Mapping[str, object]) -> Task:
-    """The task of an encoder; `settings`: all but the encoder that can change an output."""
+    """Return the task of an encoder; `settings`: everything else that can change an output."""
     layers = layers_of(options.model, options.layers) or "last"
-    known = {"layers": layers, "dtype": options.dtype, **settings}
-    return Task(name, identify(options), options.device, known, PACKAGES)
+    all_settings = {"layers": layers, "dtype": options.dtype, **settings}
+    return Task(name, identify(options), options.device, all_settings, PACKAGES)
 
 
-def stated(options: EncoderOptions, **more: object) -> list[str]:
-    """The encoder, a folder by its content, and more settings, as recipes print them."""
+def recipe_parts(options: EncoderOptions, **more: object) -> list[str]:
+    """Describe an encoder (a folder by its content) and more settings for recipes."""
     settings: dict[str, object] = {
         "model": identify(options).name,
         "layers": layers_of(options.model, options.layers) or "last",
@@ -123,9 +124,9 @@ def stated(options: EncoderOptions, **more: object) -> list[str]:
 
 
 def match(
-    candidate: Any, reference: Any, weights: Any, reference_weights: Any, way: Way = PLAIN
+    candidate: Any, reference: Any, weights: Any, reference_weights: Any, way: MatchOptions = PLAIN
 ) -> Any:
-    """Precision and recall of a pair: two numbers, NaN where all weights of its side are 0.
+    """Return precision and recall of a pair: two numbers, NaN where all weights of a side are 0.
 
     `candidate` and `reference` are vectors of length 1 (tokens x dimensions, torch), the weights
     one per token. Zhang et al. 2020, R_BERT and P_BERT with the weights of section 3.
@@ -144,21 +145,21 @@ def match(
 
 
 def weighing(encoder: Encoder, references: Mapping[str, int] | None) -> Weigh:
-    """How much the tokens of a text weigh: the same, or by inverse document frequency.
+    """Return a function that weights the tokens of a text: equally, or by inverse frequency.
 
-    That is log((references + 1) / (those with the token + 1)), where `references` says how often
-    each reference there is.
+    That is log((references + 1) / (references with the token + 1)); `references` has the number of
+    times that each reference occurs.
     """
     if references is None:
         special = _special(encoder)
         return lambda _, read: [float(number not in special) for number in read.numbers]
-    having: Counter[int] = Counter()
+    frequency: Counter[int] = Counter()
     for read, times in zip(tokens(encoder, list(references)), references.values(), strict=True):
-        having.update(dict.fromkeys(read.numbers, times))
+        frequency.update(dict.fromkeys(read.numbers, times))
     total = sum(references.values())
 
     def weigh(_: str, read: Tokens) -> list[float]:
-        return [math.log((total + 1) / (having[number] + 1)) for number in read.numbers]
+        return [math.log((total + 1) / (frequency[number] + 1)) for number in read.numbers]
 
     return weigh
 
@@ -171,7 +172,7 @@ def _precisions_and_recalls(
     encoder: Encoder,
     pairs: Sequence[Pair],
     read: Mapping[str, Tokens],
-    how: tuple[Weigh, Way],
+    how: tuple[Weigh, MatchOptions],
     batch_tokens: int,
 ) -> list[tuple[float | None, float | None]]:
     torch = extra.module("torch")
@@ -184,9 +185,9 @@ def _precisions_and_recalls(
         weights = [torch.tensor(weigh(text, read[text]), **kind) for text in texts]
         side = dict(zip(texts, zip(units, weights, strict=True), strict=True))
         scores = []
-        for one, other in pairs:
-            (candidate, own), (reference, its) = side[one], side[other]
-            scores.append(match(candidate, reference, own, its, way))
+        for pair in pairs:
+            (candidate, weight), (reference, reference_weight) = (side[text] for text in pair)
+            scores.append(match(candidate, reference, weight, reference_weight, way))
         values = torch.stack(scores).tolist()
     return [(_number(precision), _number(recall)) for precision, recall in values]
 

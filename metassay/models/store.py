@@ -1,8 +1,8 @@
-"""The store of what models on this machine computed: one row per distinct input.
+"""The store of outputs of models on this machine: one row per distinct input.
 
-It is a file beside the ledger and keeps the same promises. Each batch is committed as it is
-computed, so a killed process loses the batch in hand and nothing else. Several processes may share
-the file. It holds outputs (scores, small vectors, written texts) under hashes, never an input.
+It is a file next to the ledger, with the same guarantees. Each batch is committed when it is
+computed, so that a killed process loses only its current batch. Several processes can share the
+file. It has outputs (scores, small vectors, generated texts) under hashes, never an input.
 """
 
 import fcntl
@@ -16,10 +16,10 @@ from typing import Any
 from metassay.core.database import Database, Form, batches
 from metassay.core.errors import BadInput
 
-STORE = Path(".work/models.sqlite")  # no out of DVC, which would delete it
+STORE = Path(".work/models.sqlite")  # not an output of DVC, which would delete it
 
 FORM = Form(
-    0x4D544D4F,  # "MTMO", so that any tool can tell whose file it is
+    0x4D544D4F,  # "MTMO", to identify the file
     (
         """
 CREATE TABLE outputs (
@@ -36,18 +36,15 @@ log = logging.getLogger("metassay.models")
 
 
 class Store:
-    """An open store. Usable from any thread."""
+    """An open store, usable from any thread."""
 
     def __init__(self, path: Path = STORE) -> None:
-        """Open or make the file; BadInput, leaving it alone, if it is another program's.
-
-        A damaged file makes place for a new one, and is kept beside it until the next one is.
-        """
+        """Open or create the file; BadInput, without changes, if it is foreign or damaged."""
         self.path = path
         self._database = Database(path, FORM)
 
     def close(self) -> None:
-        """Bring everything to the disk and close the file."""
+        """Write everything to the disk and close the file."""
         self._database.close()
 
     def __enter__(self) -> "Store":
@@ -57,8 +54,8 @@ class Store:
         self.close()
 
     def lookup(self, keys: Iterable[str]) -> dict[str, Any]:
-        """The outputs that are there, by key. Drops those that are damaged."""
-        found: dict[str, Any] = {}
+        """Return the stored outputs by key; deletes damaged ones."""
+        outputs: dict[str, Any] = {}
         damaged: list[tuple[str]] = []
         for batch in batches(sorted(set(keys))):
             marks = ", ".join("?" * len(batch))
@@ -67,25 +64,19 @@ class Store:
                 rows = connection.execute(query, batch).fetchall()
             for key, value in rows:
                 try:
-                    found[key] = json.loads(value)
+                    outputs[key] = json.loads(value)
                 except (ValueError, RecursionError):
                     damaged.append((key,))
         if damaged:
             log.warning("%s: %d damaged outputs are computed again", self.path, len(damaged))
             with self._database.transaction() as connection:
                 connection.executemany("DELETE FROM outputs WHERE key = ?", damaged)
-        return found
-
-    def computed_since(self, moment: float) -> list[tuple[str, int]]:
-        """Each model that has computed outputs since (seconds of the epoch), and how many."""
-        with self._database.reading() as connection:
-            query = "SELECT model, count(*) FROM outputs WHERE computed >= ? GROUP BY 1 ORDER BY 1"
-            return connection.execute(query, (moment,)).fetchall()
+        return outputs
 
     def keep(self, outputs: Mapping[str, Any], *, model: str, task: str) -> dict[str, Any]:
-        """Keep outputs (any JSON but NaN) by key, all or none, and return what the store now has.
+        """Store outputs (any JSON but NaN) by key, all or none, and return what the store has.
 
-        An output that is there already stays, and is returned instead of the new one.
+        An existing output stays, and is returned instead of the new one.
         """
         now = time.time()
         rows = [
@@ -99,16 +90,16 @@ class Store:
 
 
 class Claims:
-    """Claims on outputs that this process is about to compute, so that no other does meanwhile.
+    """Claims on outputs that this process computes, so that no other process does.
 
-    A claim is the lock of one byte of a file beside the store, at a place that the output's key
-    says. The system lets go of it when the process ends, however it ends, and wakes who waits.
-    Threads of one process do not keep each other out: they compute some outputs twice, of which the
-    store keeps the first.
+    A claim locks a byte of a file next to the store, at a place computed from the output's key. The
+    system releases it when the process ends in any way, and wakes waiting processes. Threads of a
+    process do not exclude each other: they can compute outputs twice, and the store keeps the
+    first.
     """
 
     def __init__(self, store: Path) -> None:
-        """Raises BadInput if no file can be made beside the store."""
+        """Open the file of claims; BadInput if it cannot be created next to the store."""
         path = store.with_name(f"{store.name}-claims")
         try:
             self._file = path.open("wb")
@@ -122,22 +113,22 @@ class Claims:
         self._file.close()
 
     def take(self, keys: Iterable[str]) -> list[str]:
-        """Claim those of the keys that no other process has."""
+        """Claim the keys that no other process has, and return them."""
         return [key for key in keys if self._take(key)]
 
     def drop(self) -> None:
-        """Let go of all that were taken."""
+        """Release all claims."""
         fcntl.lockf(self._file, fcntl.LOCK_UN)
 
     def wait(self, key: str) -> None:
-        """Return when no other process has the key; claims must have been dropped before."""
+        """Wait until no other process has the key; drop all claims first."""
         fcntl.lockf(self._file, fcntl.LOCK_EX, 1, _place(key))
         self.drop()
 
     def _take(self, key: str) -> bool:
         try:
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key))
-        except (BlockingIOError, PermissionError):  # POSIX leaves a system the choice
+        except (BlockingIOError, PermissionError):  # POSIX allows both
             return False
         return True
 

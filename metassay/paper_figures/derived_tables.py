@@ -1,4 +1,4 @@
-"""Tables that records may name: some of the contract, and what is made of them for figures alone.
+"""Tables that records may name: tables of the contract, and some made of these for figures alone.
 
 Intervals and draws are bootstraps over documents (`estimates.py`). Tables of single statements are
 in `statement_tables.py`.
@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from metassay.core.options import Criterion
-from metassay.format.frames import rows
 from metassay.meta_evaluation.agreement import AGREEMENT, RATING_SUMMARIES
 from metassay.meta_evaluation.confounds import CONFOUNDS
 from metassay.meta_evaluation.correlations import CORRELATIONS, METRIC_CORRELATIONS
@@ -61,7 +60,7 @@ from metassay.tables.units import UNITS
 
 Frames = Mapping[str, pd.DataFrame]
 
-# Of the contract only what a figure is of, so that no other table makes figures stale.
+# Only the tables of the contract that figures show, so that no other makes figures stale.
 DRAWN_FROM: dict[str, Table] = {
     t.name: t
     for t in (
@@ -99,21 +98,21 @@ def text_numbers(frames: Frames) -> pd.DataFrame:
     and in `draws` the value of every text that has one.
     """
     quantities = {
-        str(metric): of.set_index(_TEXT)["value"].astype("float64")
-        for metric, of in _whole(frames["scores"]).groupby("metric", sort=True)
+        str(metric): texts.set_index(_TEXT)["value"].astype("float64")
+        for metric, texts in _whole(frames["scores"]).groupby("metric", sort=True)
     }
     common = popularity(frames["sources"], frames["parts"])
     quantities[POPULARITY] = pd.Series(common, dtype="float64")
-    made = []
+    rows = []
     for quantity, values in quantities.items():
         matrix = values.rename_axis(_TEXT).unstack("author").sort_index()
-        found = means(matrix.to_numpy(dtype=float), list(matrix.index), RESAMPLING)
+        interval = means(matrix.to_numpy(dtype=float), list(matrix.index), RESAMPLING)
         for place, author in enumerate(matrix.columns):
             draws = matrix[author].dropna().tolist()
             if draws:
-                ends = (found.mean[place], found.low[place], found.high[place])
-                made.append((quantity, author, *ends, len(draws), draws))
-    return pd.DataFrame(made, columns=["quantity", "author", *ESTIMATE, "draws"])
+                ends = (interval.mean[place], interval.low[place], interval.high[place])
+                rows.append((quantity, author, *ends, len(draws), draws))
+    return pd.DataFrame(rows, columns=["quantity", "author", *ESTIMATE, "draws"])
 
 
 def means_of_first(frames: Frames) -> pd.DataFrame:
@@ -127,15 +126,15 @@ def means_of_first(frames: Frames) -> pd.DataFrame:
     rated = ratings.rename(columns={"criterion": "metric"})
     both = pd.concat([_whole(frames["scores"])[columns], rated[columns]])
     documents = sorted(set(ratings["doc_id"]))
-    made = []
-    for which, taken in (("first", documents[:PRINTED_PAPERS]), ("all", documents)):
-        of = both[both["doc_id"].isin(taken)]
-        for key, values in of.groupby(["metric", "author"], sort=True):
+    rows = []
+    for which, chosen in (("first", documents[:PRINTED_PAPERS]), ("all", documents)):
+        texts = both[both["doc_id"].isin(chosen)]
+        for key, values in texts.groupby(["metric", "author"], sort=True):
             per_text = values.groupby("doc_id", sort=True)[["value"]].mean()
-            found = means(per_text.to_numpy(dtype=float), list(per_text.index), RESAMPLING)
+            interval = means(per_text.to_numpy(dtype=float), list(per_text.index), RESAMPLING)
             n = int(per_text["value"].notna().sum())
-            made.append((which, *key, found.mean[0], found.low[0], found.high[0], n))
-    return pd.DataFrame(made, columns=["documents", "metric", "author", *ESTIMATE])
+            rows.append((which, *key, interval.mean[0], interval.low[0], interval.high[0], n))
+    return pd.DataFrame(rows, columns=["documents", "metric", "author", *ESTIMATE])
 
 
 def rating_violins(frames: Frames) -> pd.DataFrame:
@@ -152,8 +151,8 @@ def by_kind_of_author(frames: Frames) -> pd.DataFrame:
     scores = _whole(frames["scores"]).dropna(subset=["value"])
     kind = scores["author"].where(scores["author"].map(is_reference).astype(bool), SYSTEMS)
     kinds = scores.assign(kind=kind).groupby(["metric", "kind"], sort=True)
-    made = [(*key, *mean_of(texts, "value")) for key, texts in kinds]
-    return pd.DataFrame(made, columns=["metric", "author", *ESTIMATE])
+    rows = [(*key, *mean_of(texts, "value")) for key, texts in kinds]
+    return pd.DataFrame(rows, columns=["metric", "author", *ESTIMATE])
 
 
 def aligned_passages(frames: Frames) -> pd.DataFrame:
@@ -162,12 +161,12 @@ def aligned_passages(frames: Frames) -> pd.DataFrame:
     A statement without an aligned passage counts as 0. Resamples draw documents.
     """
     statements = of_systems(frames["alignments"])
-    there = {doc_id: len(of) for doc_id, of in rows(frames["sources"], "doc_id", "passages")}
+    n_passages = frames["sources"].set_index("doc_id")["passages"].map(len)
     counted = statements[["doc_id", "method"]].assign(n=statements["passages"].map(len))
-    full = counted.assign(method=WHOLE_SOURCE, n=counted["doc_id"].map(there))
+    full = counted.assign(method=WHOLE_SOURCE, n=counted["doc_id"].map(n_passages))
     methods = pd.concat([counted, full]).groupby("method", sort=True)
-    made = [(method, *mean_of(of, "n")) for method, of in methods]
-    return pd.DataFrame(made, columns=["method", *ESTIMATE])
+    rows = [(method, *mean_of(group, "n")) for method, group in methods]
+    return pd.DataFrame(rows, columns=["method", *ESTIMATE])
 
 
 def facet_grades(frames: Frames) -> pd.DataFrame:
@@ -178,12 +177,12 @@ def facet_grades(frames: Frames) -> pd.DataFrame:
     ratings, scores = frames["ratings"], _whole(frames["scores"])
     graded = ratings[(ratings["part"] == FULL) & ratings["criterion"].isin(FACETS)]
     key = [*_TEXT, "facet", "by"]
-    made = [graded.rename(columns={"criterion": "facet"}).assign(by="people")]
+    pieces = [graded.rename(columns={"criterion": "facet"}).assign(by="people")]
     for facet in FACETS:
-        of = scores[scores["metric"].str.endswith(f"_{facet}")]
-        made.append(of.assign(facet=facet, by=of["metric"].str.removesuffix(f"_{facet}")))
-    every = pd.concat([one[[*key, "value"]] for one in made]).dropna(subset=["value"])
-    return every.groupby(key, sort=True)["value"].mean().reset_index()
+        group = scores[scores["metric"].str.endswith(f"_{facet}")]
+        pieces.append(group.assign(facet=facet, by=group["metric"].str.removesuffix(f"_{facet}")))
+    grades = pd.concat([piece[[*key, "value"]] for piece in pieces]).dropna(subset=["value"])
+    return grades.groupby(key, sort=True)["value"].mean().reset_index()
 
 
 # ---- metrics among themselves ----------------------------------------------------------------
@@ -194,25 +193,25 @@ def _matrices(scores: pd.DataFrame, group: str, part: str) -> list[tuple[str, Re
 
     The same systems and documents in all; NaN where there is no score.
     """
-    of = of_systems(scores[scores["part"] == part])
-    of = of[of["metric"].str.endswith(f"_{group}")]
-    authors, documents = sorted(set(of["author"])), sorted(set(of["doc_id"]))
-    made: list[tuple[str, Reals]] = []
-    for (metric, judge), values in of.groupby(["metric", "judge"], sort=True):
+    scores = of_systems(scores[scores["part"] == part])
+    scores = scores[scores["metric"].str.endswith(f"_{group}")]
+    authors, documents = sorted(set(scores["author"])), sorted(set(scores["doc_id"]))
+    matrices: list[tuple[str, Reals]] = []
+    for (metric, judge), values in scores.groupby(["metric", "judge"], sort=True):
         matrix = values.pivot(index="author", columns="doc_id", values="value")
         matrix = matrix.reindex(index=authors, columns=documents)
-        made.append((metric_label(str(metric), str(judge)), matrix.to_numpy(dtype=np.float64)))
-    return made
+        matrices.append((metric_label(str(metric), str(judge)), matrix.to_numpy(dtype=np.float64)))
+    return matrices
 
 
 def recall_precision(frames: Frames) -> pd.DataFrame:
     """Kendall's tau-b of every two metrics of a group over all whole texts that both score.
 
     A group is the metrics whose name ends in `recall` or in `precision`; references are left out.
-    tau is null where fewer than two texts are scored by both, or one of them gives all the same; n:
-    texts. Both orders of a pair are there, and none of a metric with itself.
+    tau is null if fewer than two texts are scored by both, or a metric's scores are all equal; n:
+    texts. Each pair comes in both orders; no metric is paired with itself.
     """
-    made: list[tuple[object, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for group in ("recall", "precision"):
         for (first, a), (second, b) in product(_matrices(frames["scores"], group, FULL), repeat=2):
             if first == second:
@@ -221,9 +220,9 @@ def recall_precision(frames: Frames) -> pd.DataFrame:
             x, y = a[both], b[both]
             varied = len(set(x)) > 1 and len(set(y)) > 1
             tau = sorted_kendall(x, y) if varied else np.nan
-            made.append((group, first, second, tau, len(x)))
+            rows.append((group, first, second, tau, len(x)))
     columns = ["group", "first", "second", "tau", "n"]
-    return pd.DataFrame(made, columns=columns).astype({"tau": "float64"})
+    return pd.DataFrame(rows, columns=columns).astype({"tau": "float64"})
 
 
 def recall_conflicts(frames: Frames) -> pd.DataFrame:
@@ -232,14 +231,14 @@ def recall_conflicts(frames: Frames) -> pd.DataFrame:
     A tie on either side is no conflict. n_pairs: pairs that both metrics score.
     """
     scores = frames["scores"]
-    made: list[tuple[object, ...]] = []
+    rows: list[tuple[object, ...]] = []
     for part in sorted(set(scores["part"])):
         for (first, a), (second, b) in combinations(_matrices(scores, "recall", part), 2):
             texts = np.count_nonzero(np.isfinite(a) & np.isfinite(b), axis=0)
             n_pairs = int((texts * (texts - 1) // 2).sum())
             n = int(disagreements(a, b).per_document.sum())
-            made += [(part, *of, n_pairs, n) for of in ((first, second), (second, first))]
-    return pd.DataFrame(made, columns=["part", "first", "second", "n_pairs", "n_conflicts"])
+            rows += [(part, *names, n_pairs, n) for names in ((first, second), (second, first))]
+    return pd.DataFrame(rows, columns=["part", "first", "second", "n_pairs", "n_conflicts"])
 
 
 def pairs_of_scorers(frames: Frames) -> pd.DataFrame:
@@ -247,16 +246,16 @@ def pairs_of_scorers(frames: Frames) -> pd.DataFrame:
     pairs = frames["metric_correlations"]
     names = ({"first": "row", "second": "column"}, {"second": "row", "first": "column"})
     columns = ["study", "part", "coefficient", "row", "column", "value", "n"]
-    both = [pairs.rename(columns=of)[columns] for of in names]
+    both = [pairs.rename(columns=renamed)[columns] for renamed in names]
     return pd.concat(both, ignore_index=True)
 
 
 def in_ensembles(frames: Frames) -> pd.DataFrame:
     """Table `ensembles` by its single members: alone, and the mean of all ensembles with them.
 
-    `what` is ALONE or WITHIN, or TOGETHER of the two further members: BEST, the best ensemble on
+    `what` is ALONE or WITHIN, or TOGETHER for the two further members: BEST, the best ensemble on
     texts that it was not chosen on, and LARGEST, the largest correlation of any subset: what papers
-    print of the best one, too good since it is the winner on its own texts.
+    print as the best, too high since it was chosen on its own texts.
     """
     ensembles = frames["ensembles"]
     kind, size = ensembles["kind"], ensembles["size"]
@@ -266,13 +265,13 @@ def in_ensembles(frames: Frames) -> pd.DataFrame:
         ensembles[kind == "best"].assign(members=BEST),
         subsets.loc[largest].assign(members=LARGEST),
     ]
-    made = [
+    pieces = [
         ensembles[(kind == "subset") & (size == 1)].assign(what=ALONE),
         ensembles[kind == "containing"].assign(what=WITHIN),
         pd.concat(winners).assign(what=TOGETHER, low=float("nan"), high=float("nan")),
     ]
     columns = ["criterion", "part", "coefficient", "members", "what", *ESTIMATE]
-    return pd.concat([one[columns] for one in made], ignore_index=True)
+    return pd.concat([piece[columns] for piece in pieces], ignore_index=True)
 
 
 # ---- copying ---------------------------------------------------------------------------------
@@ -281,12 +280,12 @@ def in_ensembles(frames: Frames) -> pd.DataFrame:
 def least_copied(frames: Frames) -> pd.DataFrame:
     """Pearson's r over systems' whole texts, with its true sign, by criterion and metric.
 
-    `share`: of the texts that have metric, rating and coverage, so many per cent that copy least
-    (lowest coverage; ties with the last one taken are in, too). `what`: the metric alone, or the
-    mean of metric and coverage, both standardised over those texts (of 100 per cent, and not of
-    coverage itself). Ratings of a text are averaged over raters. low, high: bootstrap over
-    documents, the texts taken once for all. Table `confounds` has the same numbers without
-    intervals, on which no figure should rest. Source: Adams et al. 2023, section 7.4.
+    `share`: only the per cent of texts with metric, rating and coverage that copy least (lowest
+    coverage; ties with the last one are included). `what`: the metric alone, or the mean of metric
+    and coverage, both standardised over those texts (for 100 per cent, and not for coverage
+    itself). Ratings of a text are averaged over raters. low, high: bootstrap over documents, with
+    the texts chosen once for all. Table `confounds` has the same numbers without intervals, on
+    which no figure should rest. Source: Adams et al. 2023, section 7.4.
     """
     scores, ratings = (
         of_systems(frame[frame["part"] == FULL]).dropna(subset=["value"])
@@ -295,17 +294,17 @@ def least_copied(frames: Frames) -> pd.DataFrame:
     people = ratings.groupby(["criterion", *_TEXT])["value"].mean()
     covered = scores[(scores["metric"] == "coverage") & (scores["judge"] == NO_JUDGE)]
     coverage = covered.set_index(_TEXT)["value"].rename("coverage")
-    made: list[tuple[object, ...]] = []
-    for (metric, judge), of in scores.groupby(["metric", "judge"], sort=True):
-        values = of.set_index(_TEXT)["value"].rename("metric")
+    rows: list[tuple[object, ...]] = []
+    for (metric, judge), group in scores.groupby(["metric", "judge"], sort=True):
+        values = group.set_index(_TEXT)["value"].rename("metric")
         for criterion in sorted(set(people.index.get_level_values(0))):
             rated = people.loc[criterion].rename("people")
             both = pd.concat([values, rated, coverage], axis=1, join="inner").dropna().sort_index()
             document = pd.factorize(both.index.get_level_values(0))[0].astype(np.intp)
             graded, by_people, copied = both.to_numpy(dtype=float).T
             texts = Texts(graded, by_people, copied, document)
-            made += [(criterion, metric, judge, *row) for row in by_share(texts, str(metric))]
-    return pd.DataFrame(made, columns=["criterion", "metric", "judge", "share", "what", *ESTIMATE])
+            rows += [(criterion, metric, judge, *row) for row in by_share(texts, str(metric))]
+    return pd.DataFrame(rows, columns=["criterion", "metric", "judge", "share", "what", *ESTIMATE])
 
 
 # ---- raters ----------------------------------------------------------------------------------
@@ -316,45 +315,47 @@ def agreement_of_counts(frames: Frames) -> pd.DataFrame:
 
     One row per study, criterion and coefficient (`statistics.agreement.count_agreement`), 1 is
     perfect. n: texts that two raters rated, over the pairs. A pair whose coefficient is undefined
-    makes the mean null. low, high: bootstrap over documents, the raters stay. Shares are taken for
-    counts, too: choose the criteria that are some.
+    makes the mean null. low, high: bootstrap over documents, with the raters fixed. Shares are
+    treated as counts, too: choose the criteria that are counts.
     """
     ratings = of_systems(frames["ratings"]).dropna(subset=["value"])
-    whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
-    made: list[tuple[object, ...]] = []
-    for (study, criterion), of in whole.groupby(["study", "criterion"], sort=True):
-        wide = of.set_index([*_TEXT, "rater"])["value"].unstack("rater").sort_index()
+    text_ratings = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
+    rows: list[tuple[object, ...]] = []
+    for (study, criterion), texts in text_ratings.groupby(["study", "criterion"], sort=True):
+        wide = texts.set_index([*_TEXT, "rater"])["value"].unstack("rater").sort_index()
         documents = pd.factorize(wide.index.get_level_values(0))[0].astype(np.intp)
         size, table = int(documents.max()) + 1, wide.to_numpy(dtype=np.float64).T
         weights = np.concatenate((np.ones((1, size)), resample_counts(size)))
-        found, n = [], 0
+        coefficients, n = [], 0
         for pair in combinations(table, 2):
             both = np.isfinite(pair).all(axis=0)
             n += int(np.count_nonzero(both))
             if both.any():
-                found.append(count_agreement(np.array(pair)[:, both], documents[both], weights))
-        if found:
-            means_of_pairs = np.mean(found, axis=0)
-            low, high = expanded_percentiles(means_of_pairs[:, 1:].T, size, RESAMPLING.confidence)
-            made += [
+                coefficients.append(
+                    count_agreement(np.array(pair)[:, both], documents[both], weights)
+                )
+        if coefficients:
+            averages = np.mean(coefficients, axis=0)
+            low, high = expanded_percentiles(averages[:, 1:].T, size, RESAMPLING.confidence)
+            rows += [
                 (study, criterion, *row, n)
-                for row in zip(COUNT_COEFFICIENTS, means_of_pairs[:, 0], low, high, strict=True)
+                for row in zip(COUNT_COEFFICIENTS, averages[:, 0], low, high, strict=True)
             ]
-    return pd.DataFrame(made, columns=["study", "criterion", "coefficient", *ESTIMATE])
+    return pd.DataFrame(rows, columns=["study", "criterion", "coefficient", *ESTIMATE])
 
 
 # ---- which tables records need ---------------------------------------------------------------
 
 
 class Derived(NamedTuple):
-    """Which tables of the contract it is made of, and how."""
+    """The tables of the contract that a table is made of, and how."""
 
-    of: tuple[str, ...]
+    sources: tuple[str, ...]
     make: Callable[[Frames], pd.DataFrame]
 
     @property
-    def says(self) -> str:
-        """What it holds: the first line of what makes it."""
+    def summary(self) -> str:
+        """What it contains: the first line of its maker's docstring."""
         return str(self.make.__doc__).split("\n", 1)[0]
 
 
@@ -384,16 +385,16 @@ DERIVED: dict[str, Derived] = {
 }
 
 
-def tables_of(name: str) -> Sequence[str]:
-    """The tables of the contract behind the table that a record names."""
-    return DERIVED[name].of if name in DERIVED else (name,)
+def source_tables(name: str) -> Sequence[str]:
+    """Return the tables of the contract behind the table that a record names."""
+    return DERIVED[name].sources if name in DERIVED else (name,)
 
 
-def needed(record: Record) -> list[tuple[str, str]]:
-    """Benchmark and table of all that a record reads, sorted; of one that is open nothing."""
-    return sorted({(n.benchmark, t) for n in record.every_numbers for t in tables_of(n.table)})
+def needed_tables(record: Record) -> list[tuple[str, str]]:
+    """Return benchmark and table of all that a record reads, sorted; empty for an open record."""
+    return sorted({(n.benchmark, t) for n in record.all_numbers for t in source_tables(n.table)})
 
 
-def unknown(record: Record) -> list[str]:
-    """Tables that a record names and nobody has."""
-    return sorted({n.table for n in record.every_numbers} - set(DRAWN_FROM) - set(DERIVED))
+def unknown_tables(record: Record) -> list[str]:
+    """Return the tables that a record names and that do not exist."""
+    return sorted({n.table for n in record.all_numbers} - set(DRAWN_FROM) - set(DERIVED))

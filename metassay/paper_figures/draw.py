@@ -1,4 +1,4 @@
-"""Draw records into a folder; what was drawn of the same numbers before comes from a store."""
+"""Draw records into a folder; drawings of unchanged numbers come from a store."""
 
 import hashlib
 import io
@@ -17,8 +17,8 @@ from metassay.core.errors import BadInput
 from metassay.format.frames import to_csv
 from metassay.format.numbers import counted
 from metassay.paper_figures import FORMATS
-from metassay.paper_figures.cells import Cell, Cells, Tables, cells_of
-from metassay.paper_figures.derived_tables import DERIVED, DRAWN_FROM, needed, unknown
+from metassay.paper_figures.cells import Cell, Cells, Tables, find_cells
+from metassay.paper_figures.derived_tables import DERIVED, DRAWN_FROM, needed_tables, unknown_tables
 from metassay.paper_figures.papers import Record
 from metassay.paper_figures.pictures import picture_files
 from metassay.paper_figures.published import read_printed
@@ -59,19 +59,19 @@ _MARKS = (
     " choosing the best on the same texts is allowed for."
 )
 
-_Column = tuple[str, tuple[str, ...]]  # its title, and what of it is shown
-_Row = list[str]  # its title, and a text per column and kind
+_Column = tuple[str, tuple[str, ...]]  # title, kinds of numbers shown
+_Row = list[str]  # title, then a text per column and kind
 
 
 def caption(record: Record, cells: Cells) -> str:
-    """What the table or figure shows, and how many printed numbers have no counterpart here."""
+    """Describe the table or figure, and how many printed numbers have no counterpart here."""
     words = [f"{record.title}.", record.says]
     if cells.n_printed:
-        alone = cells.n_printed - cells.n_beside
+        n_alone = cells.n_printed - cells.n_compared
         words.append(
-            f"Of {counted(cells.n_printed, 'printed number')}, {cells.n_beside:,}"
-            f" {'stands' if cells.n_beside == 1 else 'stand'} beside ours;"
-            f" {alone:,} {'has' if alone == 1 else 'have'} no counterpart here."
+            f"Of {counted(cells.n_printed, 'printed number')}, {cells.n_compared:,}"
+            f" {'stands' if cells.n_compared == 1 else 'stand'} beside ours;"
+            f" {n_alone:,} {'has' if n_alone == 1 else 'have'} no counterpart here."
         )
     if record.apart:
         words.append(f"No differences: {record.apart}")
@@ -81,7 +81,7 @@ def caption(record: Record, cells: Cells) -> str:
 
 
 def _unranked(cells: Cells) -> Iterator[str]:
-    """Rows that have no place, for their metrics lack texts, and how many they have at most."""
+    """Yield the rows without a place, whose metrics lack texts, and how many texts they have."""
     ranked = {cell.row for cell in cells.cells if cell.place}
     most: dict[str, int] = {}
     for cell in cells.cells:
@@ -95,7 +95,7 @@ def _unranked(cells: Cells) -> Iterator[str]:
 
 
 def to_markdown(record: Record, cells: Cells) -> str:
-    """A pipe table; intervals in brackets behind ours."""
+    """Return a pipe table; our intervals are in brackets."""
     columns = _columns(record, cells)
     heads = [_md(f"{title} {kind}".strip()) for title, kinds in columns for kind in kinds]
     lines = [["", *heads], ["---", *("---:" for _ in heads)]]
@@ -107,7 +107,7 @@ def to_markdown(record: Record, cells: Cells) -> str:
 
 
 def to_latex(record: Record, cells: Cells) -> str:
-    """A document of one table; one wider than the line is shrunk to it."""
+    """Return a document with one table, shrunk to the line if it is wider."""
     columns = _columns(record, cells)
     n = sum(len(kinds) for _, kinds in columns)
     lines = [
@@ -149,7 +149,7 @@ def _latex_number(text: str) -> str:
 
 
 def _tex(text: str) -> str:
-    """Any text as LaTeX prints it; what pdflatex has no letter for is a question mark."""
+    """Escape text for LaTeX; letters that pdflatex lacks become question marks."""
     letters = text.translate(_LATEX)
     return "".join(c if c.isascii() or "\xa0" < c < "\u0180" else "?" for c in letters)
 
@@ -159,7 +159,7 @@ def _md(text: str) -> str:
 
 
 def _columns(record: Record, cells: Cells) -> list[_Column]:
-    """Where nothing at all was printed, a column is not said to be ours."""
+    """Return the columns; `ours` is not named if nothing was printed at all."""
     printed = {cell.column for cell in cells.cells if cell.published is not None}
     if not printed:
         return [(title, ("",)) for title in cells.columns]
@@ -170,14 +170,14 @@ def _columns(record: Record, cells: Cells) -> list[_Column]:
 def _bodies(
     record: Record, cells: Cells, columns: Sequence[_Column]
 ) -> Iterator[tuple[str, list[_Row]]]:
-    """The rows of each panel."""
-    at = {cell[:3]: cell for cell in cells.cells}
+    """Yield the rows of each panel."""
+    by_place = {cell[:3]: cell for cell in cells.cells}
     for panel in cells.panels:
         body = []
         for row in cells.rows_in(panel):
-            here = [(at.get((panel, row, title)), kinds) for title, kinds in columns]
+            row_cells = [(by_place.get((panel, row, title)), kinds) for title, kinds in columns]
             body.append(
-                [row, *(_text(record, cell, kind) for cell, kinds in here for kind in kinds)]
+                [row, *(_text(record, cell, kind) for cell, kinds in row_cells for kind in kinds)]
             )
         yield panel, body
 
@@ -197,7 +197,7 @@ def _text(record: Record, cell: Cell | None, kind: str) -> str:
 
 
 def _digits(value: float | None, decimals: int, *, sign: str = "") -> str:
-    """As many decimals as the paper prints, with a true minus sign; what rounds to 0 has none."""
+    """Format with the paper's decimals and a true minus sign; what rounds to 0 has no sign."""
     if value is None:
         return ""
     text = f"{value:{sign}.{decimals}f}"
@@ -205,11 +205,11 @@ def _digits(value: float | None, decimals: int, *, sign: str = "") -> str:
 
 
 _ANY_DATE = (1980, 1, 1, 0, 0, 0)
-_DIGEST = hashlib.sha256().digest_size  # of what is kept, which stands before it
+_DIGEST = hashlib.sha256().digest_size  # of a stored drawing, at its beginning
 
 
 class Inputs(NamedTuple):
-    """Where things lie: a table of a benchmark, and a printed table by the name of its file."""
+    """Where files are: a table of a benchmark, and a printed table by its file name."""
 
     table: Callable[[str, str], Path]
     printed: Callable[[str], Path]
@@ -217,14 +217,14 @@ class Inputs(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What came of the records, by name; `lacking` says of each that isn't drawn what it needs.
+    """What happened to the records, by name; `lacking` has the tables that undrawn records need.
 
-    `absent` are rows and columns that one that is drawn has no number for. `damaged` says of others
-    that are not drawn what is wrong with the tables and printed files that they read, or with them.
+    `absent`: rows and columns of drawn records without a number of ours. `damaged`: for others that
+    are not drawn, what is wrong with the tables or printed files that they read, or with them.
     """
 
     drawn: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
     lacking: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     absent: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -243,9 +243,9 @@ def draw_paper(
     """Bring the folder `out` up to date: a file per record and format, and no other.
 
     Equal input gives equal bytes. `version` is of the code that draws; with it, the record, the
-    tables and the printed file each drawing has a key, under which `store` keeps it. A record that
-    is open, lacks a table, or reads what is damaged is left out and told; all others are drawn.
-    Each file is replaced in one step. Whoever calls this is to be the only one who does, for `out`.
+    tables and the printed file, each drawing has a key in `store`. A record that is open, lacks a
+    table, or reads damaged files is left out and listed in the outcome; all others are drawn. Each
+    file is replaced at once. The caller must be the only one that draws into `out`.
     """
     outcome = Outcome()
     files: dict[str, bytes] = {}
@@ -260,12 +260,12 @@ def draw_paper(
             outcome.damaged[record.name] = tuple(error.problems)
             continue
         files |= {f"{record.name}.{kind}": drawing[kind] for kind in formats if kind in drawing}
-    _put(out, files)
+    _write_only(out, files)
     return outcome
 
 
-def _put(out: Path, files: Mapping[str, bytes]) -> None:
-    """Have the folder hold these files alone; a kill in between leaves each of them old or new."""
+def _write_only(out: Path, files: Mapping[str, bytes]) -> None:
+    """Give the folder these files and no others; a kill leaves each of them old or new."""
     out.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         path = out / name
@@ -277,37 +277,37 @@ def _put(out: Path, files: Mapping[str, bytes]) -> None:
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
-def absent(record: Record, inputs: Inputs) -> list[tuple[str, str]]:
-    """Benchmark and name of the tables that a record needs and that are not there."""
-    return [one for one in needed(record) if not inputs.table(*one).exists()]
+def missing_tables(record: Record, inputs: Inputs) -> list[tuple[str, str]]:
+    """Return benchmark and name of the tables that a record needs and that do not exist."""
+    return [table for table in needed_tables(record) if not inputs.table(*table).exists()]
 
 
 def _draw(
     record: Record, inputs: Inputs, tables: Tables, outcome: Outcome, *, store: Path, version: str
 ) -> dict[str, bytes]:
-    """The record's files by format; nothing, and it is told why, if it cannot be drawn."""
-    nobody = unknown(record)
-    if nobody:
+    """Return the record's files by format; empty, with the reason in the outcome, if not drawn."""
+    unknown = unknown_tables(record)
+    if unknown:
         raise BadInput(
-            f"{record.paper} {record.name}: {', '.join(nobody)}: no such table; choose from"
+            f"{record.paper} {record.name}: {', '.join(unknown)}: no such table; choose from"
             f" {', '.join([*DRAWN_FROM, *DERIVED])}"
         )
-    lacking = absent(record, inputs)
-    if lacking:
-        outcome.lacking[record.name] = lacking
+    missing = missing_tables(record, inputs)
+    if missing:
+        outcome.lacking[record.name] = missing
         return {}
-    place = store / record.paper / f"{record.name}-{_key(record, inputs, version)}.zip"
-    files = _stored(place)
-    names = outcome.drawn if files is None else outcome.kept
+    stored = store / record.paper / f"{record.name}-{_key(record, inputs, version)}.zip"
+    files = _load(stored)
+    names = outcome.drawn if files is None else outcome.unchanged
     if files is None:
         printed = [read_printed(inputs.printed(name)) for name in record.printed]
-        theirs = pd.concat(printed, ignore_index=True) if printed else None
-        cells = cells_of(record, tables, theirs)
+        published = pd.concat(printed, ignore_index=True) if printed else None
+        cells = find_cells(record, tables, published)
         files = _files(record, cells) | {"absent": "\n".join(cells.absent).encode()}
-        _store(place, files)
+        _store(stored, files)
     titles = files.pop("absent").decode()
     if not files:
-        outcome.lacking[record.name] = needed(record)
+        outcome.lacking[record.name] = needed_tables(record)
         return {}
     names.append(record.name)
     if titles:
@@ -316,7 +316,7 @@ def _draw(
 
 
 def _files(record: Record, cells: Cells) -> dict[str, bytes]:
-    """By format; nothing if not one number of ours is there."""
+    """Return the files by format; empty without a number of ours."""
     if not cells.cells:
         return {}
     files = {"md": to_markdown(record, cells).encode(), "csv": to_csv(cells.frame(record)).encode()}
@@ -326,12 +326,12 @@ def _files(record: Record, cells: Cells) -> dict[str, bytes]:
 
 
 def _tables(inputs: Inputs) -> Tables:
-    """Reads each table once, or makes it."""
+    """Return a function that reads each table once, or makes it."""
 
     @cache
     def read(benchmark: str, name: str) -> pd.DataFrame:
         if name in DERIVED:
-            return DERIVED[name].make({of: read(benchmark, of) for of in DERIVED[name].of})
+            return DERIVED[name].make({s: read(benchmark, s) for s in DERIVED[name].sources})
         return parquet.read(DRAWN_FROM[name], inputs.table(benchmark, name))
 
     return read
@@ -339,7 +339,7 @@ def _tables(inputs: Inputs) -> Tables:
 
 def _key(record: Record, inputs: Inputs, version: str) -> str:
     digest = hashlib.sha256(f"{version}\n{record!r}\n".encode())
-    paths = [inputs.table(*one) for one in needed(record)]
+    paths = [inputs.table(*table) for table in needed_tables(record)]
     paths += [inputs.printed(name) for name in record.printed]
     for path in paths:
         for file in sorted(path.glob("*.parquet")) if path.is_dir() else [path]:
@@ -349,16 +349,16 @@ def _key(record: Record, inputs: Inputs, version: str) -> str:
 
 
 def _content(file: Path) -> bytes:
-    """Nothing of what cannot be read, and then is named by who reads it."""
+    """Return a file's bytes; empty if it cannot be read, which its reader then reports."""
     try:
         return file.read_bytes() if file.is_file() else b""
     except OSError:
         return b""
 
 
-def _stored(place: Path) -> dict[str, bytes] | None:
-    """What is stored there; None if nothing is, or it is damaged."""
-    content = _content(place)
+def _load(path: Path) -> dict[str, bytes] | None:
+    """Load the stored files; None if there are none, or they are damaged."""
+    content = _content(path)
     digest, packed = content[:_DIGEST], content[_DIGEST:]
     if hashlib.sha256(packed).digest() != digest:
         return None
@@ -366,10 +366,10 @@ def _stored(place: Path) -> dict[str, bytes] | None:
         return {name: pack.read(name) for name in pack.namelist()}
 
 
-def _store(place: Path, files: Mapping[str, bytes]) -> None:
+def _store(path: Path, files: Mapping[str, bytes]) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as pack:
         for name, content in files.items():
             pack.writestr(zipfile.ZipInfo(name, _ANY_DATE), content)
-    with whole_file(place) as file:
+    with whole_file(path) as file:
         file.write(hashlib.sha256(packed.getvalue()).digest() + packed.getvalue())

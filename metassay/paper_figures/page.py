@@ -1,4 +1,4 @@
-"""docs/figures.md: every table and figure that there is a record of, drawn or open.
+"""docs/figures.md: every table and figure that has a record, drawn or open.
 
 `python -m metassay.paper_figures.page docs/figures.md` writes it.
 """
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from metassay.paper_figures.derived_tables import DERIVED, needed
+from metassay.paper_figures.derived_tables import DERIVED, needed_tables
 from metassay.paper_figures.papers import PAPERS, Record
 
 _INTRO = """\
@@ -39,7 +39,7 @@ writes the paper's stage, and `make docs`. A test compares records, stages and t
 
 
 def describe(papers: Mapping[str, Sequence[Record]]) -> str:
-    """All records as a Markdown page, by paper, in their order there."""
+    """Return all records as a Markdown page, by paper, in their order."""
     lines = ["# Tables and figures of papers", "", *_INTRO.split("\n"), ""]
     for paper, records in papers.items():
         n_open = sum(bool(record.open) for record in records)
@@ -51,7 +51,7 @@ def describe(papers: Mapping[str, Sequence[Record]]) -> str:
     lines += ["## Tables made for figures alone", "", "| table | made of | what it holds |"]
     lines += ["|---|---|---|"]
     lines += [
-        f"| {name} | {', '.join(f'`{of}`' for of in table.of)} | {_cell(table.says)} |"
+        f"| {name} | {_code(table.sources)} | {_cell(table.summary)} |"
         for name, table in DERIVED.items()
     ]
     return "\n".join(lines) + "\n"
@@ -62,11 +62,15 @@ def _line(record: Record) -> str:
         record.name,
         _cell(record.title),
         record.form,
-        ", ".join(f"`{of}`" for of in sorted({benchmark for benchmark, _ in needed(record)})),
+        _code(sorted({benchmark for benchmark, _ in needed_tables(record)})),
         ", ".join(record.printed),
         f"open: {_cell(record.open)}" if record.open else "drawn",
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _code(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _cell(text: str) -> str:

@@ -1,8 +1,8 @@
-"""The records of papers' figures and tables: records.yaml says which numbers each shows, and how.
+"""The records of papers' figures and tables: which numbers each shows, and how (records.yaml).
 
-A record has panels, rows and columns. Where all three meet is a cell: one number of ours, found in
-a table of a benchmark by the conditions of its panel, row and column, and one that was printed,
-found in a file of `reports/published/` in the same way.
+A record has panels, rows and columns. Where the three meet is a cell: a number of ours, found in a
+table of a benchmark by the conditions of its panel, row and column, and a printed number, found in
+a file of `reports/published/` in the same way.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,20 +14,20 @@ from pydantic import ConfigDict, TypeAdapter
 
 from metassay.core import strict_yaml
 
-Where = Mapping[str, str]  # column -> the value that it has
+Where = Mapping[str, str]  # column -> value
 Part = tuple[float, Where]
 Form = Literal["table", "dots", "bars", "lines", "scatter", "heatmap", "violins"]
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Our numbers: a column of a table of a benchmark, and those with its interval's ends.
+    """Our numbers: a column of a benchmark's table, and the columns of its interval.
 
-    `table` is one of `derived_tables.DRAWN_FROM`, or made of such by `DERIVED` there. A cell is one
+    `table` is in `derived_tables.DRAWN_FROM`, or made from these by `DERIVED` there. A cell is one
     row of it. `scale` multiplies value and interval, so that they are as the paper prints them; -1
-    turns a sign, and the interval with it. `draws` is a column of lists, for violins; `n` says how
-    many documents or texts a number is of, those of `n_undefined` left out. `place` is 1 for the
-    best number of its column, and `p` that of its being as good.
+    flips the sign and the interval. `draws`: a column of lists, for violins. `n`: the number of
+    documents or texts, less `n_undefined`. `place`: 1 for the best number of its column; `p`: that
+    of its being as good.
     """
 
     benchmark: str
@@ -52,12 +52,12 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Line:
-    """A row, column or panel: its title, and the conditions that its cells meet.
+    """A row, column or panel: its title, and the conditions of its cells.
 
-    `ours` are of our table and `printed` of the published file; None there says that this line is
-    not computed here, or was not printed. `numbers` are other ones than the record's. With `parts`
-    the cell is a weighted sum of several: a weight and further conditions each; it has no interval.
-    `x` is the line's place on the axis where the form has one (`lines`).
+    `ours` are for our table and `printed` for the published file; None says that this line is not
+    computed here, or was not printed. `numbers` replaces the record's. With `parts` the cell is a
+    weighted sum of several: a weight and further conditions each; it has no interval. `x`: the
+    line's position on the axis if the form has one (`lines`).
     """
 
     title: str
@@ -69,25 +69,24 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Each:
-    """A line of ours alone for every value that a column has in our table, sorted, but for some."""
+class EachValue:
+    """A line of ours for every value of a column of our table, sorted, except those in `but`."""
 
     column: str
     but: tuple[str, ...] = ()
 
 
-Lines = tuple[Line | Each, ...]
+Lines = tuple[Line | EachValue, ...]
 
 
 @dataclass(frozen=True)
 class Record:
-    """One figure or table of a paper.
+    """A figure or table of a paper.
 
-    `title` and `says` are our words: what it shows, and what its reader must know. `printed` are
-    files in `reports/published/`.
-    `apart` says why ours and theirs stand side by side and are not subtracted. `open` says what is
-    missing: then nothing is drawn, and all else may be empty. `decimals` are printed. `axis` is
-    what the numbers are, `across` what the columns of lines are.
+    `title` and `says` are our words: what it shows, and what its reader must know. `printed`: files
+    in `reports/published/`. `apart`: why ours and theirs stand side by side and are not subtracted.
+    `open`: what is missing; then nothing is drawn, and all else may be empty. `decimals`: as
+    printed. `axis`: what the numbers are; `across`: what the columns of lines are.
     """
 
     paper: str
@@ -107,13 +106,13 @@ class Record:
     open: str = ""
 
     @property
-    def every_numbers(self) -> tuple[Numbers, ...]:
-        """All numbers that it may show; none of one that is open."""
+    def all_numbers(self) -> tuple[Numbers, ...]:
+        """All numbers that it may show; none for an open record."""
         if self.open:
             return ()
         lines = (*self.panels, *self.rows, *self.columns)
-        every = [self.numbers, *(line.numbers for line in lines if isinstance(line, Line))]
-        return tuple(numbers for numbers in every if numbers)
+        candidates = [self.numbers, *(line.numbers for line in lines if isinstance(line, Line))]
+        return tuple(numbers for numbers in candidates if numbers)
 
 
 _ESTIMATE = {"value": "value", "low": "low", "high": "high", "n": "n"}
@@ -121,24 +120,23 @@ _Papers = dict[str, tuple[Record, ...]]
 
 
 def _read() -> _Papers:
-    """Raises a ValidationError that names a block which is no record."""
+    """Read records.yaml; raises a ValidationError that names a block that is no record."""
     blocks: Any = strict_yaml.load(Path(__file__).with_name("records.yaml"))
     papers = {
-        paper: [{"paper": paper, "name": name, **_record(block)} for name, block in of.items()]
-        for paper, of in blocks.items()
+        paper: [{"paper": paper, "name": name, **_record(block)} for name, block in records.items()]
+        for paper, records in blocks.items()
         if paper != "shared"
     }
     return TypeAdapter(_Papers, config=ConfigDict(extra="forbid")).validate_python(papers)
 
 
 def _record(block: Mapping[str, Any]) -> dict[str, Any]:
-    lines = {key: block[key] for key in ("panels", "rows", "columns") if key in block}
-    texts = {key: block[key] for key in ("says", "apart", "open") if key in block}
-    return {
-        **_with_numbers(block),
-        **{key: [line for one in _flat(of) for line in _lines(one)] for key, of in lines.items()},
-        **{key: " ".join(_flat(text)) for key, text in texts.items()},
-    }
+    fields = _with_numbers(block)
+    for key in {"panels", "rows", "columns"} & block.keys():
+        fields[key] = [line for item in _flat(block[key]) for line in _lines(item)]
+    for key in {"says", "apart", "open"} & block.keys():
+        fields[key] = " ".join(_flat(block[key]))
+    return fields
 
 
 def _with_numbers(block: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,8 +160,8 @@ def _flat(value: Any) -> Iterator[Any]:
     if not isinstance(value, list):
         yield value
         return
-    for one in value:
-        yield from _flat(one)
+    for item in value:
+        yield from _flat(item)
 
 
 PAPERS: Mapping[str, tuple[Record, ...]] = _read()

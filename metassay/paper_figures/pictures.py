@@ -1,8 +1,8 @@
-"""The pictures of records in one look, and files whose bytes never vary: a function per form.
+"""The pictures of records, a function per form; equal numbers give equal bytes.
 
 Colours are Okabe and Ito's, which colour-blind readers tell apart; ours and theirs differ in shape,
-too. Sizes are those of print: nothing is to be scaled. Fonts are embedded: as outlines in SVG, as
-TrueType in PDF.
+too. Sizes are for print, without scaling. Fonts are embedded: as outlines in SVG, as TrueType in
+PDF.
 """
 
 import io
@@ -26,15 +26,15 @@ from metassay.reporting.figures import FAINT, INK, STYLE, label, lay_out
 
 _WIDTH = 6.3  # inches between the margins of A4
 _OURS, _THEIRS = "#0072B2", "#D55E00"
-# Of series, in their order: Okabe and Ito 2008 without yellow, which white paper swallows.
+# Of series, in their order: Okabe and Ito 2008 without yellow, which is faint on white paper.
 _SERIES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "D", "s", "^", "v", "P", "X")
 _GLYPHS = ("●", "◆", "■", "▲", "▼", "✚", "✖")  # the same as text, for names beside lines
 _PNG_DPI = 300
-_ABOVE = 0.22  # inches for the line that says whose marks are whose
+_ABOVE = 0.22  # inches for the legend
 
 _PRINT = STYLE | {
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib, so it is there on any machine
+    "font.sans-serif": ["DejaVu Sans"],  # matplotlib brings it on any machine
     "font.size": 7.0,
     "axes.titlesize": 7.5,
     "axes.labelsize": 7.0,
@@ -53,9 +53,9 @@ _NO_METADATA = {
 
 
 def picture_files(record: Record, cells: Cells) -> dict[str, bytes]:
-    """The picture by format: svg, pdf and png. Equal cells give equal bytes, in any process.
+    """Return the picture by format: svg, pdf and png. Equal cells give equal bytes, in any process.
 
-    Raises BadInput where the cells are not such as the record's form takes.
+    Raises BadInput if the record's form cannot show the cells.
     """
     with matplotlib.style.context(["default", _PRINT]):
         figure = _FORMS[record.form](record, cells)
@@ -73,14 +73,14 @@ def picture_files(record: Record, cells: Cells) -> dict[str, bytes]:
 
 
 def _sheet(height: float, h_pad: float | None = None) -> Figure:
-    """An empty figure as wide as a page, `height` inches for panels below what `_legend` says."""
-    whole = height + _ABOVE
-    layout = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - _ABOVE / whole), h_pad=h_pad)
-    return Figure(figsize=(_WIDTH, whole), layout=layout)
+    """Return an empty figure as wide as a page, `height` inches tall below the legend."""
+    full = height + _ABOVE
+    layout = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - _ABOVE / full), h_pad=h_pad)
+    return Figure(figsize=(_WIDTH, full), layout=layout)
 
 
 def _legend(figure: Figure, cells: Sequence[Cell], *, bars: bool = False) -> None:
-    """Say above the panels, in their colours, which marks are ours and which were printed."""
+    """Write above the panels, in their colours, which marks are ours and which were printed."""
     ends = ", strokes: their intervals" if bars else ", with its interval"
     ours, colour = ("bars: ours", INK) if bars else ("● ours", _OURS)
     words = [(ours + (ends if any(cell.low is not None for cell in cells) else ""), colour)]
@@ -97,7 +97,7 @@ def _any_printed(cells: Sequence[Cell]) -> bool:
 
 
 def _strip(axes: Axes, *, grid: Literal["x", "y"] = "x") -> None:
-    """Leave only what carries numbers: no frame, faint lines to read them by."""
+    """Remove the frame and draw faint grid lines."""
     for side in ("top", "right", "left" if grid == "x" else "bottom"):
         axes.spines[side].set_visible(False)
     axes.tick_params(axis="y" if grid == "x" else "x", length=0)
@@ -115,15 +115,15 @@ def _interval(
     colour: str = _OURS,
     upright: bool = False,
 ) -> None:
-    """A stroke from end to end, at a height, or upright at a place across; none without ends."""
+    """Draw a stroke from end to end, at a height, or upright at an x; none without ends."""
     if cell.low is not None and cell.high is not None:
         ends, places = [cell.low, cell.high], [place, place]
-        at = (places, ends) if upright else (ends, places)
-        axes.plot(*at, "-", color=colour, linewidth=width, alpha=alpha)
+        xy = (places, ends) if upright else (ends, places)
+        axes.plot(*xy, "-", color=colour, linewidth=width, alpha=alpha)
 
 
 def _diamond(axes: Axes, x: float | None, y: float | None, size: float) -> None:
-    """The mark of a printed number; none where nothing was printed."""
+    """Mark a printed number; nothing if none was printed."""
     if x is not None and y is not None:
         axes.plot([x], [y], "D", color=_THEIRS, markersize=size, markerfacecolor="none")
 
@@ -133,11 +133,11 @@ def _name_rows(axes: Axes, rows: Collection[str]) -> None:
     axes.set_ylim(len(rows) - 0.4, -0.6)
 
 
-def _beside(axes: Axes, text: str, at: tuple[float, float], size: float, colour: str) -> None:
-    """Text that starts a little to the right of a place, in the panel or outside of it."""
+def _beside(axes: Axes, text: str, xy: tuple[float, float], size: float, colour: str) -> None:
+    """Write text a little to the right of a point, in the panel or outside of it."""
     axes.annotate(
         text,
-        at,
+        xy,
         (3, 0),
         textcoords="offset points",
         va="center",
@@ -151,13 +151,13 @@ def _beside(axes: Axes, text: str, at: tuple[float, float], size: float, colour:
 
 
 def _bars(record: Record, cells: Cells) -> Figure:
-    """A panel below the other; each group of bars is named at its side, each bar at its end."""
-    per = {panel: [c for c in cells.cells if c.panel == panel] for panel in cells.panels}
-    heights = [0.12 * len(of) + 0.08 * len({c.row for c in of}) + 0.25 for of in per.values()]
+    """Draw the panels one below the other; groups are named at the side, bars at their ends."""
+    by_panel = {panel: [c for c in cells.cells if c.panel == panel] for panel in cells.panels}
+    heights = [0.12 * len(of) + 0.08 * len({c.row for c in of}) + 0.25 for of in by_panel.values()]
     figure = _sheet(0.3 + sum(heights))
-    grid = figure.subplots(len(per), 1, squeeze=False, sharex=True, height_ratios=heights)
-    for axes, (panel, of) in zip(grid[:, 0], per.items(), strict=True):
-        _bar_panel(axes, of, cells.columns)
+    grid = figure.subplots(len(by_panel), 1, squeeze=False, sharex=True, height_ratios=heights)
+    for axes, (panel, bars) in zip(grid[:, 0], by_panel.items(), strict=True):
+        _bar_panel(axes, bars, cells.columns)
         axes.set_title(label(panel), loc="left")
     grid[-1, 0].set_xlabel(record.axis)
     _legend(figure, cells.cells, bars=True)
@@ -190,9 +190,9 @@ def _bar_panel(axes: Axes, cells: Sequence[Cell], columns: Sequence[str]) -> Non
 
 
 def _dots(record: Record, cells: Cells) -> Figure:
-    """A grid of panels: one per column, and a line of them per panel of the record."""
+    """Draw a grid of panels: a column per column, a row per panel of the record."""
     rows = {panel: cells.rows_in(panel) for panel in cells.panels}
-    heights = [len(of) + 1.6 for of in rows.values()]
+    heights = [len(names) + 1.6 for names in rows.values()]
     figure = _sheet(0.25 + 0.165 * sum(heights), h_pad=0.05)
     shape = len(rows), len(cells.columns)
     grid = figure.subplots(*shape, squeeze=False, sharex="col", height_ratios=heights)
@@ -220,7 +220,7 @@ def _dots(record: Record, cells: Cells) -> Figure:
 
 
 def _violins(record: Record, cells: Cells) -> Figure:
-    """The draws of each row, ours as a dot; a panel per column, at most four in a line."""
+    """Draw each row's draws, ours as a dot; a panel per column, at most four in a row."""
     across = min(len(cells.columns), 4)
     down = -(-len(cells.columns) // across)
     figure = _sheet(down * (0.55 + 0.24 * len(cells.rows)), h_pad=0.05)
@@ -241,7 +241,7 @@ def _violins(record: Record, cells: Cells) -> Figure:
 
 
 def _violin(axes: Axes, cell: Cell, y: int) -> None:
-    """How often each value was drawn, mirrored; no kernel, which would smooth what isn't smooth."""
+    """Draw a mirrored histogram of the draws; a kernel would smooth away real steps."""
     if len(set(cell.draws)) > 1:
         bins = int(np.ceil(2 * len(cell.draws) ** (1 / 3)))  # Rice's rule
         counts, edges = np.histogram(np.asarray(cell.draws), bins=bins)
@@ -257,8 +257,8 @@ def _violin(axes: Axes, cell: Cell, y: int) -> None:
 
 
 def _heatmap(record: Record, cells: Cells) -> Figure:
-    """A panel beside the other; numbers without the zero before the point, the printed below."""
-    found, n_fields = cells.cells, len(cells.columns) * len(cells.panels)
+    """Draw the panels side by side; numbers without the leading zero, the printed ones below."""
+    shown, n_fields = cells.cells, len(cells.columns) * len(cells.panels)
     names = 0.055 * max(len(label(row)) for row in cells.rows)
     below = 0.055 * max(len(label(column)) for column in cells.columns)
     field = min(0.46, (_WIDTH - names - 0.3) / n_fields)  # inches
@@ -267,10 +267,10 @@ def _heatmap(record: Record, cells: Cells) -> Figure:
         layout=ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03),
     )
     grid = figure.subplots(1, len(cells.panels), squeeze=False, sharey=True)
-    top = max(1.0, *(abs(cell.ours) for cell in found))
+    top = max(1.0, *(abs(cell.ours) for cell in shown))
     for axes, panel in zip(grid[0], cells.panels, strict=True):
-        _heat_panel(axes, [c for c in found if c.panel == panel], cells, top)
-        for cell in (c for c in found if c.panel == panel):
+        _heat_panel(axes, [c for c in shown if c.panel == panel], cells, top)
+        for cell in (c for c in shown if c.panel == panel):
             text = short(cell.ours)
             if cell.published is not None:
                 text += f"\n({short(cell.published)})"
@@ -281,14 +281,14 @@ def _heatmap(record: Record, cells: Cells) -> Figure:
         axes.set_title(label(panel), loc="left")
     grid[0, 0].set_yticks(range(len(cells.rows)), labels=map(label, cells.rows))
     words = [record.axis or "value"]
-    words += ["ours, and in brackets the printed"] * _any_printed(found)
-    words += ["orange below 0, purple above"] * any(cell.ours < 0 for cell in found)
+    words += ["ours, and in brackets the printed"] * _any_printed(shown)
+    words += ["orange below 0, purple above"] * any(cell.ours < 0 for cell in shown)
     figure.supxlabel("; ".join(words), fontsize=6.5, x=0.01, ha="left")
     return figure
 
 
 def _heat_panel(axes: Axes, panel: Sequence[Cell], cells: Cells, top: float) -> None:
-    """Fields from orange over white to purple, which all readers tell apart, without a frame."""
+    """Colour the cells from orange over white to purple, which all readers tell apart; no frame."""
     shades = np.full((len(cells.rows), len(cells.columns)), np.nan)
     for cell in panel:
         shades[cells.rows.index(cell.row), cells.columns.index(cell.column)] = cell.ours
@@ -303,10 +303,10 @@ def _heat_panel(axes: Axes, panel: Sequence[Cell], cells: Cells, top: float) -> 
 
 
 def _lines(record: Record, cells: Cells) -> Figure:
-    """Columns along the axis, a line per row with its name at its end; panels side by side."""
+    """Draw columns along the axis, a line per row with its name at its end; panels side by side."""
     ticks = {name: float(place) for place, name in enumerate(cells.columns)}
     ticks |= {cell.column: cell.x for cell in cells.cells if cell.x is not None}
-    apart = 0.012 * (max(ticks.values()) - min(ticks.values()))
+    step = 0.012 * (max(ticks.values()) - min(ticks.values()))
     figure = Figure(figsize=(_WIDTH, 2.9), layout=ConstrainedLayoutEngine())
     grid = figure.subplots(1, len(cells.panels), squeeze=False, sharey=True)
     for axes, panel in zip(grid[0], cells.panels, strict=True):
@@ -314,8 +314,8 @@ def _lines(record: Record, cells: Cells) -> Figure:
         for place, row in enumerate(cells.rows):
             points = [c for c in cells.cells if (c.panel, c.row) == (panel, row)]
             if points:
-                aside = apart * (place - (len(cells.rows) - 1) / 2)
-                ends.append(_line(axes, points, [ticks[c.column] + aside for c in points], place))
+                shift = step * (place - (len(cells.rows) - 1) / 2)
+                ends.append(_line(axes, points, [ticks[c.column] + shift for c in points], place))
         axes.set_title(label(panel), loc="left")
         axes.set_xticks(list(ticks.values()), labels=map(label, ticks))
         axes.set_xlabel(record.across)
@@ -332,13 +332,13 @@ def _lines(record: Record, cells: Cells) -> Figure:
     return figure
 
 
-def _line(axes: Axes, cells: list[Cell], at: list[float], place: int) -> tuple[float, str, str]:
-    """Draw a line; how high it ends, its name and its colour."""
+def _line(axes: Axes, cells: list[Cell], xs: list[float], place: int) -> tuple[float, str, str]:
+    """Draw a line; return the height of its end, its name and its colour."""
     colour, marker = _SERIES[place % len(_SERIES)], _MARKERS[place % len(_MARKERS)]
-    for x, cell in zip(at, cells, strict=True):
+    for x, cell in zip(xs, cells, strict=True):
         _interval(axes, cell, x, 0.9, 0.6, colour=colour, upright=True)
-    axes.plot(at, [c.ours for c in cells], "-", marker=marker, markersize=3.2, color=colour)
-    printed = [(x, c.published) for x, c in zip(at, cells, strict=True) if c.published is not None]
+    axes.plot(xs, [c.ours for c in cells], "-", marker=marker, markersize=3.2, color=colour)
+    printed = [(x, c.published) for x, c in zip(xs, cells, strict=True) if c.published is not None]
     if printed:
         (dashes,) = axes.plot(*zip(*printed, strict=True), "--", color=colour, linewidth=0.9)
         dashes.set(marker=marker, markersize=4.2, markerfacecolor="none")
@@ -347,26 +347,26 @@ def _line(axes: Axes, cells: list[Cell], at: list[float], place: int) -> tuple[f
 
 
 def _spread(places: Sequence[float], least: float) -> list[float]:
-    """Places of names so that two are at least so far apart, moved as little as that takes."""
+    """Move positions as little as possible, so that any two are at least `least` apart."""
     order = np.argsort(places, kind="stable")
     steps = least * np.arange(len(order))
     level = isotonic_regression(np.asarray(places, dtype=float)[order] - steps).x
-    moved = np.empty(len(order))
-    moved[order] = level + steps
-    return [float(place) for place in np.round(moved, 9)]
+    result = np.empty(len(order))
+    result[order] = level + steps
+    return [float(place) for place in np.round(result, 9)]
 
 
 # ---- scatters --------------------------------------------------------------------------------
 
-_MOST_NAMES = 24  # points at most that bear their names
+_MOST_NAMES = 24  # the most points that get names
 # Inches: a letter's width, half a line, a point, half an interval's stroke.
 _PER_LETTER, _HALF, _DOT, _STROKE = 0.05, 0.055, 0.04, 0.02
-# Where a name may stand: how it is aligned, how far up, and how far aside, in inches.
+# Positions of a name: alignment, offset up and offset aside, in inches.
 _SIDES: tuple[tuple[Literal["left", "center", "right"], float, float], ...] = (
     *(("left", 0.08, 0.04), ("left", -0.08, 0.04), ("right", 0.08, -0.04), ("right", -0.08, -0.04)),
     *(("left", 0.0, 0.06), ("right", 0.0, -0.06), ("center", 0.12, 0.0), ("center", -0.12, 0.0)),
 )
-_BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}  # which share of a name is left of its place
+_BEFORE = {"left": 0.0, "center": 0.5, "right": 1.0}  # the share of a name left of its position
 _HALO = [withStroke(linewidth=1.5, foreground="white")]
 
 
@@ -378,18 +378,15 @@ class _Box(NamedTuple):
     right: float
     high: float
 
-    def shared(self, other: "_Box") -> float:
-        """The area that two cover both."""
+    def overlap(self, other: "_Box") -> float:
+        """Return the area that both cover."""
         wide = min(self.right, other.right) - max(self.left, other.left)
         tall = min(self.high, other.high) - max(self.low, other.low)
         return max(wide, 0.0) * max(tall, 0.0)
 
 
 def _scatter(record: Record, cells: Cells) -> Figure:
-    """A point per row, its first column across, its second one up, with its name.
-
-    BadInput unless there are two columns.
-    """
+    """Draw a named point per row, x and y from two columns; raises BadInput for more or fewer."""
     if len(cells.columns) != 2:
         raise BadInput(
             f"{record.paper} {record.name}: a scatter takes two columns, not {len(cells.columns)}"
@@ -399,11 +396,11 @@ def _scatter(record: Record, cells: Cells) -> Figure:
     figure = _sheet(height)
     grid = figure.subplots(1, len(cells.panels), squeeze=False)
     for axes, panel in zip(grid[0], cells.panels, strict=True):
-        at = {(c.row, c.column): c for c in cells.cells if c.panel == panel}
+        by_name = {(c.row, c.column): c for c in cells.cells if c.panel == panel}
         points = [
-            (at[row, first], at[row, second])
-            for row in dict.fromkeys(row for row, _ in at)
-            if (row, first) in at and (row, second) in at
+            (by_name[row, first], by_name[row, second])
+            for row in dict.fromkeys(row for row, _ in by_name)
+            if (row, first) in by_name and (row, second) in by_name
         ]
         for across, up in points:
             _interval(axes, across, up.ours, 0.7, 0.3)
@@ -425,15 +422,15 @@ def _scatter(record: Record, cells: Cells) -> Figure:
 def _name_points(
     axes: Axes, points: Sequence[tuple[Cell, Cell]], size: tuple[float, float]
 ) -> None:
-    """A name at each point, where it covers least; `size` is the panel's, in inches."""
+    """Name each point where the name covers least; `size` is the panel's, in inches."""
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
 
     def inches(x: float, y: float) -> tuple[float, float]:
         return size[0] * (x - left) / (right - left), size[1] * (y - low) / (high - low)
 
-    at = [inches(across.ours, up.ours) for across, up in points]
+    centres = [inches(across.ours, up.ours) for across, up in points]
     panel = _Box(0.0, 0.0, *size)
-    taken = [_Box(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in at]
+    occupied = [_Box(x - _DOT, y - _DOT, x + _DOT, y + _DOT) for x, y in centres]
     for across, up in points:
         x, y = across.ours, up.ours
         for x_low, y_low, x_high, y_high in (
@@ -444,20 +441,21 @@ def _name_points(
             if not (x_low is None or y_low is None or x_high is None or y_high is None):
                 (west, south), (east, north) = inches(x_low, y_low), inches(x_high, y_high)
                 ends = (west - _STROKE, south - _STROKE, east + _STROKE, north + _STROKE)
-                taken.append(_Box(*ends))
-    for (x, y), (across, up) in zip(at, points, strict=True):
+                occupied.append(_Box(*ends))
+    for (x, y), (across, up) in zip(centres, points, strict=True):
         name = label(up.row)
-        boxes = [_name_box(name, x + aside, y + up, side) for side, up, aside in _SIDES]
-        covered = [
-            sum(map(box.shared, taken)) + (box.shared(box) - box.shared(panel)) for box in boxes
+        boxes = [_name_box(name, x + offset, y + up, side) for side, up, offset in _SIDES]
+        overlaps = [
+            sum(map(box.overlap, occupied)) + (box.overlap(box) - box.overlap(panel))
+            for box in boxes
         ]
-        best = covered.index(min(covered))
-        taken.append(boxes[best])
-        side, higher, aside = _SIDES[best]
+        best = overlaps.index(min(overlaps))
+        occupied.append(boxes[best])
+        side, higher, offset = _SIDES[best]
         axes.annotate(
             name,
             (across.ours, up.ours),
-            (72 * aside, 72 * higher),
+            (72 * offset, 72 * higher),
             textcoords="offset points",
             ha=side,
             va="center",

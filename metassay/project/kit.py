@@ -14,7 +14,7 @@ from typing import Any
 from metassay import __version__
 from metassay.core import strict_yaml
 from metassay.core.errors import BadInput
-from metassay.core.params import load, sort_of
+from metassay.core.params import folder_type, load
 from metassay.core.stages import DAG, TRAINING, dag, figures, root_dag
 
 _HERE = Path(__file__).parent
@@ -55,7 +55,7 @@ def files() -> dict[str, bytes]:
 
 def dag_of(params: object) -> bytes:
     """Return the dvc.yaml of a folder of benchmarks/ with this content of params.yaml."""
-    return dag(sort_of(params)).encode("utf-8")
+    return dag(folder_type(params)).encode("utf-8")
 
 
 def is_own_repository(root: Path) -> bool:

@@ -15,7 +15,7 @@ from metassay.core.naming import LONGEST, name_problem
 from metassay.core.options import BENCHMARKS, PARAMS
 from metassay.core.params import BESIDE_REPORTS
 from metassay.core.stages import DAG
-from metassay.core.work import own, owner_alone
+from metassay.core.work import owner_alone, restrict_work
 from metassay.datasets.registry import REGISTRY
 from metassay.project import kit
 from metassay.versions.code_yaml import refresh
@@ -141,7 +141,7 @@ def _write(root: Path, folder: Path, content: Content) -> list[str]:
         _put(root, content.data)
     hashes = {name: kit.hash_of(data) for name, data in replaceable.items()}
     (root / kit.RECORD).write_bytes(kit.record(hashes))
-    own(root)
+    restrict_work(root)
     refresh(root)
     return _commit(root, folder)
 

@@ -31,7 +31,7 @@ from metassay.reporting.names import Metric, headline_metrics, known_names
 from metassay.reporting.page import Report, filled, texts, write_page, write_tables
 from metassay.reporting.shell import PageFolder
 from metassay.statistics.document_means import Resampling
-from metassay.tables.criteria import of_rubrics
+from metassay.tables.criteria import rubric_criteria
 from metassay.tables.names import metric_label
 
 # The tables that lie beside the page, as they are.
@@ -63,7 +63,7 @@ def write_report(report: ReportInput, out: Path) -> None:
     holds anything, and for a system that is shown under another author's name; then nothing is
     written.
     """
-    tables = {**report.tables, "criteria": of_rubrics(report.tables["criteria"])}
+    tables = {**report.tables, "criteria": rubric_criteria(report.tables["criteria"])}
     report.shown_as.check(tables["texts"]["author"])
     with (
         whole_folder(out, "report") as folder,

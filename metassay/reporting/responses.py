@@ -9,8 +9,8 @@ import pandas as pd
 from metassay.core.errors import BadInput
 from metassay.format.frames import records, rows
 from metassay.llm.endpoints import ModelOptions, Prices
-from metassay.llm.messages import REST, mendable
-from metassay.llm.messages import counted as counted_codes
+from metassay.llm.messages import REST, is_retryable
+from metassay.llm.messages import count_codes as counted_codes
 
 COUNTS = ("questions", "answered", "refused", "truncated", "missing", "failed")
 COLUMNS = (
@@ -58,7 +58,7 @@ def _row(stage: str, model: str, replies: pd.DataFrame, prices: Prices | None) -
     failed = replies["status"] == "error"
     codes = [str(code or "unknown") for (code,) in rows(replies[failed], "finish_reason")]
     statuses = replies["status"].value_counts()
-    n_missing = sum(map(mendable, codes))
+    n_missing = sum(map(is_retryable, codes))
     counts = [len(replies), *(int(statuses.get(s, 0)) for s in ("ok", "refused", "truncated"))]
     tokens = replies.loc[~failed, ["prompt_tokens", "completion_tokens"]]
     read, written = map(int, tokens.sum())

@@ -10,7 +10,7 @@ import pandas as pd
 
 from metassay.core.errors import raise_problems
 from metassay.core.kinds import choose, is_path, record_of
-from metassay.core.options import GIVEN, PARAMS
+from metassay.core.options import FROM_DATASET, PARAMS
 from metassay.core.params import Params
 from metassay.metrics import METRICS, released, statement_counts
 from metassay.metrics.describe import RELEASED, Description, page
@@ -63,7 +63,7 @@ def check_given(criteria: pd.DataFrame) -> None:
 
     Table `criteria` has a row of kind `given` for each.
     """
-    described, names = descriptions(), criteria.loc[criteria["kind"] == GIVEN, "metric"]
+    described, names = descriptions(), criteria.loc[criteria["kind"] == FROM_DATASET, "metric"]
     raise_problems(
         f"scores.csv: metric {name!r} is one of Metassay's own; rename it, such as own_{name}"
         for name in names

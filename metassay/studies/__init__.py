@@ -1,8 +1,8 @@
-"""Human studies that go out and come back: forms, sheets, the key, and what raters returned."""
+"""Human studies: forms, sheets for raters, the key, and import of what raters return."""
 
 FORM_NAMES = ("claims", "pairs", "rubric", "elements", "facets", "facts")  # of forms.FORMS
 
-# A format's name: the module that has it under the name KIND.
+# Format names, each with the module whose KIND is its record.
 FORMATS = {
     "csv": "metassay.studies.sheets",
     "xlsx": "metassay.studies.workbooks",

@@ -1,4 +1,4 @@
-"""From a form's items to blinded sheets, and the folder that they are written to."""
+"""Blind a form's items, and write them into a folder as the sheets of raters."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -11,8 +11,18 @@ from metassay.core.naming import name_problems
 from metassay.core.visible import visible
 from metassay.core.work import owner_alone
 from metassay.studies import key
-from metassay.studies.drawing import assigned, chosen, ids
-from metassay.studies.record import Draft, Form, Format, Item, Made, SheetRow, Shown, Study, Target
+from metassay.studies.drawing import assign, draw_ids, draw_items
+from metassay.studies.record import (
+    Draft,
+    Form,
+    Format,
+    Item,
+    SheetRow,
+    SheetText,
+    Study,
+    StudyDraft,
+    Target,
+)
 
 SHEETS = "sheets"
 
@@ -26,46 +36,44 @@ class Design(NamedTuple):
     seed: int
 
 
-def study_of(benchmark: str, name: str, form: Form, made: Made, design: Design) -> Study:
-    """Choose items, blind them, and deal them out; BadInput where the design cannot be had."""
-    _check(made, design)
-    drafts = _without_repeats(
-        chosen(made.drafts, design.items, design.seed, together=form.together)
-    )
-    named = ids([draft.identity for draft in drafts], design.seed)
-    by_id = dict(zip(named, drafts, strict=True))
-    items = [_blinded(identity, draft) for identity, draft in by_id.items()]
-    systems = {identity: draft.systems for identity, draft in by_id.items()}
+def build_study(benchmark: str, name: str, form: Form, plan: StudyDraft, design: Design) -> Study:
+    """Draw items, blind and assign them; BadInput if the design is impossible."""
+    _check(plan, design)
+    items = draw_items(plan.drafts, design.items, design.seed, together=form.together)
+    drafts = _drop_repeats(items)
+    ids = draw_ids([draft.identity for draft in drafts], design.seed)
+    by_id = dict(zip(ids, drafts, strict=True))
     targets = {
-        (_row_id(identity, number), question.column): target
-        for identity, draft in by_id.items()
+        (_row_id(item_id, number), question.column): target
+        for item_id, draft in by_id.items()
         for number, row in enumerate(draft.rows)
-        for question, target in row.asked
+        for question, target in row.questions
     }
+    systems = {item_id: draft.systems for item_id, draft in by_id.items()}
     return Study(
         benchmark,
         name,
         form.name,
         design.seed,
-        made.criteria,
-        made.instructions,
-        tuple(sorted(items)),  # by id: the order of documents is not that of the key either
-        assigned(systems, design.raters, design.per_item, design.seed),
+        plan.criteria,
+        plan.instructions,
+        tuple(_blind(*pair) for pair in sorted(by_id.items())),  # not in the order of documents
+        assign(systems, design.raters, design.per_item, design.seed),
         targets,
     )
 
 
 def write(study: Study, form: Format, folder: Path) -> list[str]:
-    """Write sheets and key into a new folder; the sheets' names. BadInput if it holds something."""
-    with whole_folder(folder, "--out") as made:
-        (made / SHEETS).mkdir()
-        names = [name for sheet in study.sheets() for name in form.write(sheet, made / SHEETS)]
+    """Write sheets and key; return the sheets' names. BadInput if the folder holds something."""
+    with whole_folder(folder, "--out") as new:
+        (new / SHEETS).mkdir()
+        names = [name for sheet in study.sheets() for name in form.write(sheet, new / SHEETS)]
         with owner_alone():
-            (made / key.FILE).write_bytes(key.written(study))
+            (new / key.FILE).write_bytes(key.to_bytes(study))
     return list(dict.fromkeys(names))
 
 
-def _check(made: Made, design: Design) -> None:
+def _check(plan: StudyDraft, design: Design) -> None:
     problems = [f"--raters > {line}" for line in name_problems(design.raters)]
     twice = sorted({name for name in design.raters if design.raters.count(name) > 1})
     problems += [f"--raters > {name}: is named twice; name each rater once" for name in twice]
@@ -74,51 +82,49 @@ def _check(made: Made, design: Design) -> None:
             f"--per-item: {design.per_item} of {len(design.raters)} raters cannot rate an item;"
             " give a number from 1 to that of the raters"
         )
-    if not made.drafts:
+    if not plan.drafts:
         problems.append(
             "nothing is left to rate with these choices; "
-            + ("; ".join(made.notes) if made.notes else "choose another form, or other metrics")
+            + ("; ".join(plan.notes) or "choose another form, or other metrics")
         )
     raise_problems(problems)
 
 
-def _without_repeats(drafts: Sequence[Draft]) -> list[Draft]:
-    """Ask nobody the same of one text twice, as of a text that is in two pairs."""
+def _drop_repeats(drafts: Sequence[Draft]) -> list[Draft]:
+    """Drop later questions with the same target, for example of a text that is in two pairs."""
     seen: set[Target] = set()
-    found = []
+    items = []
     for draft in drafts:
         rows = []
         for row in draft.rows:
-            asked = tuple(one for one in row.asked if one.of not in seen)
-            seen.update(one.of for one in asked)
-            if asked:
-                rows.append(row._replace(asked=asked))
+            questions = tuple(q for q in row.questions if q.target not in seen)
+            seen.update(target for _, target in questions)
+            if questions:
+                rows.append(row._replace(questions=questions))
         if rows:
-            found.append(draft._replace(rows=tuple(rows)))
-    return found
+            items.append(draft._replace(rows=tuple(rows)))
+    return items
 
 
-def _blinded(identity: str, draft: Draft) -> Item:
+def _blind(item_id: str, draft: Draft) -> Item:
     rows = (
-        SheetRow(
-            _row_id(identity, number), _clean(row.shown), tuple(one.question for one in row.asked)
-        )
-        for number, row in enumerate(draft.rows)
+        SheetRow(_row_id(item_id, n), _clean(row.texts), tuple(q for q, _ in row.questions))
+        for n, row in enumerate(draft.rows)
     )
-    return Item(identity, _clean(draft.shown), tuple(rows))
+    return Item(item_id, _clean(draft.texts), tuple(rows))
 
 
-def _row_id(identity: str, number: int) -> str:
-    return f"{identity}-{number + 1:02d}"
+def _row_id(item_id: str, number: int) -> str:
+    return f"{item_id}-{number + 1:02d}"
 
 
-def _clean(shown: Sequence[Shown]) -> tuple[Shown, ...]:
-    """Without characters that no spreadsheet holds, or that turn what follows round."""
+def _clean(texts: Sequence[SheetText]) -> tuple[SheetText, ...]:
+    """Blank out characters that no spreadsheet holds; make visible those that reverse text."""
     return tuple(
-        Shown(heading, visible("".join(" " if _unheld(c) else c for c in text)))
-        for heading, text in shown
+        SheetText(heading, visible("".join(" " if _is_control(c) else c for c in text)))
+        for heading, text in texts
     )
 
 
-def _unheld(character: str) -> bool:
+def _is_control(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cs") and character not in "\n\t"

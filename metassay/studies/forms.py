@@ -1,4 +1,4 @@
-"""The forms of studies: what each of them asks of a benchmark's texts, and of whom."""
+"""The forms of studies: which questions each asks of a benchmark's texts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from metassay.core import strict_yaml
-from metassay.core.errors import BadInput, meant, raise_problems
+from metassay.core.errors import BadInput, hint, raise_problems
 from metassay.core.options import Criterion
 from metassay.datasets.element_labels import CATEGORIES, SHARES, label_shares
 from metassay.datasets.fact_annotations import FACT_CRITERIA, MOST_FACTS, fact_ratings
@@ -23,25 +23,32 @@ from metassay.scoring.rubrics.ask import (
     not_applicable,
 )
 from metassay.scoring.rubrics.record import RUBRICS, SOURCE, Rubric, load_rubric
-from metassay.scoring.rubrics.record import Criterion as Asks
+from metassay.scoring.rubrics.record import Criterion as RubricCriterion
 from metassay.statistics.facts import STATUSES, count_facts
 from metassay.statistics.pairs import disagreements
 from metassay.studies.drawing import lot
 from metassay.studies.record import (
     Answer,
-    Asked,
     Choice,
     Draft,
     DraftRow,
     Form,
-    Made,
     Options,
     Question,
-    Reads,
-    Shown,
+    ReadTable,
+    SheetText,
+    StudyDraft,
     Target,
+    TargetQuestion,
 )
-from metassay.studies.texts import Claim, Written, attributes, inputs, parts_of, units_of, written
+from metassay.studies.texts import (
+    Texts,
+    read_attributes,
+    read_inputs,
+    read_parts,
+    read_texts,
+    read_units,
+)
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, REFERENCE, metric_label
 from metassay.tables.ratings import STATEMENT_UNIT
@@ -49,117 +56,116 @@ from metassay.tables.scores import SCORES
 
 _SHARE = Criterion(low=0, high=1, better="higher", scale="ordinal")
 _WORDS: Any = strict_yaml.load(Path(__file__).with_suffix(".yaml"))
-_Drafts = Iterator[Draft | str]
+_Drafts = Iterator[Draft | str]  # items of a text, or why it is left out
+_Key = tuple[str, str]  # doc_id and author
+_Facets = Mapping[str, str | None]  # a text's facets by name
 
 
 def _question(form: str, column: str, name: str = "", **more: Any) -> Question:
     """A question of forms.yaml; without choices a number."""
-    block = {"column": column, **_WORDS[form]["questions"][name or column]}
+    name = name or column
+    block = {"name": name, "column": column, **_WORDS[form]["questions"][name]}
     choices = (Choice(word, float(n), *means) for word, n, *means in block.pop("choices", ()))
     kind: Any = "number" if "high" in more else "choice"
-    return Question(
-        **{"name": name or column, "kind": kind, "choices": tuple(choices)} | block | more
-    )
+    return Question(**{"kind": kind, "choices": tuple(choices)} | block | more)
 
 
-def _made(
-    texts: Written, draft_of: Callable[[str, str], _Drafts], criteria: Mapping[str, Criterion],
-    form: str,
-) -> Made:  # fmt: skip
-    """Items of each text of a system, or why it is left out."""
+def _build(
+    texts: Texts, draft: Callable[[str, str], _Drafts], criteria: Mapping[str, Criterion], form: str
+) -> StudyDraft:
+    """Draft items of each text of a system; count those left out by reason."""
     items, reasons = list[Draft](), Counter[str]()
-    for draft in (one for text in texts.of_systems for one in draft_of(*text)):
-        if isinstance(draft, str):
-            reasons[draft] += 1
+    for item in (item for key in texts.of_systems for item in draft(*key)):
+        if isinstance(item, str):
+            reasons[item] += 1
         else:
-            items.append(draft)
+            items.append(item)
     notes = [f"{n} text(s) are left out: {reason}" for reason, n in reasons.items()]
     instructions = tuple(_WORDS[form]["instructions"]) if form else ()
-    return Made(items, criteria, instructions, (*texts.notes, *notes), texts.datasets)
+    return StudyDraft(items, criteria, instructions, (*texts.notes, *notes), texts.datasets)
 
 
 # ---- claims: is each claim covered by the other text? ------------------------------------------
 
-# Whose claims they are: the criterion, which is called as the metric that asks judges the same.
+# The criterion by the text that has the claims: the name of the metric of the same question.
 _CLAIM_CRITERIA = {"reference": "claim_recall", "output": "claim_precision"}
 
 
-def _claims(read: Reads, options: Options) -> Made:
-    """A text is an item, a claim a row, of the reference's claims or of the system's own.
+def _draft_claims(read: ReadTable, options: Options) -> StudyDraft:
+    """Make an item of each text, and a row of each claim of the reference or of the system.
 
-    The rating's unit is `claim:N` of part `full`: claims are counted over the whole text, in the
-    order in which they stand there. Texts whose claims or reference are not known are left out.
+    The rating's unit is `claim:N` of part `full`: claims are counted over the whole text, in their
+    order. Texts without known claims or reference are left out.
     """
-    texts, claims = written(read), units_of(read, "claim")
+    texts, claims = read_texts(read), read_units(read, "claim")
     sides = ("reference", "output") if options.claims == "both" else (options.claims,)
 
-    def drafts(doc: str, author: str) -> _Drafts:
+    def draft(doc: str, author: str) -> _Drafts:
         for side in sides:
-            says, reads = (REFERENCE, author) if side == "reference" else (author, REFERENCE)
-            listed, text = claims.get((doc, says)), texts.whole.get((doc, reads))
-            if not listed or text is None:
+            claimant, other = (REFERENCE, author) if side == "reference" else (author, REFERENCE)
+            of_text, text = claims.get((doc, claimant)), texts.whole.get((doc, other))
+            if not of_text or text is None:
                 yield "no reference or no claims are known"
                 continue
-            rows = tuple(_claim_rows(doc, author, _CLAIM_CRITERIA[side], listed))
-            yield Draft((doc, author, side), (author,), (Shown("text", text),), rows)
+            name = _CLAIM_CRITERIA[side]
+            question = replace(_question("claims", "covered"), name=name)
+            rows = [
+                _row("claim", c.text, _ask(question, doc, author, f"claim:{c.number}", name))
+                for c in of_text
+            ]
+            yield Draft((doc, author, side), (author,), (SheetText("text", text),), tuple(rows))
 
-    return _made(texts, drafts, {_CLAIM_CRITERIA[side]: _SHARE for side in sides}, "claims")
+    return _build(texts, draft, {_CLAIM_CRITERIA[side]: _SHARE for side in sides}, "claims")
 
 
-def _claim_rows(
-    doc: str, author: str, criterion: str, claims: Sequence[Claim]
-) -> Iterator[DraftRow]:
-    question = replace(_question("claims", "covered"), name=criterion)
-    for claim in claims:
-        target = Target(doc, author, FULL, f"claim:{claim.number}", criterion)
-        yield DraftRow((Shown("claim", claim.text),), (Asked(question, target),))
+def _ask(question: Question, doc: str, author: str, unit: str, criterion: str) -> TargetQuestion:
+    return TargetQuestion(question, Target(doc, author, FULL, unit, criterion))
+
+
+def _row(heading: str, text: str, *questions: TargetQuestion) -> DraftRow:
+    return DraftRow((SheetText(heading, text),), questions)
 
 
 # ---- elements: what is wrong with each element of each sentence? ------------------------------
 
-_LABELLED = _question("elements", "label")
+_LABEL = _question("elements", "label")
 
 
-def _elements(read: Reads, _: Options) -> Made:
-    """A text is an item, an element (a claim of a sentence) a row.
+def _draft_elements(read: ReadTable, _: Options) -> StudyDraft:
+    """Make an item of each text, and a row of each element (a claim of a sentence).
 
-    Claims that are of no single sentence are left out, and sentences without claims are their own
-    element. Texts whose claims are not known are left out.
+    Claims of several sentences are left out; a sentence without claims is its own element. Texts
+    without known claims are left out.
     """
-    texts, sources = written(read), inputs(read)
-    claims, sentences = units_of(read, "claim"), units_of(read, "statement")
+    texts, sources = read_texts(read), read_inputs(read)
+    claims, sentences = read_units(read, "claim"), read_units(read, "statement")
 
-    def drafts(doc: str, author: str) -> _Drafts:
+    def draft(doc: str, author: str) -> _Drafts:
         of_text, elements = sentences.get((doc, author)), claims.get((doc, author))
         if not of_text or elements is None:
             yield "their sentences or claims are not known"
-        else:
-            rows = tuple(_element_rows(doc, author, of_text, elements))
-            yield Draft((doc, author), (author,), (Shown("input", sources[doc]),), rows)
+            return
+        rows = []
+        for sentence in of_text:
+            unit = f"{STATEMENT_UNIT}{sentence.number}"
+            of_sentence = [claim.text for claim in elements if claim.statement == sentence.number]
+            for number, text in enumerate(of_sentence or [sentence.text]):
+                read = (SheetText("sentence", sentence.text), SheetText("element", text))
+                # No criterion of a rating: `_rate_elements` makes shares of a sentence's labels.
+                question = _ask(_LABEL, doc, author, unit, f"label {number}")
+                rows.append(DraftRow(read, (question,)))
+        yield Draft((doc, author), (author,), (SheetText("input", sources[doc]),), tuple(rows))
 
     scale = Criterion(low=0, high=1, better="lower")
-    return _made(texts, drafts, dict.fromkeys(SHARES, scale), "elements")
-
-
-def _element_rows(
-    doc: str, author: str, sentences: Sequence[Claim], elements: Sequence[Claim]
-) -> Iterator[DraftRow]:
-    for sentence in sentences:
-        unit = f"{STATEMENT_UNIT}{sentence.number}"
-        of_sentence = [one.text for one in elements if one.statement == sentence.number]
-        for number, text in enumerate(of_sentence or [sentence.text]):
-            shown = (Shown("sentence", sentence.text), Shown("element", text))
-            # No criterion of anybody's: `_rate_elements` makes shares of a sentence's labels.
-            target = Target(doc, author, FULL, unit, f"label {number}")
-            yield DraftRow(shown, (Asked(_LABELLED, target),))
+    return _build(texts, draft, dict.fromkeys(SHARES, scale), "elements")
 
 
 def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
-    """Shares of a sentence's elements: `datasets.element_labels.label_shares`."""
+    """Return shares of a sentence's elements: `datasets.element_labels.label_shares`."""
     labels: dict[Target, list[tuple[str, bool] | None]] = {}
-    for answer in answers:
-        label = None if answer.value is None else _decoded(int(answer.value))
-        labels.setdefault(answer.of._replace(criterion="label"), []).append(label)
+    for target, value in answers:
+        label = None if value is None else _decode(int(value))
+        labels.setdefault(target._replace(criterion="label"), []).append(label)
     return [
         Answer(target._replace(criterion=name), share)
         for target, of_sentence in labels.items()
@@ -167,7 +173,7 @@ def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
     ]
 
 
-def _decoded(label: int) -> tuple[str, bool]:
+def _decode(label: int) -> tuple[str, bool]:
     return ("correct", *CATEGORIES)[(label + 1) // 2], label > 0 and label % 2 == 0
 
 
@@ -177,42 +183,39 @@ _STATUS = _question("facts", "status")
 _OMITTED = _question("facts", "omitted", low=0.0, high=float(MOST_FACTS), whole=True)
 
 
-def _facts(read: Reads, _: Options) -> Made:
-    """A text is an item, a fact (a claim of it) a row, and the whole text one more.
+def _draft_facts(read: ReadTable, _: Options) -> StudyDraft:
+    """Make an item of each text, a row of each fact (a claim), and a row of the whole text.
 
-    Texts whose claims or reference are not known are left out.
+    Texts without known claims or reference are left out.
     """
-    texts, sources, claims = written(read), inputs(read), units_of(read, "claim")
+    texts, sources, claims = read_texts(read), read_inputs(read), read_units(read, "claim")
 
-    def drafts(doc: str, author: str) -> _Drafts:
+    def draft(doc: str, author: str) -> _Drafts:
         facts, reference = claims.get((doc, author)), texts.whole.get((doc, REFERENCE))
         if facts is None or reference is None:
             yield "no reference or no claims are known"
-        else:
-            rows = tuple(_fact_rows(Target(doc, author, FULL, "text", _OMITTED.name), facts))
-            shown = {"input": sources[doc], "reference": reference}
-            shown["text"] = texts.whole[doc, author]
-            yield Draft((doc, author), (author,), tuple(starmap(Shown, shown.items())), rows)
+            return
+        # No criteria of ratings: `_rate_facts` makes ratings of a text's answers.
+        rows = [
+            _row("fact", f.text, _ask(_STATUS, doc, author, "text", f"{_STATUS.name} {f.number}"))
+            for f in facts
+        ]
+        rows.append(_row("fact", "whole text", _ask(_OMITTED, doc, author, "text", _OMITTED.name)))
+        read = {"input": sources[doc], "reference": reference, "text": texts.whole[doc, author]}
+        whole = tuple(starmap(SheetText, read.items()))
+        yield Draft((doc, author), (author,), whole, tuple(rows))
 
-    return _made(texts, drafts, FACT_CRITERIA, "facts")
-
-
-def _fact_rows(of: Target, facts: Sequence[Claim]) -> Iterator[DraftRow]:
-    # No criteria of anybody's: `_rate_facts` makes ratings of a text's answers.
-    for fact in facts:
-        asked = Asked(_STATUS, of._replace(criterion=f"{_STATUS.name} {fact.number}"))
-        yield DraftRow((Shown("fact", fact.text),), (asked,))
-    yield DraftRow((Shown("fact", "whole text"),), (Asked(_OMITTED, of),))
+    return _build(texts, draft, FACT_CRITERIA, "facts")
 
 
 def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
-    """Counts and scores of a text's facts: `datasets.fact_annotations.fact_ratings`."""
-    values = {one.of.criterion: one.value for one in answers}
+    """Return counts and scores of a text's facts: `datasets.fact_annotations.fact_ratings`."""
+    values = {target.criterion: value for target, value in answers}
     omitted = values.pop(_OMITTED.name)
     counts = count_facts([None if n is None else STATUSES[int(n)] for n in values.values()])
     counts = counts._replace(omitted=None if omitted is None else int(omitted))
     return [
-        Answer(answers[0].of._replace(criterion=name), value)
+        Answer(answers[0].target._replace(criterion=name), value)
         for name, value in fact_ratings(counts).items()
     ]
 
@@ -222,62 +225,60 @@ def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
 _BETTER = _question("pairs", "better", "preference")
 
 
-def _pairs(read: Reads, options: Options) -> Made:
-    """Two texts are an item; which of them is A is drawn by lot.
+def _draft_pairs(read: ReadTable, options: Options) -> StudyDraft:
+    """Make an item of each pair of texts; which of them is A is drawn by lot.
 
     The rating's unit is `versus:AUTHOR`: 1 if `author`'s text is better, .5 for a tie. The share
-    that a text covers is asked once of each text, in one of its pairs.
+    that a text covers is asked in only one of its pairs.
     """
-    texts, sources = written(read), inputs(read)
+    texts, sources = read_texts(read), read_inputs(read)
     by_document: dict[str, list[str]] = defaultdict(list)
     for doc, author in texts.of_systems:
         by_document[doc].append(author)
-    wanted = None if options.disagreeing is None else _disagreeing(read, *options.disagreeing)
+    chosen = None if options.disagreeing is None else _find_disagreeing(read, *options.disagreeing)
     drafts = []
     for doc, authors in by_document.items():
         reference = texts.whole.get((doc, REFERENCE), "")
-        shown = (Shown("input", sources[doc]), *([Shown("reference", reference)] * bool(reference)))
+        read_before = [SheetText("input", sources[doc])]
+        read_before += [SheetText("reference", reference)] * bool(reference)
         for pair in combinations(authors, 2):
-            if wanted is not None and (doc, *pair) not in wanted:
+            if chosen is not None and (doc, *pair) not in chosen:
                 continue
-            turned = lot(options.seed, "side", doc, *pair) % 2
-            first, second = (pair[1], pair[0]) if turned else pair
-            sides = (
-                Shown("text A", texts.whole[doc, first]),
-                Shown("text B", texts.whole[doc, second]),
-            )
-            asked = _asked_of_pair(doc, first, second, shares=options.shares and bool(reference))
-            row = DraftRow((), tuple(asked))
-            drafts.append(Draft((doc, *pair), pair, (*shown, *sides), (row,)))
+            a, b = pair[::-1] if lot(options.seed, "side", doc, *pair) % 2 else pair
+            sides = [SheetText("text A", texts.whole[doc, a])]
+            sides += [SheetText("text B", texts.whole[doc, b])]
+            questions = _pair_questions(doc, a, b, shares=options.shares and bool(reference))
+            row = DraftRow((), tuple(questions))
+            drafts.append(Draft((doc, *pair), pair, (*read_before, *sides), (row,)))
     criteria = {_BETTER.name: _SHARE}
     if options.shares:
         criteria["covered"] = Criterion(low=0, high=100, better="higher")
     words = _WORDS["pairs"]
-    told = (*words["instructions"], *(words["shares"] if options.shares else ()))
-    return Made(drafts, criteria, told, texts.notes, texts.datasets)
+    instructions = (*words["instructions"], *(words["shares"] if options.shares else ()))
+    return StudyDraft(drafts, criteria, instructions, texts.notes, texts.datasets)
 
 
-def _asked_of_pair(doc: str, first: str, second: str, *, shares: bool) -> Iterator[Asked]:
-    yield Asked(_BETTER, Target(doc, first, FULL, f"versus:{second}", _BETTER.name))
-    for side, author in (("A", first), ("B", second)) if shares else ():
+def _pair_questions(doc: str, a: str, b: str, *, shares: bool) -> Iterator[TargetQuestion]:
+    yield _ask(_BETTER, doc, a, f"versus:{b}", _BETTER.name)
+    for side, author in (("A", a), ("B", b)) if shares else ():
         asks = f"How much of what is in the reference does text {side} cover, in per cent?"
         name = f"covered by {side}"
         question = Question(name, name, "number", asks, low=0.0, high=100.0)
-        yield Asked(question, Target(doc, author, FULL, "text", "covered"))
+        yield _ask(question, doc, author, "text", "covered")
 
 
-def _disagreeing(read: Reads, a: str, b: str) -> set[tuple[str, str, str]]:
-    """Documents and pairs of systems, sorted, that two metrics order in opposite ways."""
+def _find_disagreeing(read: ReadTable, a: str, b: str) -> set[tuple[str, str, str]]:
+    """Find documents and sorted pairs of systems that two metrics order in opposite ways."""
     scores = read(SCORES)
     scores = scores[(scores["part"] == FULL) & (scores["author"] != REFERENCE)]
     labels = [metric_label(m, j) for m, j in zip(scores["metric"], scores["judge"], strict=True)]
     metrics = dict(zip(labels, scores["metric"], strict=True))
     better = dict(zip(*(read(LEADERBOARD)[name] for name in ("metric", "better")), strict=True))
-    known, problems = sorted(metrics), []
+    problems = []
     for name in dict.fromkeys((a, b)):
         if name not in metrics:
-            there = f"known: {', '.join(known)}{meant(name, known)}"
-            problems.append(f"--only-disagreements: {name!r} is not a metric here; {there}")
+            known = f"known: {', '.join(sorted(metrics))}{hint(name, sorted(metrics))}"
+            problems.append(f"--only-disagreements: {name!r} is not a metric here; {known}")
         elif better.get(metrics[name]) == "neither":
             what = f"{name!r} does not say which text is better; name another"
             problems.append(f"--only-disagreements: {what}")
@@ -285,183 +286,181 @@ def _disagreeing(read: Reads, a: str, b: str) -> set[tuple[str, str, str]]:
     authors, documents = (sorted(set(scores[name])) for name in ("author", "doc_id"))
     scores, values = scores.assign(label=labels), []
     for name in (a, b):
-        mine = scores[scores["label"] == name]
-        table = mine.pivot(index="author", columns="doc_id", values="value")
+        of_metric = scores[scores["label"] == name]
+        table = of_metric.pivot(index="author", columns="doc_id", values="value")
         sign = -1.0 if better[metrics[name]] == "lower" else 1.0
-        of_all = table.reindex(index=authors, columns=documents)
-        values.append(sign * of_all.to_numpy(dtype=np.float64))
-    found = disagreements(*values)
-    sides = zip(found.document, found.preferred_by_a, found.preferred_by_b, strict=True)
-    return {(documents[doc], *sorted((authors[one], authors[other]))) for doc, one, other in sides}
+        table = table.reindex(index=authors, columns=documents)
+        values.append(sign * table.to_numpy(dtype=np.float64))
+    pairs = disagreements(*values)
+    sides = zip(pairs.document, pairs.preferred_by_a, pairs.preferred_by_b, strict=True)
+    return {(documents[doc], *sorted((authors[i], authors[j]))) for doc, i, j in sides}
 
 
 # ---- rubric: the criteria of rubrics/NAME.yaml, which judges are asked too --------------------
 
-_NO_CAP = 100  # the most penalties that a sheet takes where the rubric has no cap
+_NO_CAP = 100  # the largest number of penalties on a sheet where the rubric has no cap
 
 
-def _rubric(read: Reads, options: Options) -> Made:
-    """A text is an item and a row, a criterion a column; what does not apply is not asked.
+def _draft_rubric(read: ReadTable, options: Options) -> StudyDraft:
+    """Make an item with one row of each text, and a column of each criterion that applies.
 
-    Criteria that read every facet are asked of each facet that the texts have. Where a rubric
-    compares with the reference, documents without one are left out.
+    Criteria for every facet are asked of each facet of the texts. If a rubric compares with the
+    reference, documents without a reference are left out.
     """
-    texts, sources, about = written(read), inputs(read), attributes(read)
-    rubric = _expanded(_named(options), parts_of(read))
+    texts, sources, attributes = read_texts(read), read_inputs(read), read_attributes(read)
+    rubric = _expand(_load_rubric(options), read_parts(read))
 
-    def drafts(doc: str, author: str) -> _Drafts:
-        known, reference = attributes_of(about[doc]), texts.whole.get((doc, REFERENCE))
-        if not applies(rubric.applies, known):
+    def draft(doc: str, author: str) -> _Drafts:
+        about, reference = attributes_of(attributes[doc]), texts.whole.get((doc, REFERENCE))
+        if not applies(rubric.applies, about):
             yield "the rubric is not for their document"
         elif rubric.compares and reference is None:
             yield "their document has no reference"
         else:
-            criteria = [one for one in rubric.criteria if not not_applicable(one, known)]
-            asked = tuple(_asked(rubric, one, (doc, author), known) for one in criteria)
-            shown = [*_against(rubric, sources[doc], reference), *_lists(rubric, criteria, known)]
-            row = DraftRow((*shown, Shown("text", texts.whole[doc, author])), asked)
-            if asked:
+            criteria = [c for c in rubric.criteria if not not_applicable(c, about)]
+            questions = tuple(_grade(rubric, c, (doc, author), about) for c in criteria)
+            read = [*_evidence(rubric, sources[doc], reference), *_items(rubric, criteria, about)]
+            row = DraftRow((*read, SheetText("text", texts.whole[doc, author])), questions)
+            if questions:
                 yield Draft((doc, author), (author,), (), (row,))
 
     source = f"Read what the text is held against, then the text. Source: {rubric.source}"
-    made = _made(texts, drafts, _scales(rubric), "")
-    return made._replace(instructions=(rubric.title, source))
+    content = _build(texts, draft, _scales(rubric), "")
+    return content._replace(instructions=(rubric.title, source))
 
 
-def _named(options: Options) -> Rubric:
+def _load_rubric(options: Options) -> Rubric:
     if not options.rubric:
         raise BadInput(f"--rubric: is not given; name a file of {RUBRICS}/ without its ending")
     return load_rubric(options.root / RUBRICS / f"{Path(options.rubric).name}.yaml")
 
 
-def _expanded(rubric: Rubric, parts: Mapping[tuple[str, str], Iterable[str]]) -> Rubric:
+def _expand(rubric: Rubric, parts: Mapping[_Key, Iterable[str]]) -> Rubric:
     return expand_facets(rubric, sorted({part for of_text in parts.values() for part in of_text}))
 
 
-def _asked(
-    rubric: Rubric, criterion: Asks, text: tuple[str, str], about: Mapping[str, object]
-) -> Asked:
-    """One criterion as a question; its rating is called as the metric that asks judges the same."""
+def _grade(
+    rubric: Rubric, criterion: RubricCriterion, text: _Key, about: Mapping[str, object]
+) -> TargetQuestion:
+    """Ask for a criterion; its rating has the name of the metric of judges for it."""
     name = f"{rubric.name}_{criterion.name}"
-    target = Target(*text, FULL, "text", name)
     if criterion.kind == "scale":
         choices = tuple(Choice(str(n), float(n), means) for n, means in criterion.levels.items())
-        return Asked(Question(name, name, "choice", criterion.asks, choices), target)
+        question = Question(name, name, "choice", criterion.asks, choices)
+        return _ask(question, *text, "text", name)
     cap = cap_of(criterion, about)
     most = _NO_CAP if cap is None else cap
-    # Without the full stops that some have and others lack: they stand in one sentence.
-    items = [item.strip().rstrip(".") for item in criterion.items or ()]
-    listed = "" if criterion.items is None else f" One for each of: {'; '.join(items)}."
+    # Without the full stops that some items have: all are part of one sentence.
+    items = "; ".join(item.strip().rstrip(".") for item in criterion.items or ())
+    each = "" if criterion.items is None else f" One for each of: {items}."
     question = Question(
         f"{name} up to {most}",
         name,
         "number",
-        f"{criterion.asks} Count them.{listed}",
+        f"{criterion.asks} Count them.{each}",
         low=0.0,
         high=float(most),
         whole=True,
         capped=cap is not None,
     )
-    return Asked(question, target)
+    return _ask(question, *text, "text", name)
 
 
 def _scales(rubric: Rubric) -> dict[str, Criterion]:
-    """The scale of each criterion's ratings."""
-    return {f"{rubric.name}_{one.name}": _scale(one) for one in rubric.criteria}
+    """The scale of each criterion's ratings: grades as they are, penalties as counts."""
+    scales = {}
+    for c in rubric.criteria:
+        if c.kind == "scale":
+            low, high = float(c.lowest), float(c.highest or 0)
+            scale = Criterion(low=low, high=high, better=c.better, scale="ordinal")
+        else:
+            high = float(_NO_CAP if c.highest is None else c.highest)
+            scale = Criterion(low=0.0, high=high, better="lower", scale="count")
+        scales[f"{rubric.name}_{c.name}"] = scale
+    return scales
 
 
-def _scale(criterion: Asks) -> Criterion:
-    """The grades as they are, penalties as counts."""
-    if criterion.kind == "scale":
-        low, high = float(criterion.lowest), float(criterion.highest or 0)
-        return Criterion(low=low, high=high, better=criterion.better, scale="ordinal")
-    high = float(_NO_CAP if criterion.highest is None else criterion.highest)
-    return Criterion(low=0.0, high=high, better="lower", scale="count")
-
-
-def _against(rubric: Rubric, source: str, reference: str | None) -> Iterator[Shown]:
-    if any(SOURCE in one.against for one in rubric.criteria):
-        yield Shown("input", source)
+def _evidence(rubric: Rubric, source: str, reference: str | None) -> Iterator[SheetText]:
+    if any(SOURCE in criterion.against for criterion in rubric.criteria):
+        yield SheetText("input", source)
     if rubric.compares and reference is not None:
-        yield Shown("reference", reference)
+        yield SheetText("reference", reference)
 
 
-def _lists(
-    rubric: Rubric, criteria: Sequence[Asks], about: Mapping[str, object]
-) -> Iterator[Shown]:
-    """What penalties are given for once each, where every document has its own list."""
-    for one in criteria:
-        if one.items_from is not None:
-            items = items_of(one, about) or ()
-            yield Shown(f"items of {rubric.name}_{one.name}", "\n".join(items))
+def _items(
+    rubric: Rubric, criteria: Sequence[RubricCriterion], about: Mapping[str, object]
+) -> Iterator[SheetText]:
+    """Lists of a document's own items that penalties are given for, once each."""
+    for criterion in criteria:
+        if criterion.items_from is not None:
+            items = "\n".join(items_of(criterion, about) or ())
+            yield SheetText(f"items of {rubric.name}_{criterion.name}", items)
 
 
 # ---- facets: each against the reference's, was it found rightly, and the whole text -----------
 
 _NO_FACET = "(none was found)"
-_FOUND = _question("facets", "found")
+_FOUND_RIGHTLY = _question("facets", "found")
 
 
-def _facets(read: Reads, options: Options) -> Made:
-    """A text is an item, a facet a row, and the whole text one more.
+def _draft_facets(read: ReadTable, options: Options) -> StudyDraft:
+    """Make an item of each text, a row of each facet, and a row of the whole text.
 
-    A facet that the reference lacks is not graded; one that neither text has no row. Grades are
-    those of the rubric's criteria that read the facet (default: bmrc), the rating of the whole text
-    those of rubrics/vanilla.yaml; `<facet>_found` is 1 where the facet was found rightly.
+    A facet that the reference lacks is not graded; a facet that both texts lack has no row. Grades
+    are by the rubric's criteria for the facet (default: bmrc), and of the whole text by
+    rubrics/vanilla.yaml; `<facet>_found` is 1 if the right part of the text was found.
     """
-    texts, facets = written(read), parts_of(read)
-    rubric = _expanded(_named(replace(options, rubric=options.rubric or "bmrc")), facets)
-    whole = load_rubric(options.root / RUBRICS / "vanilla.yaml")  # the direct overall rating
+    texts, facets = read_texts(read), read_parts(read)
+    rubric = _expand(_load_rubric(replace(options, rubric=options.rubric or "bmrc")), facets)
+    vanilla = load_rubric(options.root / RUBRICS / "vanilla.yaml")  # the direct overall rating
 
-    def drafts(doc: str, author: str) -> _Drafts:
-        text = doc, author
-        of_reference, of_text = facets.get((doc, REFERENCE), {}), facets.get(text, {})
-        known = None not in [*of_reference.values(), *of_text.values()]
-        if (doc, REFERENCE) not in texts.whole or not known or not of_reference:
+    def draft(doc: str, author: str) -> _Drafts:
+        text, reference = (doc, author), (doc, REFERENCE)
+        of_reference, of_text = facets.get(reference, {}), facets.get(text, {})
+        complete = None not in [*of_reference.values(), *of_text.values()]
+        if reference not in texts.whole or not complete or not of_reference:
             yield "no reference, or facets are not known"
             return
-        overall = tuple(_asked(whole, one, text, {}) for one in whole.criteria)
-        last = DraftRow((Shown("facet", "whole text"),), overall)
+        overall = tuple(_grade(vanilla, criterion, text, {}) for criterion in vanilla.criteria)
+        last = _row("facet", "whole text", *overall)
         rows = (*_facet_rows(rubric, text, of_reference, of_text), last)
-        read = (Shown("reference", texts.whole[doc, REFERENCE]), Shown("text", texts.whole[text]))
-        yield Draft(text, (author,), read, rows)
+        read = {"reference": texts.whole[reference], "text": texts.whole[text]}
+        yield Draft(text, (author,), tuple(starmap(SheetText, read.items())), rows)
 
-    made = _made(texts, drafts, {}, "facets")
-    asked = {one.of.criterion for draft in made.drafts for row in draft.rows for one in row.asked}
-    scales = {**_scales(rubric), **_scales(whole)}
+    content = _build(texts, draft, {}, "facets")
+    rows = (row for item in content.drafts for row in item.rows)
+    names = sorted({target.criterion for row in rows for _, target in row.questions})
+    scales = {**_scales(rubric), **_scales(vanilla)}
     right = Criterion(low=0, high=1, better="higher", scale="nominal")
-    return made._replace(criteria={name: scales.get(name, right) for name in sorted(asked)})
+    return content._replace(criteria={name: scales.get(name, right) for name in names})
 
 
 def _facet_rows(
-    rubric: Rubric,
-    text: tuple[str, str],
-    of_reference: Mapping[str, str | None],
-    of_text: Mapping[str, str | None],
+    rubric: Rubric, text: _Key, of_reference: _Facets, of_text: _Facets
 ) -> Iterator[DraftRow]:
-    reading = {one.reads: one for one in rubric.criteria}
+    by_facet = {criterion.reads: criterion for criterion in rubric.criteria}
     for facet in sorted({*of_reference, *of_text}):
-        asked = []
-        if facet in of_reference and facet in reading:
-            graded, target = _asked(rubric, reading[facet], text, {})
-            asked.append(Asked(replace(graded, column="grade"), target))
-        asked.append(Asked(_FOUND, Target(*text, FULL, "text", f"{facet}_found")))
-        shown = (
-            Shown("facet", facet),
-            Shown("facet of the reference", of_reference.get(facet) or _NO_FACET),
-            Shown("facet of the text", of_text.get(facet) or _NO_FACET),
+        questions = []
+        if facet in of_reference and facet in by_facet:
+            question, target = _grade(rubric, by_facet[facet], text, {})
+            questions.append(TargetQuestion(replace(question, column="grade"), target))
+        questions.append(_ask(_FOUND_RIGHTLY, *text, "text", f"{facet}_found"))
+        texts = (
+            SheetText("facet", facet),
+            SheetText("facet of the reference", of_reference.get(facet) or _NO_FACET),
+            SheetText("facet of the text", of_text.get(facet) or _NO_FACET),
         )
-        yield DraftRow(shown, tuple(asked))
+        yield DraftRow(texts, tuple(questions))
 
 
 FORMS: Mapping[str, Form] = {
     form.name: form
     for form in (
-        Form("claims", _claims),
-        Form("pairs", _pairs, together=False),
-        Form("rubric", _rubric),
-        Form("elements", _elements, rate=_rate_elements),
-        Form("facets", _facets),
-        Form("facts", _facts, rate=_rate_facts),
+        Form("claims", _draft_claims),
+        Form("pairs", _draft_pairs, together=False),
+        Form("rubric", _draft_rubric),
+        Form("elements", _draft_elements, rate=_rate_elements),
+        Form("facets", _draft_facets),
+        Form("facts", _draft_facts, rate=_rate_facts),
     )
 }

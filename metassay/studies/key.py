@@ -1,7 +1,7 @@
 """The key of a study: who wrote what, and what was sent to whom. Raters must never see it.
 
-It has everything that import needs, so that tables which changed since change nothing of a study
-that is under way; of the texts that raters read it has hashes alone.
+Import needs nothing else, so later changes of tables do not affect a running study. Of the texts
+that raters read, the key has only hashes.
 """
 
 import hashlib
@@ -14,10 +14,10 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from metassay.core.csv_injection import restored
+from metassay.core.csv_injection import unescape_formula
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.studies.record import Asked, Question, Study, Target
+from metassay.studies.record import Question, Study, Target, TargetQuestion
 
 _QUESTIONS = TypeAdapter(dict[str, Question])
 _TARGET = TypeAdapter(Target)
@@ -31,16 +31,16 @@ _WARNING = (
 
 @dataclass(frozen=True)
 class KeyRow:
-    """One row that was sent out: its item, digests of what is read by heading, what is asked."""
+    """A row that was sent out: its item, digests of texts by heading, and questions by column."""
 
     item: str
-    shown: dict[str, str]
-    asked: dict[str, Asked]  # by column
+    digests: dict[str, str]
+    questions: dict[str, TargetQuestion]
 
 
 @dataclass(frozen=True)
 class Key:
-    """A study as its key has it; `rows` by id, and each rater's items in their order."""
+    """The content of a key: `rows` by id, and each rater's items in their order."""
 
     benchmark: str
     study: str
@@ -52,38 +52,38 @@ class Key:
     drawn_by: dict[str, Any]  # the decision and chances of --next, if it drew the items
 
     def rows_of(self, rater: str) -> list[str]:
-        """Ids of the rows that the rater was sent."""
-        mine = set(self.assignments[rater])
-        return [row for row, what in self.rows.items() if what.item in mine]
+        """Return the ids of the rows that the rater was sent."""
+        items = set(self.assignments[rater])
+        return [row_id for row_id, row in self.rows.items() if row.item in items]
 
 
 def digest(text: str) -> str:
-    """What a text is known by when it comes back: its words, however spreadsheets space them."""
-    words = " ".join(unicodedata.normalize("NFC", restored(text)).split())
+    """Hash a text's words, so that it is recognized in whatever spacing it comes back."""
+    words = " ".join(unicodedata.normalize("NFC", unescape_formula(text)).split())
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def written(study: Study) -> bytes:
-    """The key's file."""
+def to_bytes(study: Study) -> bytes:
+    """Return the content of the key's file."""
     questions: dict[str, Question] = {}
     rows: dict[str, Any] = {}
     for item in study.items:
         for row in item.rows:
-            asked: dict[str, Any] = {}
-            for question in row.asks:
+            of_row: dict[str, Any] = {}
+            for question in row.questions:
                 questions.setdefault(question.name, question)
                 target = study.targets[row.id, question.column]
-                asked[question.column] = [question.name, *target]
-            shown = {one.heading: digest(one.text) for one in (*item.shown, *row.shown)}
-            rows[row.id] = {"item": item.id, "shown": shown, "asked": asked}
+                of_row[question.column] = [question.name, *target]
+            digests = {heading: digest(text) for heading, text in (*item.texts, *row.texts)}
+            rows[row.id] = {"item": item.id, "shown": digests, "asked": of_row}
     content = {
         "keep_secret": _WARNING,
         "version": _VERSION,
         **{"benchmark": study.benchmark, "study": study.name, "form": study.form},
         "seed": study.seed,
-        "criteria": {name: one.model_dump() for name, one in study.criteria.items()},
+        "criteria": {name: scale.model_dump() for name, scale in study.criteria.items()},
         "assignments": study.assignments,
-        "questions": {name: asdict(one) for name, one in sorted(questions.items())},
+        "questions": {name: asdict(question) for name, question in sorted(questions.items())},
         "rows": rows,
         **({"drawn_by": study.drawn_by} if study.drawn_by else {}),
     }
@@ -91,9 +91,9 @@ def written(study: Study) -> bytes:
 
 
 def read(path: Path) -> Key:
-    """Read a key; BadInput if it is not there, or is not as `metassay study export` wrote it."""
+    """Read a key; BadInput if it is absent, or not one that `metassay study export` wrote."""
     try:
-        return _parsed(json.loads(path.read_bytes()))
+        return _parse(json.loads(path.read_bytes()))
     except FileNotFoundError:
         raise BadInput(
             f"{path}: is not there; name a study that `metassay study export` wrote here, or its"
@@ -106,30 +106,30 @@ def read(path: Path) -> Key:
         ) from None
 
 
-def _parsed(content: Mapping[str, Any]) -> Key:
+def _parse(content: Mapping[str, Any]) -> Key:
     if content["version"] != _VERSION:
         raise ValueError
     questions = _QUESTIONS.validate_python(content["questions"])
     rows = {}
-    for identity, row in content["rows"].items():
-        asked = {
-            column: Asked(questions[name], _TARGET.validate_python(target))
+    for row_id, row in content["rows"].items():
+        of_row = {
+            column: TargetQuestion(questions[name], _TARGET.validate_python(target))
             for column, (name, *target) in row["asked"].items()
         }
-        rows[identity] = KeyRow(str(row["item"]), dict(row["shown"]), asked)
+        rows[row_id] = KeyRow(str(row["item"]), dict(row["shown"]), of_row)
     items = {row.item for row in rows.values()}
-    if not all(row.asked for row in rows.values()):
+    if not all(row.questions for row in rows.values()):
         raise ValueError
     key = Key(
         str(content["benchmark"]),
         str(content["study"]),
         str(content["form"]),
         int(content["seed"]),
-        {name: Criterion.model_validate(one) for name, one in content["criteria"].items()},
+        {name: Criterion.model_validate(scale) for name, scale in content["criteria"].items()},
         rows,
         _ASSIGNMENTS.validate_python(content["assignments"]),
         dict(content.get("drawn_by", {})),
     )
-    if not key.assignments or not all(items.issuperset(one) for one in key.assignments.values()):
+    if not key.assignments or not all(items.issuperset(ids) for ids in key.assignments.values()):
         raise ValueError
     return key

@@ -1,27 +1,27 @@
-"""Sheets as Label Studio tasks with the labelling config that fits them, and its export read back.
+"""Write sheets as Label Studio tasks with a labelling config, and read exports back.
 
-A project per rater, since the open-source edition deals no tasks out to people: `<rater>.json` has
-its tasks, `<rater>.xml` its interface, `<rater>.html` its instructions. A task is a row of the
-sheet, and says whose it is. Texts and questions come with the tasks, where no `<`, `&` or `$` means
-anything.
+Each rater has a project, since the open-source edition assigns no tasks to people: `<rater>.json`
+has its tasks, `<rater>.xml` its interface, `<rater>.html` its instructions. A task is a row of the
+sheet and names its rater. Texts and questions are in the tasks, where `<`, `&` and `$` are plain
+characters.
 """
 
 import html
 import json
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree import ElementTree as ET
 
 from metassay.core.errors import shown
-from metassay.studies.record import Choice, Format, Item, Question, Returned, Sheet, SheetRow
-from metassay.studies.sheets import COMMENT, RATER, ROW, allowed
+from metassay.studies.record import Choice, Format, Item, Question, ReturnedRow, Sheet, SheetRow
+from metassay.studies.sheets import COMMENT, RATER, ROW, question_lines
 from metassay.tabular.decoding import json_list
 from metassay.tabular.rows import Findings, Place
 
-# Names that tasks, config and results share; a number follows those that end in _. `headings` and
-# `columns` of a task's data say what the numbered names of that task stand for.
+# Names that tasks, config and results share; a number follows those that end in _. A task's data
+# resolve its numbered names by `headings` and `columns`.
 HEADINGS, COLUMNS = "headings", "columns"
 TEXT, ASKS, CHOICES, ANSWER = "text_", "asks_", "choices_", "answer_"
 
@@ -35,33 +35,32 @@ _SCROLLS = "max-height: 24em; overflow-y: auto; margin-bottom: 1em"
 
 def _write(sheet: Sheet, folder: Path) -> list[str]:
     names = [f"{sheet.rater}.json", f"{sheet.rater}.xml", f"{sheet.rater}.html"]
-    own = {column: _own(questions) for column, questions in _asked(sheet).items()}
-    tasks = [{"data": _task(sheet, item, row, own)} for item in sheet.items for row in item.rows]
-    paragraphs = (*sheet.instructions, *_HOW, *allowed(sheet))
-    told = "".join(f"<p>{html.escape(one.strip())}</p>\n" for one in paragraphs)
-    contents = (json.dumps(tasks, ensure_ascii=False, indent=1) + "\n", config(sheet), told)
+    varying = {name for name, questions in _questions(sheet).items() if _vary(questions)}
+    rows = [(item, row) for item in sheet.items for row in item.rows]
+    tasks = [{"data": _task(sheet, item, row, varying)} for item, row in rows]
+    paragraphs = (*sheet.instructions, *_HOW, *question_lines(sheet))
+    guide = "".join(f"<p>{html.escape(text.strip())}</p>\n" for text in paragraphs)
+    contents = (json.dumps(tasks, ensure_ascii=False, indent=1) + "\n", config(sheet), guide)
     for name, content in zip(names, contents, strict=True):
         (folder / name).write_bytes(content.encode("utf-8", "replace"))
     return names
 
 
 def config(sheet: Sheet) -> str:
-    """The labelling config of a rater's project: what is read, then a control for each column.
+    """Return the labelling config of a rater's project: texts, then a control for each column.
 
-    Where all rows ask the same of a column, its answers are in the config; else each task brings
-    its own, and a task that doesn't ask it brings none.
+    A column's answers are in the config if all rows ask the same question. Otherwise each task has
+    its own, and none if it does not ask.
     """
     view = ET.Element("View")
     ET.SubElement(view, "Text", name=ROW, value=f"${ROW}")
     for place, heading in enumerate(sheet.headings, start=1):
         ET.SubElement(view, "Header", value=_plain(heading), size="5")
-        inner = ET.SubElement(view, "View", style=_SCROLLS)
-        ET.SubElement(
-            inner, "Text", name=f"{TEXT}{place}", value=f"${TEXT}{place}", valueType="text"
-        )
-    for place, asked in enumerate(_asked(sheet).values(), start=1):
+        inner, name = ET.SubElement(view, "View", style=_SCROLLS), f"{TEXT}{place}"
+        ET.SubElement(inner, "Text", name=name, value=f"${name}", valueType="text")
+    for place, questions in enumerate(_questions(sheet).values(), start=1):
         ET.SubElement(view, "Header", value=f"${ASKS}{place}", size="4")
-        _add_control(view, place, asked)
+        _add_control(view, place, questions)
     ET.SubElement(view, "Header", value="comment", size="5")
     ET.SubElement(
         view, "TextArea", name=COMMENT, toName=ROW, rows="2", maxSubmissions="1", editable="true"
@@ -70,76 +69,77 @@ def config(sheet: Sheet) -> str:
     return ET.tostring(view, encoding="unicode") + "\n"
 
 
-def _add_control(view: ET.Element, place: int, asked: Collection[Question | None]) -> None:
-    questions = [one for one in asked if one is not None]
+def _add_control(view: ET.Element, place: int, questions: Collection[Question | None]) -> None:
+    of_rows = [question for question in questions if question is not None]
     name = {"name": f"{ANSWER}{place}", "toName": ROW}
-    if all(one.kind == "number" for one in questions):
-        low, high = min(one.low for one in questions), max(one.high for one in questions)
-        step = "1" if all(one.whole for one in questions) else "any"
+    if all(question.kind == "number" for question in of_rows):
+        low, high = min(q.low for q in of_rows), max(q.high for q in of_rows)
+        step = "1" if all(question.whole for question in of_rows) else "any"
         ends = {"min": f"{low:g}", "max": f"{high:g}", "step": step}
         ET.SubElement(view, "Number", name | ends)
-    elif not _own(asked):
+    elif not _vary(questions):
         control = ET.SubElement(view, "Choices", name, choice="single", showInline="true")
-        for choice in questions[0].choices:
+        for choice in of_rows[0].choices:
             ET.SubElement(control, "Choice", _choice(choice))
     else:
         ET.SubElement(view, "Choices", name, choice="single", value=f"${CHOICES}{place}")
 
 
-def _task(sheet: Sheet, item: Item, row: SheetRow, own: Mapping[str, bool]) -> dict[str, Any]:
-    """The data of one task; what a row lacks that others have is there, and empty.
+def _task(sheet: Sheet, item: Item, row: SheetRow, varying: Collection[str]) -> dict[str, Any]:
+    """Return the data of a task; texts that only other rows have are empty.
 
-    `own`: the columns whose answers each task brings.
+    `varying`: the columns whose answers each task has.
     """
-    texts, asked = dict((*item.shown, *row.shown)), {one.column: one for one in row.asks}
-    headings, columns = (list(enumerate(o, start=1)) for o in (sheet.headings, sheet.columns))
+    texts, questions = dict((*item.texts, *row.texts)), {q.column: q for q in row.questions}
+    headings = list(enumerate(sheet.headings, start=1))
+    columns = list(enumerate(sheet.columns, start=1))
     data: dict[str, Any] = {
         RATER: sheet.rater,
         ROW: row.id,
         HEADINGS: {f"{TEXT}{place}": name for place, name in headings if name in texts},
-        COLUMNS: {f"{ANSWER}{place}": column for place, column in columns if column in asked},
+        COLUMNS: {f"{ANSWER}{place}": name for place, name in columns if name in questions},
         **{f"{TEXT}{place}": texts.get(name, "") for place, name in headings},
     }
     for place, column in columns:
-        one = asked.get(column)
-        data[f"{ASKS}{place}"] = _NOT_ASKED if one is None else f"{one.asks} ({one.allowed})"
-        if own[column]:
-            data[f"{CHOICES}{place}"] = list(map(_choice, one.choices)) if one else []
+        question = questions.get(column)
+        data[f"{ASKS}{place}"] = f"{question.asks} ({question.allowed})" if question else _NOT_ASKED
+        if column in varying:
+            data[f"{CHOICES}{place}"] = list(map(_choice, question.choices)) if question else []
     return data
 
 
-def _asked(sheet: Sheet) -> dict[str, set[Question | None]]:
-    """The questions of each column, in the sheet's order; None if a row asks none of it."""
-    rows = [{one.column: one for one in row.asks} for item in sheet.items for row in item.rows]
+def _questions(sheet: Sheet) -> dict[str, set[Question | None]]:
+    """The questions of each column, in the sheet's order; None if a row has none there."""
+    rows = [{q.column: q for q in row.questions} for item in sheet.items for row in item.rows]
     return {column: {row.get(column) for row in rows} for column in sheet.columns}
 
 
-def _own(asked: Collection[Question | None]) -> bool:
-    """Whether each task brings the answers of this column: not all rows have the same ones."""
-    return len(asked) > 1 and any(one is not None and one.choices for one in asked)
+def _vary(questions: Collection[Question | None]) -> bool:
+    """Whether rows have different choices in this column, so that each task has its own."""
+    return len(questions) > 1 and any(q is not None and q.choices for q in questions)
 
 
 def _choice(choice: Choice) -> dict[str, str]:
-    said = {"value": _plain(choice.word), "hint": _plain(choice.means)}
-    return {name: text for name, text in said.items() if text}
+    attributes = {"value": _plain(choice.word), "hint": _plain(choice.means)}
+    return {name: text for name, text in attributes.items() if text}
 
 
 def _plain(text: str) -> str:
-    """In one line, and without characters that XML cannot hold."""
+    """Put a text into one line, without characters that XML does not allow."""
     odd = {c for c in text if unicodedata.category(c) in ("Cc", "Cs") or ord(c) & 0xFFFE == 0xFFFE}
     return " ".join("".join(" " if c in odd else c for c in text).split())
 
 
-# ---- the export, read back: JSON ---------------------------------------------------------------
-# A task's submitted annotation is its row's answers. One that was skipped is a row without answers.
-# A task that nobody has submitted has not come back: drafts and predictions are no answers.
+# ---- exports in JSON ---------------------------------------------------------------------------
+# A task's submitted annotation has its row's answers; a skipped task is a row without answers. A
+# task that nobody submitted has not come back: drafts and predictions are no answers.
 
 _ODD = "is not as Label Studio exports tasks"
 _REMEDY = (
     "export the project again, in the format JSON (not JSON-MIN); if its tasks were changed, import"
     " them again as they were sent out"
 )
-_ONE = "keep the rater's one annotation of the task, delete the others, and export again"
+_SINGLE = "keep the rater's one annotation of the task, delete the others, and export again"
 _AGAIN = "answer the task again, and export again"
 _T = TypeVar("_T")
 
@@ -148,16 +148,16 @@ class _RefusedError(Exception):
     """What is wrong with a task, and what to do: its two arguments."""
 
 
-def read(path: Path, problems: Findings) -> list[Returned]:
-    """The rows of one file: a list of tasks with their annotations."""
-    rows: list[Returned] = []
+def read(path: Path, problems: Findings) -> list[ReturnedRow]:
+    """Read the rows of a file: a list of tasks with their annotations."""
+    rows: list[ReturnedRow] = []
     users: dict[str, dict[str, Place]] = {}  # who annotated, by rater
     tasks = json_list(path, problems, remedy=_REMEDY, what="tasks") or []
     for number, (_, task) in enumerate(tasks, start=1):
         name = task.get("id") if isinstance(task, dict) else None
         at = Place(path.name, name if type(name) is int else f"{number} of the list", "task")
         try:
-            annotation, row = _row(task, at)
+            account, row = _row(task, at)
         except _RefusedError as error:
             problems.add(at, *error.args)
             continue
@@ -166,9 +166,7 @@ def read(path: Path, problems: Findings) -> list[Returned]:
             continue
         if row is not None:
             rows.append(row)
-            # A number, or all that the export says of the account.
-            user = json.dumps(annotation.get("completed_by"), sort_keys=True)
-            users.setdefault(row.rater, {}).setdefault(user, at)
+            users.setdefault(row.rater, {}).setdefault(account, at)
     for rater, places in users.items():
         for at in list(places.values())[1:]:
             what = f"the tasks of rater {shown(rater)} were annotated under {len(places)} accounts"
@@ -177,40 +175,44 @@ def read(path: Path, problems: Findings) -> list[Returned]:
     return rows
 
 
-def _row(task: Any, at: Place) -> tuple[Mapping[str, Any], Returned | None]:
-    data, annotations = task["data"], _of(list, task["annotations"])
+def _row(task: Any, at: Place) -> tuple[str, ReturnedRow | None]:
+    """Return the account that annotated a task, and the row; None if it has no annotation."""
+    data, annotations = task["data"], _expect(list, task["annotations"])
     rater, row = (_text(data[name]) for name in (RATER, ROW))
     headings, columns = (_names(data[name]) for name in (HEADINGS, COLUMNS))
     texts = {heading: _text(data[name]) for name, heading in headings.items()}
-    submitted = [one for one in annotations if not _of(bool, one.get("was_cancelled", False))]
+    submitted = [a for a in annotations if not _expect(bool, a.get("was_cancelled", False))]
     if len(submitted) > 1:
-        raise _RefusedError(f"has {len(submitted)} submitted annotations", _ONE)
+        raise _RefusedError(f"has {len(submitted)} submitted annotations", _SINGLE)
     if not annotations:
-        return {}, None
+        return "", None
     answers, comment = dict.fromkeys(columns.values(), ""), ""
-    for name, said in _said(submitted[0]["result"] if submitted else []):
+    for name, answer in _answers(submitted[0]["result"] if submitted else []):
         if name == COMMENT:
-            comment = said
+            comment = answer
         else:
-            answers[columns.get(name, name)] = said
-    found = Returned(at, rater, row, texts, answers, comment)
-    return (submitted or annotations)[0], found
+            answers[columns.get(name, name)] = answer
+    # A number, or all that the export has of the account.
+    account = json.dumps((submitted or annotations)[0].get("completed_by"), sort_keys=True)
+    return account, ReturnedRow(at, rater, row, texts, answers, comment)
 
 
-def _said(results: Any) -> Iterator[tuple[str, str]]:
-    """What is answered by each control, as text."""
+def _answers(results: Any) -> Iterator[tuple[str, str]]:
+    """Yield each control's name and answer, as text."""
     seen = set()
-    for one in _of(list, results):
-        if one.get("type") == "relation":
-            continue  # says nothing of a control
-        name, kind = _of(str, one["from_name"]), one["type"]
+    for result in _expect(list, results):
+        if result.get("type") == "relation":
+            continue  # answers no control
+        name, kind = _expect(str, result["from_name"]), result["type"]
         if name in seen:
             raise _RefusedError(f"has two results of control {shown(name)}", _AGAIN)
         seen.add(name)
-        said = one["value"]["text" if kind == "textarea" else kind]
-        if kind == "number" and isinstance(said, int | float) and not isinstance(said, bool):
-            said = repr(said)
-        texts = [_text(part) for part in ([said] if isinstance(said, str) else _of(list, said))]
+        value = result["value"]["text" if kind == "textarea" else kind]
+        if kind == "number" and isinstance(value, int | float) and not isinstance(value, bool):
+            value = repr(value)
+        texts = [
+            _text(part) for part in ([value] if isinstance(value, str) else _expect(list, value))
+        ]
         if kind != "textarea" and len(texts) > 1:
             what = f"has {len(texts)} answers of control {shown(name)}, which takes one"
             raise _RefusedError(what, _AGAIN)
@@ -218,19 +220,19 @@ def _said(results: Any) -> Iterator[tuple[str, str]]:
 
 
 def _names(value: Any) -> dict[str, str]:
-    """A mapping of names to what they stand for, no two for the same."""
-    named = {key: _text(one) for key, one in value.items()}
-    if len(set(named.values())) < len(named):
+    """Check a mapping of numbered names to distinct headings or columns."""
+    names = {key: _text(name) for key, name in value.items()}
+    if len(set(names.values())) < len(names):
         raise ValueError
-    return named
+    return names
 
 
 def _text(value: Any) -> str:
-    _of(str, value).encode("utf-8")  # half a character is a ValueError
+    _expect(str, value).encode("utf-8")  # half a surrogate pair is a ValueError
     return str(value)
 
 
-def _of(kind: type[_T], value: Any) -> _T:
+def _expect(kind: type[_T], value: Any) -> _T:
     if not isinstance(value, kind):
         raise TypeError
     return value

@@ -1,7 +1,7 @@
-"""Which texts raters get next, so that a decision's interval gets narrow; and what came of it.
+"""Draw the texts that raters get next, so that a decision's interval narrows; and estimate it.
 
 The decision is `certificate METRIC CRITERION LEVEL` or `judge-card METRIC CRITERION [NUMBER]`. The
-key keeps the chance of every text that might have been drawn, and import weights by it.
+key has the chance of every text that might have been drawn, and import weights by it.
 """
 
 import re
@@ -16,7 +16,7 @@ from metassay.core.options import Criterion
 from metassay.format.frames import rows
 from metassay.statistics import next_labels
 from metassay.studies.drawing import lot
-from metassay.studies.record import Draft, Made, Reads
+from metassay.studies.record import Draft, ReadTable, StudyDraft
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL, metric_label
 from metassay.tables.ratings import RATINGS
@@ -34,7 +34,7 @@ _FORMS = (
 
 
 class Decision(NamedTuple):
-    """What the labels are for; `number` is a level, or a number of the card ("": all three)."""
+    """The purpose of labels; `number` is a level, or a number of the card ("": all three)."""
 
     kind: str
     metric: str
@@ -42,10 +42,10 @@ class Decision(NamedTuple):
     number: str
 
     @classmethod
-    def of(cls, words: str) -> "Decision":
-        """Read `--for`; a metric may be followed by its judge in brackets. Raises BadInput."""
-        found = _WORDS.fullmatch(" ".join(words.split()))
-        kind, *_, number = parts = found.groups("") if found else ("", "", "", "")
+    def parse(cls, words: str) -> "Decision":
+        """Parse `--for`; the metric's judge may follow it in brackets. Raises BadInput."""
+        match = _WORDS.fullmatch(" ".join(words.split()))
+        kind, *_, number = parts = match.groups("") if match else ("", "", "", "")
         if number not in {"certificate": _LEVELS, "judge-card": (*_NUMBERS, "")}.get(kind, ()):
             whole = " (a document's correlation needs all its texts: --items takes them whole)"
             why = whole if number == "document" else ""
@@ -54,100 +54,98 @@ class Decision(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """Every text that might have been drawn, with its score and its chance; kept in the key."""
+    """Every text that might have been drawn, with its score and its chance; part of the key."""
 
     decision: str
     texts: tuple[tuple[str, str, float, float], ...]  # document, author, score, chance
 
 
 def next_items(
-    made: Made, words: str, n: int, reads: Reads, seed: int
+    content: StudyDraft, words: str, n: int, read: ReadTable, seed: int
 ) -> tuple[list[Draft], Frame, tuple[str, ...]]:
-    """The drafts of `n` texts that nobody has rated by the criterion yet, by unequal chances.
+    """Draw `n` texts, by unequal chances, that nobody has rated by the criterion yet.
 
-    Raises BadInput where the decision is none of the form's, or the metric has no score.
+    Returns their drafts, the frame, and notes. Raises BadInput if the form does not ask for the
+    decision's criterion, or the metric has no score.
     """
-    decision = Decision.of(words)
-    if decision.criterion not in made.criteria:
-        known = ", ".join(made.criteria)
-        raise BadInput(f"--for {words!r}: the form asks for {known}; name one of these")
-    if any(len(draft.systems) != 1 for draft in made.drafts):
+    decision = Decision.parse(words)
+    if decision.criterion not in content.criteria:
+        names = ", ".join(content.criteria)
+        raise BadInput(f"--for {words!r}: the form asks for {names}; name one of these")
+    if any(len(draft.systems) != 1 for draft in content.drafts):
         raise BadInput("--next: draws texts, and an item of this form shows two; give --items")
-    by_text = {draft.rows[0].asked[0].of[:2]: draft for draft in made.drafts}
-    (metric, scores), rated = (
-        _scores(reads(SCORES), decision.metric),
-        _means(_earlier(reads, decision)),
-    )
+    by_text = {draft.rows[0].questions[0].target[:2]: draft for draft in content.drafts}
+    metric, scores = _scores(read(SCORES), decision.metric)
+    rated = _means(_earlier_ratings(read, decision))
     texts = sorted(text for text in scores if text in by_text or text in rated)
     free = np.array([text in by_text and text not in rated for text in texts], dtype=np.bool_)
     if not free.any():
-        raise BadInput(
-            f"--for {words!r}: no text with a score is left to rate; name another metric"
-        )
-    x, y = (np.array([of.get(text, np.nan) for text in texts]) for of in (scores, rated))
+        raise BadInput(f"--for {words!r}: every text with a score is rated; name another metric")
+    x, y = (np.array([values.get(t, np.nan) for t in texts]) for values in (scores, rated))
     if decision.kind == "judge-card":
         if x.min() < 0 or x.max() > 1:
             raise BadInput(f"--for {words!r}: scores of {decision.metric} are not within 0 to 1")
-        if (metric, "lower") in rows(reads(LEADERBOARD), "metric", "better"):
+        if (metric, "lower") in rows(read(LEADERBOARD), "metric", "better"):
             x = 1 - x  # of passing
-        passed = _passed(y, made.criteria[decision.criterion])
+        passed = _passed(y, content.criteria[decision.criterion])
         worth, group = next_labels.card_worth(x, passed, decision.number), next_labels.strata(x)
     else:
         _, group = np.unique([author for _, author in texts], return_inverse=True)
         level: Any = decision.number
         worth = next_labels.correlation_worth(x, y, group, level)
     chance = next_labels.chances(worth[free], n)
-    left = [text for text, one in zip(texts, free, strict=True) if one]
-    order = sorted(range(len(left)), key=lambda i: (group[free][i], lot(seed, "next", *left[i])))
+    unrated = [text for text, is_free in zip(texts, free, strict=True) if is_free]
+    keys = [(g, lot(seed, "next", *text)) for g, text in zip(group[free], unrated, strict=True)]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
     start = lot(seed, "next", "start") / 2**256
-    drawn = next_labels.drawn_by(chance, np.array(order), start)
-    each = zip(left, x[free].tolist(), chance.tolist(), strict=True)
-    frame = Frame(words, tuple((*text, score, one) for text, score, one in each))
-    without = sum(text not in scores for text in by_text)
-    notes = (f"{without} texts without a score of {decision.metric}: never drawn",) * bool(without)
-    return [by_text[left[i]] for i in sorted(drawn.tolist())], frame, notes
+    sample = next_labels.draw_texts(chance, np.array(order), start)
+    values = zip(unrated, x[free].tolist(), chance.tolist(), strict=True)
+    frame = Frame(words, tuple((*text, score, p) for text, score, p in values))
+    n_without = sum(text not in scores for text in by_text)
+    note = f"{n_without} texts without a score of {decision.metric}: never drawn"
+    return [by_text[unrated[i]] for i in sorted(sample.tolist())], frame, (note,) * bool(n_without)
 
 
 def weighted_lines(frame: Frame, ratings: Iterable[Rating], criterion: Criterion) -> list[str]:
-    """The decision's numbers over all texts of the frame, from ratings of those that were drawn."""
-    decision, rated = Decision.of(frame.decision), _means(ratings)
+    """Estimate the decision's numbers over all texts of the frame from ratings of drawn texts."""
+    decision, rated = Decision.parse(frame.decision), _means(ratings)
     documents, authors, scores, chances = zip(*frame.texts, strict=True)
     x, chance = np.array(scores, dtype=np.float64), np.array(chances, dtype=np.float64)
     y = np.array([rated.get(text, np.nan) for text in zip(documents, authors, strict=True)])
-    sure: dict[str, Any] = {"confidence": 0.95}
+    options: dict[str, Any] = {"confidence": 0.95}
     if decision.kind == "judge-card":
-        sure |= {"rng": np.random.default_rng(0), "cluster": documents}
-        card = next_labels.weighted_card(x, _passed(y, criterion), chance, **sure)
-        found = {name.replace("_", " "): one for name, one in card._asdict().items()}
+        options |= {"rng": np.random.default_rng(0), "cluster": documents}
+        card = next_labels.weighted_card(x, _passed(y, criterion), chance, **options)
+        estimates = {name.replace("_", " "): number for name, number in card._asdict().items()}
     else:
-        sure |= {"system": authors, "document": documents, "level": decision.number}
+        options |= {"system": authors, "document": documents, "level": decision.number}
         name = f"correlation of {decision.metric} and {decision.criterion}, {decision.number}"
-        found = {name: next_labels.weighted_correlation(x, y, chance, **sure)}
+        estimates = {name: next_labels.weighted_correlation(x, y, chance, **options)}
     return [
-        f"{name}: {one.value:.3f} [{one.low:.3f}, {one.high:.3f}], from {one.n} rated texts"
-        " weighted by 1 / chance"
-        if np.isfinite(one.value)
-        else f"{name}: cannot be told from {one.n} rated texts"
-        for name, one in found.items()
+        f"{name}: {e.value:.3f} [{e.low:.3f}, {e.high:.3f}], from {e.n} rated texts weighted by"
+        " 1 / chance"
+        if np.isfinite(e.value)
+        else f"{name}: cannot be told from {e.n} rated texts"
+        for name, e in estimates.items()
     ]
 
 
 def _scores(table: pd.DataFrame, metric: str) -> tuple[str, dict[Text, float]]:
     whole = table[(table["part"] == FULL) & table["value"].notna()]
     names = whole[["metric", "judge"]].astype(str)
-    label = pd.Series([metric_label(*one) for one in names.to_numpy()], whole.index, dtype="str")
-    mine = label == metric if (label == metric).any() else names["metric"] == metric
-    every = sorted({*label[mine]})
-    if len(every) != 1:
-        what = f"is of several judges: {', '.join(every)}" if every else "has no score"
+    label = pd.Series([metric_label(*pair) for pair in names.to_numpy()], whole.index, dtype="str")
+    chosen = label == metric if (label == metric).any() else names["metric"] == metric
+    labels = sorted({*label[chosen]})
+    if len(labels) != 1:
+        what = f"is of several judges: {', '.join(labels)}" if labels else "has no score"
         raise BadInput(f"--for: {metric} {what}; name a metric as `metassay show` has it")
-    of_texts = {(doc, author): value for doc, author, value in rows(whole[mine], *_VALUE)}
-    return str(names["metric"][mine].iloc[0]), of_texts
+    of_texts = {(doc, author): value for doc, author, value in rows(whole[chosen], *_VALUE)}
+    return str(names["metric"][chosen].iloc[0]), of_texts
 
 
-def _earlier(reads: Reads, decision: Decision) -> Iterable[Rating]:
+def _earlier_ratings(read: ReadTable, decision: Decision) -> Iterable[Rating]:
     try:
-        table = reads(RATINGS)
+        table = read(RATINGS)
     except BadInput:
         return ()
     whole = (table["unit"] == "text") & (table["part"] == FULL) & table["value"].notna()
@@ -155,13 +153,13 @@ def _earlier(reads: Reads, decision: Decision) -> Iterable[Rating]:
 
 
 def _means(ratings: Iterable[Rating]) -> dict[Text, float]:
-    means: Any = pd.DataFrame(ratings, columns=_VALUE).groupby(["doc_id", "author"]).mean()
-    found: dict[Text, float] = means["value"].to_dict()
-    return found
+    frame = pd.DataFrame(ratings, columns=_VALUE)
+    means: dict[Any, float] = frame.groupby(["doc_id", "author"])["value"].mean().to_dict()
+    return means
 
 
 def _passed(means: Any, criterion: Criterion) -> Any:
-    """1 where a text's mean rating is on the better side of the scale's middle; a tie is none."""
+    """1 where a text's mean rating is on the better side of the scale's middle, NaN on it."""
     middle = (criterion.low + criterion.high) / 2
     better = means > middle if criterion.better == "higher" else means < middle
     return np.where(np.isnan(means) | (means == middle), np.nan, better)

@@ -1,9 +1,9 @@
-"""What a human study is made of: questions, rows, items, sheets, and what comes back.
+"""The records of a human study: questions, rows, items, sheets, and rows that come back.
 
-There are two sides. What a form makes of a benchmark's tables knows whose text everything is
-(`Target`, `Asked`, `DraftRow`, `Draft`). What a rater is sent knows only ids that tell nothing
-(`SheetRow`, `Item`, `Sheet`): a format is handed a sheet and nothing else, so that it cannot
-unblind anybody. The key, which joins the two, is in `key.py`.
+There are two sides. What a form makes of a benchmark's tables names authors (`Target`,
+`TargetQuestion`, `DraftRow`, `Draft`). What a rater gets has only meaningless ids (`SheetRow`,
+`Item`, `Sheet`). A format sees nothing but a sheet, so it cannot unblind anybody. The key
+(`key.py`) joins the two.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from metassay.tabular.rows import Findings, Place
 
 
 class Choice(NamedTuple):
-    """One answer that may be picked: the word for it, its value, and when it is right."""
+    """An allowed answer: its word, its value, and when to choose it."""
 
     word: str
     value: float
@@ -28,10 +28,10 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """One thing that is asked of a row; an answer is a number or, by a choice's word, its value.
+    """A question about a row; its answer is a number, or a choice's word that stands for a value.
 
-    `column` heads the sheet's column, and is the same for questions of one column that have other
-    answers in other rows (a facet on 1-3, another on 1-4). `name` is unique within a study.
+    `column` heads the sheet's column. Questions of one column may allow different answers (a facet
+    on 1-3, another on 1-4). `name` is unique within a study.
     """
 
     name: str
@@ -46,21 +46,21 @@ class Question:
 
     @property
     def allowed(self) -> str:
-        """The answers that are allowed, as sheets and messages say it."""
+        """The allowed answers, in the words of sheets and messages."""
         if self.kind == "choice":
             return ", ".join(choice.word for choice in self.choices)
         return f"{'a whole number' if self.whole else 'a number'} {self.low:g} to {self.high:g}"
 
 
-class Shown(NamedTuple):
-    """Something that the rater reads, under its heading (a column of the sheet)."""
+class SheetText(NamedTuple):
+    """A text that the rater reads, under its heading (a column of the sheet)."""
 
     heading: str
     text: str
 
 
 class Target(NamedTuple):
-    """What the answer to a question is a rating of: the key of RATINGS less study, rater."""
+    """What an answer rates: the key of RATINGS without study and rater."""
 
     doc_id: str
     author: str
@@ -69,37 +69,37 @@ class Target(NamedTuple):
     criterion: str
 
 
-class Asked(NamedTuple):
+class TargetQuestion(NamedTuple):
     """A question, and what its answer rates."""
 
     question: Question
-    of: Target
+    target: Target
 
 
 class DraftRow(NamedTuple):
-    """One row of a sheet, not yet blinded: what is read there alone, and what is asked of it."""
+    """One row of a sheet, not yet blinded: its texts and its questions."""
 
-    shown: tuple[Shown, ...]
-    asked: tuple[Asked, ...]
+    texts: tuple[SheetText, ...]
+    questions: tuple[TargetQuestion, ...]
 
 
 class Draft(NamedTuple):
-    """What one rater gets whole or not at all: a text, or two; not yet blinded.
+    """An item, not yet blinded: a text or two that a rater gets whole or not at all.
 
-    `identity` is its place in the study, unique and sortable; `systems` whose texts it shows, which
-    assignments are balanced by; `shown` is read with every row.
+    `identity` is its place in the study, unique and sortable. Assignments are balanced by
+    `systems`, the authors of its texts. `texts` are read with every row.
     """
 
     identity: tuple[str, ...]
     systems: tuple[str, ...]
-    shown: tuple[Shown, ...]
+    texts: tuple[SheetText, ...]
     rows: tuple[DraftRow, ...]
 
 
-class Made(NamedTuple):
-    """What a form makes: items, the scale of each criterion, and what raters are told to do.
+class StudyDraft(NamedTuple):
+    """What a form makes: items, the scale of each criterion, and instructions for raters.
 
-    `notes` say what was left out and how often; `datasets` whose text the items may repeat.
+    `notes` say what was left out and how often; `datasets` are those whose text items may repeat.
     """
 
     drafts: Sequence[Draft]
@@ -110,61 +110,61 @@ class Made(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """One answered question of one row: what it rates and its value; None where left empty."""
+    """The answer to a question: what it rates, and its value; None if it was left empty."""
 
-    of: Target
+    target: Target
     value: float | None
 
 
 @dataclass(frozen=True)
 class Options:
-    """What of `metassay study export` a form may look at."""
+    """The options of `metassay study export` that forms read."""
 
     seed: int
     rubric: str = ""  # a file rubrics/NAME.yaml
     claims: Literal["reference", "output", "both"] = "reference"
     disagreeing: tuple[str, str] | None = None  # labels of two metrics
-    shares: bool = False  # of pairs: ask for the share of what is covered, too
+    shares: bool = False  # of pairs: ask for the share of the reference that is covered, too
     root: Path = Path()
 
 
-Reads = Callable[[Table], pd.DataFrame]  # a table of the benchmark
+ReadTable = Callable[[Table], pd.DataFrame]  # a table of the benchmark
 
 
 @dataclass(frozen=True)
 class Form:
-    """One form: what is asked of whom, and how answers become ratings.
+    """A form: which questions it asks of texts, and how answers become ratings.
 
-    `make(read, options)` makes items of a benchmark's tables; BadInput says what it lacks.
-    `rate(answers)` makes ratings of one rater's answers about one item; no two may have one target.
-    `together`: where not all items are asked for, all of one document are taken first.
+    `make(read, options)` makes items of a benchmark's tables; BadInput says what these lack.
+    `rate(answers)` makes ratings of a rater's answers about one item; their targets differ.
+    `together`: a part of all items takes whole documents, one after the other.
     """
 
     name: str
-    make: Callable[[Reads, Options], Made]
-    rate: Callable[[Sequence[Answer]], list[Answer]] = list  # each answer is one
+    make: Callable[[ReadTable, Options], StudyDraft]
+    rate: Callable[[Sequence[Answer]], list[Answer]] = list  # each answer is a rating
     together: bool = True
 
 
 class SheetRow(NamedTuple):
-    """One row as it is sent: its id (`<item>-<n>`), what is read, and the questions by column."""
+    """A blinded row: its id (`<item>-<n>`), texts, and questions of different columns."""
 
     id: str
-    shown: tuple[Shown, ...]
-    asks: tuple[Question, ...]
+    texts: tuple[SheetText, ...]
+    questions: tuple[Question, ...]
 
 
 class Item(NamedTuple):
-    """One item as it is sent; `shown` is read with each of its rows."""
+    """A blinded item; `texts` are read with each of its rows."""
 
     id: str
-    shown: tuple[Shown, ...]
+    texts: tuple[SheetText, ...]
     rows: tuple[SheetRow, ...]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """All that one rater gets, in this rater's order: nothing here says who wrote what."""
+    """All items of a rater, blinded, in this rater's order."""
 
     study: str
     rater: str
@@ -173,54 +173,54 @@ class Sheet:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the questions, in the order in which they are first asked."""
-        asked = (q.column for item in self.items for row in item.rows for q in row.asks)
-        return tuple(dict.fromkeys(asked))
+        """The columns of the questions, in the order of their first question."""
+        columns = (q.column for item in self.items for row in item.rows for q in row.questions)
+        return tuple(dict.fromkeys(columns))
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """The headings of what is read: an item's before a row's, in the order of the items."""
-        of_items = (shown.heading for item in self.items for shown in item.shown)
-        of_rows = (s.heading for item in self.items for row in item.rows for s in row.shown)
+        """The headings of texts: those of items before those of rows, in the items' order."""
+        of_items = (text.heading for item in self.items for text in item.texts)
+        of_rows = (t.heading for item in self.items for row in item.rows for t in row.texts)
         return tuple(dict.fromkeys((*of_items, *of_rows)))
 
 
-class Returned(NamedTuple):
-    """One row as it came back: nothing of it is believed before it is held against the key.
+class ReturnedRow(NamedTuple):
+    """A row as it came back, not yet checked against the key.
 
-    `at` is the file and row; `shown` has the texts by heading where the format brings them back
-    (None where it does not); `answers` what was filled in by column, as text, empty ones as "".
+    `at` is the file and row; `texts` are by heading (None if the format does not return them);
+    `answers` are by column, "" if empty.
     """
 
     at: Place
     rater: str
     row: str
-    shown: Mapping[str, str] | None
+    texts: Mapping[str, str] | None
     answers: Mapping[str, str]
     comment: str = ""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One way to send sheets out and read them back.
+    """A file format of sheets.
 
-    `write(sheet, folder)` writes the files of one rater into `folder` (and what all raters share,
-    the same bytes each time) and gives their names. `read(path, problems)` gives the rows of one
-    file that came back; what cannot be read is a problem with file and row, and never a traceback.
+    `write(sheet, folder)` writes the files of one rater, and files that all raters share (the same
+    bytes each time), and returns their names. `read(path, problems)` returns the rows of a file
+    that came back; anything unreadable is a problem with file and row, never a traceback.
     """
 
     name: str
     endings: tuple[str, ...]  # of files that come back, with the dot and in lower case
     write: Callable[[Sheet, Path], list[str]]
-    read: Callable[[Path, Findings], list[Returned]]
+    read: Callable[[Path, Findings], list[ReturnedRow]]
 
 
 @dataclass(frozen=True)
 class Study:
     """A study as it was sent out; `seed` and `targets` unblind it.
 
-    `assignments` has the ids of each rater's items, in the rater's order. `targets` maps a row's id
-    and a column to what is rated there.
+    `assignments` are the ids of each rater's items, in the rater's order. `targets` are by a row's
+    id and a column.
     """
 
     benchmark: str
@@ -235,7 +235,7 @@ class Study:
     drawn_by: Mapping[str, Any] = field(default_factory=dict)  # the decision and chances of --next
 
     def sheets(self) -> list[Sheet]:
-        """What each rater gets."""
+        """Return the sheet of each rater."""
         by_id = {item.id: item for item in self.items}
         return [
             Sheet(self.name, rater, self.instructions, tuple(by_id[item] for item in items))

@@ -1,8 +1,8 @@
-"""A sheet as a table: the columns that spreadsheets share, out and back; and sheets as CSV.
+"""Write sheets as tables and read them back: columns of all spreadsheets, and the CSV format.
 
-One row of the table is one row of the study: who rates (`rater`), the row's id (`row`), what is
-read, a column per question, and `comment`. Every row says all that it needs, so that a rater may
-sort and filter. A long text goes on in a second column, since a cell holds 32,767 characters.
+A row of the table is a row of the study: the rater (`rater`), the row's id (`row`), texts, a column
+per question, and `comment`. Rows do not depend on each other, so raters can sort and filter. A long
+text continues in a second column, since a cell holds 32,767 characters.
 """
 
 import csv
@@ -14,19 +14,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from metassay.core.csv_injection import inert, restored
+from metassay.core.csv_injection import escape_formula, unescape_formula
 from metassay.core.errors import shown
-from metassay.studies.record import Format, Item, Question, Returned, Sheet, SheetRow, Shown
+from metassay.studies.record import Format, Item, Question, ReturnedRow, Sheet, SheetRow, SheetText
 from metassay.tabular.decoding import csv_lines, finite_number, read_text
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import separator_of
+from metassay.tabular.sheet import find_separator
 
 RATER, ROW, COMMENT = "rater", "row", "comment"
 NOT_ASKED = "\N{EM DASH}"  # in a cell whose question is not asked in this row
 
-_HELD = 32_000  # characters of a cell; a few are left for the quote in front
-_GOES_ON = re.compile(r"(.+) \((\d+)\)")
-_NOT_SEEN = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad"))
+_CELL = 32_000  # characters of a cell; a few are left for the quote in front
+_CONTINUED = re.compile(r"(.+) \((\d+)\)")
+_INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200c\u200d\u2060\u00ad"))
 _DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+)", re.ASCII)
 _INSTRUCTIONS = "instructions.txt"
 _REMEDY = "send the sheet that came back, with its rows"
@@ -34,24 +34,24 @@ _BOM = "\ufeff"  # without it, Excel takes UTF-8 for something else
 
 
 def header(sheet: Sheet) -> list[str]:
-    """The names of the columns."""
-    return [RATER, ROW, *_read_columns(sheet), *sheet.columns, COMMENT]
+    """Return the names of the columns."""
+    return [RATER, ROW, *_text_columns(sheet), *sheet.columns, COMMENT]
 
 
 def lines(sheet: Sheet) -> Iterator[tuple[SheetRow, list[str]]]:
-    """Each row of the study with its cells, in the rater's order; answers are empty."""
-    columns = _read_columns(sheet)
+    """Yield each row of the study and its cells, in the rater's order; answers are empty."""
+    columns = _text_columns(sheet)
     for item in sheet.items:
         for row in item.rows:
-            pieces = dict(_pieces((*item.shown, *row.shown)))
-            asked = {question.column for question in row.asks}
-            answers = ["" if column in asked else NOT_ASKED for column in sheet.columns]
-            read = [inert(pieces.get(column, "")) for column in columns]
-            yield row, [sheet.rater, row.id, *read, *answers, ""]
+            pieces = dict(_pieces((*item.texts, *row.texts)))
+            of_row = {question.column for question in row.questions}
+            answers = ["" if column in of_row else NOT_ASKED for column in sheet.columns]
+            texts = [escape_formula(pieces.get(column, "")) for column in columns]
+            yield row, [sheet.rater, row.id, *texts, *answers, ""]
 
 
 def guide(sheet: Sheet) -> list[str]:
-    """What the rater is told, a paragraph each: the task, then each question with its answers."""
+    """Return the rater's instructions, by paragraph: the task, then each question."""
     return [
         *sheet.instructions,
         f"Fill in the columns {', '.join(sheet.columns)}. Leave a cell empty where you cannot"
@@ -60,74 +60,74 @@ def guide(sheet: Sheet) -> list[str]:
         "A cell may not show a long text whole: the page with the texts (.html) does.",
         f"You may sort and filter rows. Change nothing in {RATER}, {ROW} and the texts, and delete"
         " no row.",
-        *allowed(sheet),
+        *question_lines(sheet),
     ]
 
 
-def allowed(sheet: Sheet) -> Iterator[str]:
-    """Each question with its answers, a paragraph each."""
-    questions = {q.name: q for item in sheet.items for row in item.rows for q in row.asks}
+def question_lines(sheet: Sheet) -> Iterator[str]:
+    """Yield a paragraph for each question and each answer that needs an explanation."""
+    questions = {q.name: q for item in sheet.items for row in item.rows for q in row.questions}
     for question in questions.values():
         yield f"{question.column}: {question.asks} Allowed: {question.allowed}."
-        yield from (f"    {one.word}: {one.means}" for one in question.choices if one.means)
+        yield from (f"    {word}: {means}" for word, _, means in question.choices if means)
 
 
-def returned(table: Iterable[tuple[Place, list[str]]], problems: Findings) -> list[Returned]:
-    """The rows of a table that came back; blank ones are passed over.
+def read_rows(table: Iterable[tuple[Place, list[str]]], problems: Findings) -> list[ReturnedRow]:
+    """Read the rows of a table that came back, without blank ones.
 
-    The first one names the columns. A cell that says only that nothing is asked is empty.
+    The first row names the columns. A cell with the mark for "not asked" counts as empty.
     """
-    table = [(at, cells) for at, cells in table if any(map(filled, cells))]
+    table = [(at, cells) for at, cells in table if any(map(clean_cell, cells))]
     if not table:
         return []
-    at, names = table[0][0], list(map(filled, table[0][1]))
-    lacking = [name for name in (RATER, ROW) if name not in names]
+    at, names = table[0][0], list(map(clean_cell, table[0][1]))
+    missing = [name for name in (RATER, ROW) if name not in names]
     twice = sorted(name for name, n in Counter(filter(None, names)).items() if n > 1)
-    for name in lacking:
+    for name in missing:
         fix = "restore the first row as it was sent out"
         problems.add(at, f"column {name!r} is missing in the first row", fix)
     for name in twice:
         problems.add(at, f"column {shown(name)} is there twice", "remove one of them")
-    if lacking or twice:
+    if missing or twice:
         return []
-    return [one for line in table[1:] for one in _returned(*line, names, problems)]
+    return [row for line in table[1:] for row in _read_row(*line, names, problems)]
 
 
-def _returned(
+def _read_row(
     at: Place, cells: list[str], names: Sequence[str], problems: Findings
-) -> Iterator[Returned]:
-    if any(map(filled, cells[len(names) :])):
+) -> Iterator[ReturnedRow]:
+    if any(map(clean_cell, cells[len(names) :])):
         what = "has more cells than the first row names"
         problems.add(at, what, "move what is beyond the last column into 'comment'")
         return
-    # Unnamed columns share one name: they are not read, but may hold what a rater has added.
-    named = {"": "".join(cell for name, cell in zip(names, cells, strict=False) if not name)}
-    named |= {n: c for n, c in zip(names, [*cells, *[""] * len(names)], strict=False) if n}
-    rater, row, comment = (named.pop(name, "") for name in (RATER, ROW, COMMENT))
-    answers = {name: "" if filled(said) == NOT_ASKED else said for name, said in named.items()}
-    said = restored(comment.strip())
-    yield Returned(at, filled(rater), filled(row), _joined(named), answers, said)
+    # Unnamed columns share a name: they are not read, but may hold a rater's additions.
+    by_name = {"": "".join(cell for name, cell in zip(names, cells, strict=False) if not name)}
+    by_name |= {n: c for n, c in zip(names, [*cells, *[""] * len(names)], strict=False) if n}
+    rater, row, comment = (by_name.pop(name, "") for name in (RATER, ROW, COMMENT))
+    answers = {n: "" if clean_cell(cell) == NOT_ASKED else cell for n, cell in by_name.items()}
+    comment, texts = unescape_formula(comment.strip()), _join_texts(by_name)
+    yield ReturnedRow(at, clean_cell(rater), clean_cell(row), texts, answers, comment)
 
 
-def filled(written: str) -> str:
-    """What was written, without blanks around it and characters that nobody sees."""
-    return restored(unicodedata.normalize("NFKC", written).translate(_NOT_SEEN).strip())
+def clean_cell(cell: str) -> str:
+    """Remove blanks at the ends, invisible characters, and the quote before a formula."""
+    return unescape_formula(unicodedata.normalize("NFKC", cell).translate(_INVISIBLE).strip())
 
 
-def value_of(question: Question, written: str) -> float | None:
-    """The value of an answer; None where nothing is written.
+def parse_answer(question: Question, cell: str) -> float | None:
+    """Return the value of an answer; None for an empty cell.
 
-    A choice is known by its word in any case, or by its number; `3`, `3.0` and `3,0` are one
-    number. ValueError says why anything else is not allowed, without what was written.
+    A choice is a word in any case, or its number; `3`, `3.0` and `3,0` are equal. Raises ValueError
+    with the reason, and without the cell's content, for anything else.
     """
-    said = filled(written)
-    if not said:
+    answer = clean_cell(cell)
+    if not answer:
         return None
-    number = finite_number(_DECIMAL_COMMA.sub(r"\1.\2", said))
+    number = finite_number(_DECIMAL_COMMA.sub(r"\1.\2", answer))
     if question.kind == "choice":
         for choice in question.choices:
-            word = finite_number(choice.word)
-            if said.casefold() == choice.word.casefold() or (number is not None and number == word):
+            same_number = number is not None and number == finite_number(choice.word)
+            if same_number or answer.casefold() == choice.word.casefold():
                 return choice.value
         raise ValueError("is none of the answers that are allowed")
     if number is None:
@@ -142,34 +142,34 @@ def value_of(question: Question, written: str) -> float | None:
 
 
 def heading_of(column: str) -> str:
-    """The heading of a text that goes on in this column; of any other column its name."""
-    goes_on = _GOES_ON.fullmatch(column)
-    return goes_on[1] if goes_on else column
+    """Return the heading of a text that continues in this column, or else the column's name."""
+    continued = _CONTINUED.fullmatch(column)
+    return continued[1] if continued else column
 
 
-def _read_columns(sheet: Sheet) -> list[str]:
-    """Columns of what is read, each followed by those that it goes on in."""
-    found: dict[str, int] = {}
+def _text_columns(sheet: Sheet) -> list[str]:
+    """Columns of texts, each followed by those in which it continues."""
+    n_columns: dict[str, int] = {}
     for item in sheet.items:
         for row in item.rows:
-            for heading, text in (*item.shown, *row.shown):
-                found[heading] = max(found.get(heading, 1), -(-len(text) // _HELD))
-    return [_column(heading, n) for heading, most in found.items() for n in range(most)]
+            for heading, text in (*item.texts, *row.texts):
+                n_columns[heading] = max(n_columns.get(heading, 1), -(-len(text) // _CELL))
+    return [_column(heading, number) for heading, n in n_columns.items() for number in range(n)]
 
 
-def _pieces(texts: Iterable[Shown]) -> Iterator[tuple[str, str]]:
+def _pieces(texts: Iterable[SheetText]) -> Iterator[tuple[str, str]]:
     for heading, text in texts:
-        for number in range(max(1, -(-len(text) // _HELD))):
-            yield _column(heading, number), text[number * _HELD : (number + 1) * _HELD]
+        for number in range(max(1, -(-len(text) // _CELL))):
+            yield _column(heading, number), text[number * _CELL : (number + 1) * _CELL]
 
 
-def _joined(cells: dict[str, str]) -> dict[str, str]:
-    """Texts by heading, put together again; cells of other columns stay as they are."""
-    found: dict[str, str] = {}
-    for name, value in cells.items():
-        heading = heading_of(name) if heading_of(name) in found else name
-        found[heading] = found.get(heading, "") + restored(value)
-    return found
+def _join_texts(cells: dict[str, str]) -> dict[str, str]:
+    """Join the pieces of texts by heading; cells of other columns do not change."""
+    texts: dict[str, str] = {}
+    for name, cell in cells.items():
+        heading = heading_of(name) if heading_of(name) in texts else name
+        texts[heading] = texts.get(heading, "") + unescape_formula(cell)
+    return texts
 
 
 def _column(heading: str, number: int) -> str:
@@ -186,9 +186,9 @@ _STYLE = (
 
 
 def page(sheet: Sheet) -> bytes:
-    """A page with the texts of a rater's sheet: cells of spreadsheets show no long text whole.
+    """Return an HTML page with instructions and all texts, since cells cut long texts off.
 
-    HTML that asks nothing and loads nothing: instructions, then the items in their order.
+    The items are in their order. The page has no form and loads nothing.
     """
     title = escape(f"{sheet.study}: texts for {sheet.rater}")
     lines = [
@@ -196,7 +196,7 @@ def page(sheet: Sheet) -> bytes:
         f'<html lang="en"><head><meta charset="utf-8"><title>{title}</title>',
         f"<style>{_STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
-        *(f"<p>{escape(told)}</p>" for told in guide(sheet)),
+        *(f"<p>{escape(paragraph)}</p>" for paragraph in guide(sheet)),
         *(line for item in sheet.items for line in _page_item(item)),
         "</body></html>",
     ]
@@ -205,16 +205,16 @@ def page(sheet: Sheet) -> bytes:
 
 def _page_item(item: Item) -> Iterator[str]:
     yield f'<section id="{item.id}"><h2>{item.id}</h2>'
-    yield from _page_texts(item.shown)
+    yield from _page_texts(item.texts)
     for row in item.rows:
         if len(item.rows) > 1:
             yield f'<h2 id="{row.id}">{row.id}</h2>'
-        yield from _page_texts(row.shown)
+        yield from _page_texts(row.texts)
     yield "</section>"
 
 
-def _page_texts(shown: Sequence[Shown]) -> Iterator[str]:
-    for heading, text in shown:
+def _page_texts(texts: Sequence[SheetText]) -> Iterator[str]:
+    for heading, text in texts:
         yield f"<h3>{escape(heading)}</h3><p>{escape(text)}</p>"
 
 
@@ -236,11 +236,9 @@ def _write(sheet: Sheet, folder: Path) -> list[str]:
     return list(contents)
 
 
-def _read(path: Path, problems: Findings) -> list[Returned]:
-    text = read_text(path, problems, remedy=_REMEDY)
-    if text is None:
-        return []
-    return returned(csv_lines(text, path.name, problems, separator_of(text)), problems)
+def _read(path: Path, problems: Findings) -> list[ReturnedRow]:
+    text = read_text(path, problems, remedy=_REMEDY) or ""
+    return read_rows(csv_lines(text, path.name, problems, find_separator(text)), problems)
 
 
 KIND = Format(name="csv", endings=(".csv", ".tsv", ".txt"), write=_write, read=_read)

@@ -1,6 +1,6 @@
-"""What forms show of a benchmark's tables: texts without citations, inputs, claims in order.
+"""Read what forms show of a benchmark's tables: texts without citations, inputs, claims in order.
 
-Citations go, because some systems cite and others do not: they would tell who wrote a text.
+Citations are removed because only some systems cite: they would tell who wrote a text.
 """
 
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from metassay.format.frames import rows
-from metassay.studies.record import Reads
+from metassay.studies.record import ReadTable
 from metassay.tables.checks import without_further_references
 from metassay.tables.documents import SOURCES
 from metassay.tables.names import FULL, REFERENCE
@@ -21,8 +21,8 @@ _Text = tuple[str, str]  # doc_id and author
 _TEXT = ["doc_id", "author"]
 
 
-class Written(NamedTuple):
-    """Texts that there are, by doc_id and author, the reference's among them."""
+class Texts(NamedTuple):
+    """Whole texts by doc_id and author, references among them."""
 
     whole: Mapping[_Text, str]
     notes: tuple[str, ...]  # what was left out
@@ -30,78 +30,74 @@ class Written(NamedTuple):
 
     @property
     def of_systems(self) -> list[_Text]:
-        """Who wrote what, the reference left out, sorted."""
-        return sorted(one for one in self.whole if one[1] != REFERENCE)
+        """The sorted keys of texts that systems wrote."""
+        return sorted(key for key in self.whole if key[1] != REFERENCE)
 
 
 class Claim(NamedTuple):
-    """A claim or sentence of a text; `number` counts from 0 over the whole text, in its order."""
+    """A claim or sentence of a text; `number` counts from 0 in the order of the whole text."""
 
     number: int
     text: str
     statement: int  # the number of its sentence; -1 if it is of several
 
 
-def written(read: Reads) -> Written:
-    """Every author's whole texts."""
+def read_texts(read: ReadTable) -> Texts:
+    """Read every author's whole texts."""
     parts = without_further_references(read(PARTS))
     full = parts[parts["part"] == FULL]
-    there = full[full["status"] == "ok"]
-    failed = ((full["status"] != "ok") & (full["author"] != REFERENCE)).sum()
-    notes = (f"{failed} text(s) are left out: the system failed",) * bool(failed)
-    texts = {(doc, author): shown(text) for doc, author, text in rows(there, *_TEXT, "text")}
+    ok = full["status"] == "ok"
+    n_failed = (~ok & (full["author"] != REFERENCE)).sum()
+    notes = (f"{n_failed} text(s) are left out: the system failed",) * bool(n_failed)
+    whole = rows(full[ok], *_TEXT, "text")
+    texts = {(doc, author): strip_citations(text).strip() for doc, author, text in whole}
     datasets = frozenset(name for names in full["repeats"] for name in names)
-    return Written(texts, notes, datasets)
+    return Texts(texts, notes, datasets)
 
 
-def shown(text: str) -> str:
-    """A text as raters read it."""
-    return strip_citations(text).strip()
-
-
-def inputs(read: Reads) -> dict[str, str]:
-    """What each document's texts were written from, a passage a line, with who said it."""
+def read_inputs(read: ReadTable) -> dict[str, str]:
+    """Read each document's source, a line per passage, with its speaker."""
     return {
         doc: "\n".join(
-            f"{who}: {passage}" if who else passage
-            for who, passage in zip(speaker, passages, strict=True)
+            f"{speaker}: {passage}" if speaker else passage
+            for speaker, passage in zip(speakers, passages, strict=True)
         )
-        for doc, speaker, passages in rows(read(SOURCES), "doc_id", "speaker", "passages")
+        for doc, speakers, passages in rows(read(SOURCES), "doc_id", "speaker", "passages")
     }
 
 
-def attributes(read: Reads) -> dict[str, str | None]:
-    """What else the input of each document carries, as JSON."""
+def read_attributes(read: ReadTable) -> dict[str, str | None]:
+    """Read the attributes of each document's source, as JSON."""
     return dict(rows(read(SOURCES), "doc_id", "attributes"))
 
 
-def parts_of(read: Reads) -> dict[_Text, dict[str, str | None]]:
-    """The leaf parts of each text but the whole; None where a part's text is not known."""
+def read_parts(read: ReadTable) -> dict[_Text, dict[str, str | None]]:
+    """Read the leaf parts of each text except the whole; None where a part's text is unknown."""
     parts = read(PARTS)
     leaves = parts[(parts["leaf"] == "yes") & (parts["part"] != FULL)]
-    found: dict[_Text, dict[str, str | None]] = {}
+    by_text: dict[_Text, dict[str, str | None]] = {}
     for doc, author, part, text, status in rows(leaves, *_TEXT, "part", "text", "status"):
-        known = shown(text) if status == "ok" else None
-        found.setdefault((doc, author), {})[part] = known
-    return found
+        content = strip_citations(text).strip() if status == "ok" else None
+        by_text.setdefault((doc, author), {})[part] = content
+    return by_text
 
 
-def units_of(read: Reads, kind: str) -> dict[_Text, list[Claim] | None]:
-    """Claims or statements of each text in its own order; None where any of its are unknown."""
+def read_units(read: ReadTable, kind: str) -> dict[_Text, list[Claim] | None]:
+    """Read claims or statements of each text, in its order; None if any of its units is unknown."""
     parts, units = read(PARTS), read(UNITS)
-    begins = {
+    first = {
         (doc, author, part): min(starts, default=0)
         for doc, author, part, starts in rows(parts, *_TEXT, "part", "starts")
     }
-    order = [begins.get(key, 0) for key in rows(units, *_TEXT, "part")]
-    placed = units.assign(order=order).sort_values(["order", "part", "position"])
+    order = [first.get(key, 0) for key in rows(units, *_TEXT, "part")]
+    units = units.assign(order=order).sort_values(["order", "part", "position"])
     return {
-        (str(doc), str(author)): _numbered(of_text, kind)
-        for (doc, author), of_text in placed.groupby(_TEXT, sort=True)
+        (str(doc), str(author)): _number_claims(of_text, kind)
+        for (doc, author), of_text in units.groupby(_TEXT, sort=True)
     }
 
 
-def _numbered(units: pd.DataFrame, kind: str) -> list[Claim] | None:
+def _number_claims(units: pd.DataFrame, kind: str) -> list[Claim] | None:
     if (units["status"] != "ok").any():
         return None
     places = rows(units[units["kind"] == "statement"], "part", "position")
@@ -111,6 +107,6 @@ def _numbered(units: pd.DataFrame, kind: str) -> list[Claim] | None:
         return None
     columns = ("part", "text", "position" if kind == "statement" else "statement")
     return [
-        Claim(number, text, statements.get((part, cut_from), -1))
-        for number, (part, text, cut_from) in enumerate(rows(of_kind, *columns))
+        Claim(number, text, statements.get((part, position), -1))
+        for number, (part, text, position) in enumerate(rows(of_kind, *columns))
     ]

@@ -1,4 +1,4 @@
-"""Sheets as XLSX: one workbook per rater, with lists of allowed answers, and a page to read."""
+"""Write and read sheets as XLSX: a workbook per rater with lists of answers, and a page to read."""
 
 import datetime
 import io
@@ -12,11 +12,11 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.writer.excel import ExcelWriter
 
-from metassay.studies.record import Format, Question, Returned, Sheet
-from metassay.studies.sheets import COMMENT, RATER, ROW, guide, header, lines, returned
+from metassay.studies.record import Format, Question, ReturnedRow, Sheet
+from metassay.studies.sheets import COMMENT, RATER, ROW, guide, header, lines, read_rows
 from metassay.studies.sheets import page as page_of
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.workbook import pages
+from metassay.tabular.workbook import read_pages
 
 _ANSWERS, _INSTRUCTIONS = "answers", "instructions"  # the workbook's pages
 _REMEDY = "send the workbook that came back, with its rows"
@@ -24,7 +24,7 @@ _NARROW, _WIDE = 14, 80  # widths of columns, in characters
 _LONG = 25  # characters from which a column's texts need a wide one
 _LIST = 250  # characters of a list of answers that every spreadsheet takes
 _WRAPPED = Alignment(wrap_text=True, vertical="top")
-_MADE = datetime.datetime(2000, 1, 1)  # the same bytes each time
+_CREATED = datetime.datetime(2000, 1, 1)  # the same bytes each time
 
 
 def _write(sheet: Sheet, folder: Path) -> list[str]:
@@ -36,7 +36,7 @@ def _write(sheet: Sheet, folder: Path) -> list[str]:
 
 def _workbook(sheet: Sheet) -> bytes:
     book = openpyxl.Workbook()
-    book.properties.created = book.properties.modified = _MADE
+    book.properties.created = book.properties.modified = _CREATED
     page = book.active
     page.title = _ANSWERS
     table = [header(sheet), *(cells for _, cells in lines(sheet))]
@@ -44,21 +44,20 @@ def _workbook(sheet: Sheet) -> bytes:
         for column, text in enumerate(cells, start=1):
             if text:
                 _put(page.cell(number, column), text)
-    _laid_out(page, table)
-    _validated(page, sheet, table[0])
-    told = book.create_sheet(_INSTRUCTIONS)
+    _lay_out(page, table)
+    _add_validation(page, sheet, table[0])
+    instructions = book.create_sheet(_INSTRUCTIONS)
     for number, text in enumerate(guide(sheet), start=1):
-        _put(told.cell(number, 1), text)
-        told.cell(number, 1).alignment = _WRAPPED
-    told.column_dimensions["A"].width = 110
-    made = io.BytesIO()
-    ExcelWriter(book, _Undated(made, "w")).save()
-    return made.getvalue()
+        _put(instructions.cell(number, 1), text)
+        instructions.cell(number, 1).alignment = _WRAPPED
+    instructions.column_dimensions["A"].width = 110
+    file = io.BytesIO()
+    ExcelWriter(book, _Undated(file, "w")).save()
+    return file.getvalue()
 
 
 class _Undated(zipfile.ZipFile):
-    """An archive in which no time stands: neither that of the clock, which may be wrong and which
-    ZIP takes from 1980 on only, nor that of a file."""
+    """An archive without times: ZIP refuses clocks before 1980, and times change the bytes."""
 
     def writestr(self, name: Any, data: Any, *_: Any) -> None:
         super().writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
@@ -72,8 +71,8 @@ def _put(cell: Any, text: str) -> None:
     cell.data_type = "s"  # never a formula, never a number
 
 
-def _laid_out(page: Any, table: list[list[str]]) -> None:
-    page.freeze_panes = "C2"  # the header, and who and which row
+def _lay_out(page: Any, table: list[list[str]]) -> None:
+    page.freeze_panes = "C2"  # the header, the rater and the row's id
     page.auto_filter.ref = page.dimensions
     for column in range(1, len(table[0]) + 1):
         page.cell(1, column).font = Font(bold=True)
@@ -85,10 +84,10 @@ def _laid_out(page: Any, table: list[list[str]]) -> None:
             cell.alignment = _WRAPPED
 
 
-def _validated(page: Any, sheet: Sheet, names: list[str]) -> None:
+def _add_validation(page: Any, sheet: Sheet, names: list[str]) -> None:
     rules: dict[Question, Any] = {}
     for number, (row, _) in enumerate(lines(sheet), start=2):
-        for question in row.asks:
+        for question in row.questions:
             if question not in rules:
                 rules[question] = _rule(question)
                 if rules[question] is not None:
@@ -98,32 +97,30 @@ def _validated(page: Any, sheet: Sheet, names: list[str]) -> None:
 
 
 def _rule(question: Question) -> Any:
-    """What the spreadsheet lets a rater enter; None where no list can hold it."""
+    """Return the spreadsheet's rule for answers; None if a list cannot express it."""
     if question.kind == "choice":
         words = [choice.word for choice in question.choices]
-        listed = ",".join(words)
-        if len(listed) > _LIST or any("," in word or '"' in word for word in words):
+        answers = ",".join(words)
+        if len(answers) > _LIST or any("," in word or '"' in word for word in words):
             return None
-        rule = DataValidation(type="list", formula1=f'"{listed}"', allow_blank=True)
+        rule = DataValidation(type="list", formula1=f'"{answers}"', allow_blank=True)
     else:
         kind = "whole" if question.whole else "decimal"
-        low, high = f"{question.low:g}", f"{question.high:g}"
-        rule = DataValidation(
-            type=kind, operator="between", formula1=low, formula2=high, allow_blank=True
-        )
+        ends = {"formula1": f"{question.low:g}", "formula2": f"{question.high:g}"}
+        rule = DataValidation(type=kind, operator="between", allow_blank=True, **ends)
     rule.error = f"Allowed: {question.allowed}"[:_LIST]
     rule.showErrorMessage = True
     return rule
 
 
-def _read(path: Path, problems: Findings) -> list[Returned]:
-    """The rows of the page of answers, or of the first one that has its columns."""
-    faults = Findings()  # of this file alone: they may be why there is nothing to read
-    found = pages(path, faults, remedy=_REMEDY)
-    for page in sorted(found, key=lambda page: page.title != _ANSWERS):
+def _read(path: Path, problems: Findings) -> list[ReturnedRow]:
+    """Read the rows of the page of answers, or of the first page with its columns."""
+    faults = Findings()  # of this file only: they may be why there is nothing to read
+    candidates = read_pages(path, faults, remedy=_REMEDY)
+    for page in sorted(candidates, key=lambda page: page.title != _ANSWERS):
         if {RATER, ROW} <= {cell.strip() for cell in page.rows[0][1]}:
             page.check(path.name, problems)
-            return returned(page.rows, problems)
+            return read_rows(page.rows, problems)
     if not faults:
         faults.add(Place(path.name), "has no page with rows to read", _REMEDY)
     problems.merge(faults)

@@ -1,7 +1,6 @@
-"""The contracts: every table's key, columns, types, nullability and meaning.
+"""The contracts: each table's key, columns, types, nullability and meaning.
 
-Import a contract from the module that holds it; one that a single analysis makes stands with it in
-`meta_evaluation`, and `reporting.contract_page` has all by name. Nothing is imported here, so that
-a stage depends on the contracts of its own tables: a new column of another one does not make it
-stale.
+Import a contract from its module. Tables of a single analysis are in `meta_evaluation`, and
+`reporting.contract_page` has all by name. This module imports nothing, so that a stage depends only
+on the contracts of its tables: a new column of another table does not make it stale.
 """

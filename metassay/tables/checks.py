@@ -1,4 +1,4 @@
-"""What several stages ask of a table: checks against another one, and whose rows count."""
+"""Checks and selections of tables for several stages."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,7 +10,7 @@ from metassay.tables.names import reference_number
 
 
 def check_sources(table: str, doc_ids: Iterable[str], sources: pd.DataFrame) -> None:
-    """Raises BadInput where documents of `table` are not in the table `sources`.
+    """Raise BadInput if documents of `table` are not in the table `sources`.
 
     `doc_ids`: those of the table's rows, in any order and with repeats.
     """
@@ -23,14 +23,14 @@ def check_sources(table: str, doc_ids: Iterable[str], sources: pd.DataFrame) -> 
 
 
 def without_further_references(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows but those of authors `reference:2`, `reference:3` and so on.
+    """Remove the rows of authors `reference:2`, `reference:3` and so on.
 
-    Rubrics alone read these. Other measures know one reference, and would take these for systems.
+    Only rubrics read these. Other measures use one reference, and would treat these as systems.
     """
     further = [name for name in rows["author"].unique() if reference_number(name) > 1]
     return rows[~rows["author"].isin(further)] if further else rows
 
 
 def rows_of(frame: pd.DataFrame, *names: str) -> Iterator[tuple[Any, ...]]:
-    """The named columns of a table, row by row."""
+    """Iterate over the rows of the named columns of a table."""
     return zip(*(frame[name].tolist() for name in names), strict=True)

@@ -1,9 +1,7 @@
-"""How contracts are written, and the columns and words that several tables share.
+"""Read contracts of tables, with the columns and phrases that several tables share.
 
-A module of contracts has them in a text file of its own name: a paragraph each, which begins with
-a line `TABLE KEY ...: WHAT IT SAYS` and goes on with its columns.
-
-A change here makes nearly every stage stale.
+A module of contracts has a text file of the same name with a paragraph for each: a line
+`TABLE KEY ...: MEANING`, then its columns. A change here makes nearly every stage stale.
 """
 
 import re
@@ -21,7 +19,7 @@ ORIENTED = "Metric and criterion are turned so that more is better."
 
 _TYPES = {
     "text": pa.string(),
-    "repeated": pa.dictionary(pa.int32(), pa.string()),  # long text that many rows share
+    "repeated": pa.dictionary(pa.int32(), pa.string()),  # long text that many rows have
     "integer": pa.int64(),
     "real": pa.float64(),  # rounded to 12 significant digits when written
     "boolean": pa.bool_(),
@@ -33,30 +31,31 @@ _FLAGS = {"?": "null", "!": "exact", "+": "later"}
 
 
 def entries(text: str) -> list[tuple[str, str]]:
-    """Lines `HEAD: MEANING`, each parted at its first colon; indented lines go on those above."""
+    """Split lines `HEAD: MEANING` at the first colon; indented lines continue those above."""
     lines = re.split(r"\n(?!\s)", dedent(text).strip())
-    parted = (" ".join(line.split()).partition(": ") for line in lines)
-    return [(head, meaning) for head, _, meaning in parted]
+    pairs = (" ".join(line.split()).partition(": ") for line in lines)
+    return [(head, meaning) for head, _, meaning in pairs]
 
 
 def columns(spec: str, known: Mapping[str, Column]) -> dict[str, Column]:
-    """Columns out of lines `NAME TYPE: MEANING`; a line that is indented goes on the one above.
+    """Parse columns from lines `NAME TYPE: MEANING`; an indented line continues the one above.
 
-    TYPE is a name of `_TYPES` or the values that the column may have, parted by bars (`yes|no`);
-    after it `?` says that there may be nulls, `!` that a real is kept to its last digit, `+` that
-    older files lack the column. A line without a colon names columns that are `known`.
+    TYPE is a name of `_TYPES` or the possible values, separated by bars (`yes|no`). A suffix `?`
+    allows nulls, `!` marks an exact real, `+` a column that older files lack. A line without a
+    colon lists names of `known` columns.
     """
-    made: dict[str, Column] = {}
+    parsed: dict[str, Column] = {}
     for head, meaning in entries(spec):
         if not meaning:
-            made |= {name: known[name] for name in head.split()}
+            parsed |= {name: known[name] for name in head.split()}
             continue
         name, _, kind = head.partition(" ")
         bare = kind.rstrip("".join(_FLAGS))
         flags = {_FLAGS[flag]: True for flag in kind[len(bare) :]}
         choices = tuple(map(str.strip, bare.split("|"))) if "|" in bare else ()
-        made[name] = Column(_TYPES["text" if choices else bare], meaning, choices=choices, **flags)
-    return made
+        kind = "text" if choices else bare
+        parsed[name] = Column(_TYPES[kind], meaning, choices=choices, **flags)
+    return parsed
 
 
 SHARED = columns(Path(__file__).with_suffix(".txt").read_text(encoding="utf-8"), {})
@@ -65,19 +64,19 @@ SHARED = columns(Path(__file__).with_suffix(".txt").read_text(encoding="utf-8"),
 def table(
     name: str, says: str, key: str, spec: str, known: Mapping[str, Column] | None = None
 ) -> Table:
-    """A contract: its key's columns, parted by spaces, and all columns as `columns` reads them.
+    """Return a contract from its key's columns, separated by spaces, and a spec for `columns`.
 
-    Those that are `known` beside SHARED, such as another table's, may be named alone.
+    Columns in SHARED and `known`, such as another table's, can be listed by name.
     """
     return Table(name, says, tuple(key.split()), columns(spec, {**SHARED, **(known or {})}))
 
 
 def contracts(file: str, known: Mapping[str, Column] | None = None) -> list[Table]:
-    """The contracts beside the module in `file`, in their order; `known` as in `table`."""
-    found = []
+    """Read the contracts of the module `file` in order; `known` as in `table`."""
+    tables = []
     for paragraph in Path(file).with_suffix(".txt").read_text(encoding="utf-8").split("\n\n"):
         head, *spec = re.split(r"\n(?!\s)", paragraph.strip())
-        ((named, says),) = entries(head)
-        name, _, key = named.partition(" ")
-        found.append(table(name, says, key, "\n".join(spec), known))
-    return found
+        ((name_and_key, says),) = entries(head)
+        name, _, key = name_and_key.partition(" ")
+        tables.append(table(name, says, key, "\n".join(spec), known))
+    return tables

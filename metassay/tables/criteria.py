@@ -1,29 +1,29 @@
-"""What rubrics ask, and what is known of metrics whose scores came with a dataset."""
+"""Criteria of rubrics, and of metrics whose scores are in a dataset."""
 
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from metassay.core.options import GIVEN
+from metassay.core.options import FROM_DATASET
 from metassay.tables.columns import contracts
 from metassay.tables.parquet import empty
 
 (CRITERIA,) = contracts(__file__)
 
 
-def given_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) -> pd.DataFrame:
-    """One row of table `criteria` per metric: its direction, and its values for their lowest one.
+def dataset_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) -> pd.DataFrame:
+    """Return rows of table `criteria` from metric -> (better end, values).
 
-    0 is taken for the lowest value that a metric can have, if it has none below.
+    The low end of a metric is 0, or its lowest value if that is negative.
     """
     rows = [
         {
-            "rubric": GIVEN,
+            "rubric": FROM_DATASET,
             "criterion": metric,
             "metric": metric,
-            "kind": GIVEN,
+            "kind": FROM_DATASET,
             "position": position,
-            "low": float(min([0.0, *(one for one in values if one is not None)])),
+            "low": float(min([0.0, *(value for value in values if value is not None)])),
             "high": None,
             "weight": None,
             "value": "grade",
@@ -32,7 +32,7 @@ def given_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) ->
             "meaning": "as it came with the data",
             "missing": "null where the data have no value",
             "source": "the data's own",
-            "recipe": GIVEN,
+            "recipe": FROM_DATASET,
         }
         for position, (metric, (better, values)) in enumerate(sorted(metrics.items()))
     ]
@@ -42,6 +42,6 @@ def given_criteria(metrics: Mapping[str, tuple[str, Iterable[float | None]]]) ->
     return frame.astype({"high": "float64", "weight": "float64"})
 
 
-def of_rubrics(criteria: pd.DataFrame) -> pd.DataFrame:
-    """The rows of table `criteria` that rubrics made."""
-    return criteria[criteria["kind"] != GIVEN].reset_index(drop=True)
+def rubric_criteria(criteria: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of table `criteria` from rubrics."""
+    return criteria[criteria["kind"] != FROM_DATASET].reset_index(drop=True)

@@ -1,10 +1,10 @@
-"""What a table is, and the only reader and writer of Parquet.
+"""Definition of a table, and the only reader and writer of Parquet.
 
-Both ways validate. Rows are sorted by key, reals are rounded to 12 significant digits (so that
-another processor's order of summation cannot change the bytes; what was read and not computed is
-kept as it is), and a file is replaced whole or not at all. Every page carries its checksum, without
-which one damaged file in nine was read as other numbers. Errors name the table, the column and the
-first offending key, never a text.
+Reading and writing validate. Rows are sorted by key. Reals are rounded to 12 significant digits, so
+that a processor's order of summation cannot change the bytes; values that are not computed are
+exact. A file is replaced completely or not at all. Every page has a checksum, without which one
+damaged file in nine was read as different numbers. Errors name the table, the column and the first
+wrong key, never a text.
 """
 
 from dataclasses import dataclass
@@ -32,22 +32,22 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its Arrow type, what it says, whether it may be null, the values it may take.
+    """A column: its Arrow type, meaning, whether it can be null, and its possible values.
 
-    One that came `later` is left out of a file in which it is null throughout, as older files do.
+    A `later` column is left out of a file if all values are null, as in older files.
     """
 
     type: pa.DataType
     meaning: str
     null: bool = False
     choices: tuple[str, ...] = ()
-    exact: bool = False  # a real that is kept to its last digit
+    exact: bool = False  # a real that is not rounded
     later: bool = False
 
 
 @dataclass(frozen=True)
 class Table:
-    """One table: a key that is unique, never null and sorted by, and its columns in file order."""
+    """A table: a unique, sorted key without nulls, and its columns in file order."""
 
     name: str
     says: str
@@ -56,21 +56,21 @@ class Table:
 
     @property
     def schema(self) -> pa.Schema:
-        """The Arrow schema of the file."""
+        """Arrow schema of the file."""
         return pa.schema([pa.field(n, c.type, nullable=c.null) for n, c in self.columns.items()])
 
 
 def empty(table: Table) -> pd.DataFrame:
-    """A frame without rows and with the table's columns."""
+    """Return a frame with the table's columns and no rows."""
     return _to_frame(table.schema.empty_table())
 
 
 def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
-    """Validate, sort by key, and replace `path` whole.
+    """Validate, sort by key, and replace the file.
 
-    Raises BadInput naming every problem; then nothing is written.
+    Raises BadInput with all problems; then nothing is written.
     """
-    rows = _validated(table, _to_arrow(table, frame, str(path)), str(path))
+    rows = _validate(table, _to_arrow(table, frame, str(path)), str(path))
     without = [n for n, c in table.columns.items() if c.later and rows[n].null_count == len(rows)]
     rows = rows.drop_columns(without)
     with whole_file(path) as file:
@@ -86,19 +86,19 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
         )
 
 
-def as_written(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame as `write` and then `read` would give it: validated, sorted, rounded; no file.
+def round_trip(table: Table, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame as after `write` and `read`: validated, sorted, rounded; without a file.
 
-    Raises BadInput naming every problem.
+    Raises BadInput with all problems.
     """
-    return _to_frame(_validated(table, _to_arrow(table, frame, "in memory"), "in memory"))
+    return _to_frame(_validate(table, _to_arrow(table, frame, "in memory"), "in memory"))
 
 
 def read(table: Table, *paths: Path) -> pd.DataFrame:
-    """Read one file, several, or all files of a folder (where the DAG fans out), and validate.
+    """Read files, or all files of a folder (of a stage that repeats), and validate.
 
-    Lists come back as Python lists, nullable integers as Int64, missing text and reals as NaN.
-    A folder that does not exist or is empty is a table without rows; a missing file is BadInput.
+    Lists become Python lists, nullable integers Int64, missing text and reals NaN. A missing or
+    empty folder is a table without rows; a missing file raises BadInput.
     """
     pieces = []
     problems = [
@@ -106,18 +106,18 @@ def read(table: Table, *paths: Path) -> pd.DataFrame:
         for path in paths
         if path.suffix != ".parquet" and path.is_file()
     ]
-    files = [[one] if one.suffix == ".parquet" else sorted(one.glob("*.parquet")) for one in paths]
+    files = ([p] if p.suffix == ".parquet" else sorted(p.glob("*.parquet")) for p in paths)
     for file in chain.from_iterable(files):
         with collect_problems(problems, f"{table.name}: "):
             pieces.append(_read_one(table, file))
     raise_problems(problems)
     rows = pa.concat_tables(pieces) if pieces else table.schema.empty_table()
-    return _to_frame(_validated(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}"))
+    return _to_frame(_validate(table, rows, ", ".join(map(str, paths)), f"; {_AGAIN}"))
 
 
 def read_file(table: Table, file: Path) -> pd.DataFrame:
-    """Read one file of any name, such as one in DVC's cache, and validate; else as `read`."""
-    return _to_frame(_validated(table, _read_one(table, file), str(file), f"; {_AGAIN}"))
+    """Read a file of any name, such as in DVC's cache, and validate; otherwise as `read`."""
+    return _to_frame(_validate(table, _read_one(table, file), str(file), f"; {_AGAIN}"))
 
 
 def _read_one(table: Table, file: Path) -> pa.Table:
@@ -127,25 +127,26 @@ def _read_one(table: Table, file: Path) -> pa.Table:
         raise BadInput(f"{problem}; {_AGAIN}" for problem in error.problems) from error
     for name, column in table.columns.items():
         if column.later and name not in rows.column_names:
-            at = min(list(table.columns).index(name), rows.num_columns)
-            rows = rows.add_column(at, name, pa.nulls(len(rows), column.type))
-    differs = _difference(rows.schema, table)
-    if differs:
-        raise BadInput(f"{file} is of another version: {differs}; {_AGAIN}")
+            place = min(list(table.columns).index(name), rows.num_columns)
+            rows = rows.add_column(place, name, pa.nulls(len(rows), column.type))
+    difference = _difference(rows.schema, table)
+    if difference:
+        raise BadInput(f"{file} is of another version: {difference}; {_AGAIN}")
     return rows.cast(_any_null(table))
 
 
-def _difference(found: pa.Schema, table: Table) -> str:
-    """How the columns differ, in words; nothing where they do not."""
-    absent = [name for name in table.columns if name not in found.names]
-    unknown = [name for name in found.names if name not in table.columns]
-    said = [f"without {', '.join(map(shown, absent))}"] if absent else []
-    said += [f"with {', '.join(map(shown, unknown))}"] if unknown else []
-    if not said and found.names != list(table.columns):
+def _difference(schema: pa.Schema, table: Table) -> str:
+    """Describe how the columns differ; empty if they do not."""
+    absent = [name for name in table.columns if name not in schema.names]
+    unknown = [name for name in schema.names if name not in table.columns]
+    differences = [f"without {', '.join(map(shown, absent))}"] if absent else []
+    differences += [f"with {', '.join(map(shown, unknown))}"] if unknown else []
+    if not differences and schema.names != list(table.columns):
         return "its columns are in another order"
-    types = [(n, found.field(n).type, c.type) for n, c in table.columns.items() if not said]
-    said += [f"{name!r} is {here}, not {there}" for name, here, there in types if here != there]
-    return ", ".join(said)
+    for name, column in table.columns.items() if not differences else ():
+        if schema.field(name).type != column.type:
+            differences.append(f"{name!r} is {schema.field(name).type}, not {column.type}")
+    return ", ".join(differences)
 
 
 def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
@@ -169,36 +170,35 @@ def _to_arrow(table: Table, frame: pd.DataFrame, where: str) -> pa.Table:
 
 
 def _any_null(table: Table) -> pa.Schema:
-    """The table's schema before it is known where nulls are."""
+    """Return the table's schema with all columns nullable."""
     return pa.schema([pa.field(name, column.type) for name, column in table.columns.items()])
 
 
 def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
     if column.type == pa.float64():
         numbers = pd.to_numeric(values).astype("float64").tolist()
-        written = (v + 0.0 for v in numbers) if column.exact else map(rounded, numbers)
-        return pa.array(list(written), column.type, from_pandas=True)
+        reals = (v + 0.0 for v in numbers) if column.exact else map(round_significant, numbers)
+        return pa.array(list(reals), column.type, from_pandas=True)
     if pa.types.is_dictionary(column.type):
-        # Sorted categories in use: the same rows give the same dictionary, hence the same bytes.
+        # Only used categories, sorted: equal rows give an equal dictionary, hence equal bytes.
         return pa.array(pd.Categorical(values.astype("object"))).cast(column.type)
     if pa.types.is_list(column.type):
-        of = rounded if column.type.value_type == pa.float64() else lambda value: value
-        lists = [[of(v) for v in x] if _is_list(x) else None for x in values]
+        convert = (
+            round_significant if column.type.value_type == pa.float64() else lambda value: value
+        )
+        is_list = (hasattr(x, "__iter__") and not isinstance(x, str) for x in values)  # or missing
+        lists = [[*map(convert, x)] if ok else None for x, ok in zip(values, is_list, strict=True)]
         return pa.array(lists, column.type)
     return pa.array(values, column.type, from_pandas=True)
 
 
-def _is_list(value: object) -> bool:  # a list, tuple or array, but no text and no missing value
-    return hasattr(value, "__iter__") and not isinstance(value, str)
-
-
-def rounded(value: float) -> float:
-    """To 12 significant digits: what sums in another order have in common."""
+def round_significant(value: float) -> float:
+    """Round to 12 significant digits, which do not depend on the order of summation."""
     number = float(f"{value:.{SIGNIFICANT_DIGITS}g}")
-    return number + 0.0  # -0.0 and 0.0 are the same number and must be the same bytes
+    return number + 0.0  # -0.0 and 0.0 must have equal bytes
 
 
-def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.Table:
+def _validate(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa.Table:
     keys = rows.select(list(table.key)).to_pandas()
     wrong: dict[str, Mask] = {}
     for name, column in table.columns.items():
@@ -206,31 +206,30 @@ def _validated(table: Table, rows: pa.Table, where: str, remedy: str = "") -> pa
         if not column.null:
             wrong[f"{name!r} is null"] = nulls
         if column.choices:
-            known = pd.Series(rows[name].to_pandas()).isin(column.choices).to_numpy()
-            wrong[f"{name!r} is none of {', '.join(column.choices)}"] = ~nulls & ~known
+            valid = pd.Series(rows[name].to_pandas()).isin(column.choices).to_numpy()
+            wrong[f"{name!r} is none of {', '.join(column.choices)}"] = ~nulls & ~valid
         if pa.types.is_list(column.type):
             wrong[f"{name!r} holds a null"] = _with_null_inside(rows[name])
         if column.type == pa.float64():
             finite = pc.fill_null(pc.is_finite(rows[name]), fill_value=True)
             wrong[f"{name!r} is not a finite number"] = ~finite.to_numpy()
     wrong["the key is there twice"] = keys.duplicated().to_numpy()
-    raise_problems(
-        _problem(table, where, what, keys, bad) + remedy for what, bad in wrong.items() if bad.any()
-    )
+    problems = []
+    for what, bad in wrong.items():
+        if bad.any():
+            first = keys[bad].iloc[0].to_dict().items()
+            key = ", ".join(f"{name}={shown(value)}" for name, value in first)
+            problem = f"{what} in {int(bad.sum())} row(s); the first is {key}{remedy}"
+            problems.append(f"{table.name}: {where}: {problem}")
+    raise_problems(problems)
     return rows.cast(table.schema).sort_by([(name, "ascending") for name in table.key])
 
 
 def _with_null_inside(lists: pa.ChunkedArray) -> Mask:
-    found = np.zeros(len(lists), dtype=bool)
+    mask = np.zeros(len(lists), dtype=bool)
     if any(chunk.flatten().null_count for chunk in lists.chunks):
-        found[:] = [value is not None and None in value for value in lists.to_pylist()]
-    return found
-
-
-def _problem(table: Table, where: str, what: str, keys: pd.DataFrame, bad: Mask) -> str:
-    first = keys[bad].iloc[0].to_dict()
-    at = ", ".join(f"{name}={shown(value)}" for name, value in first.items())
-    return f"{table.name}: {where}: {what} in {int(bad.sum())} row(s); the first is {at}"
+        mask[:] = [value is not None and None in value for value in lists.to_pylist()]
+    return mask
 
 
 def _to_frame(rows: pa.Table) -> pd.DataFrame:

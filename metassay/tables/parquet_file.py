@@ -1,4 +1,4 @@
-"""One Parquet file, read whole; a damaged one is named, whatever its bytes are."""
+"""Read a complete Parquet file; any damage is an error that names the file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from metassay.core.errors import BadInput
 
-# What pyarrow raises of damaged files.
+# Errors of pyarrow for damaged files.
 DAMAGE = (
     *(pa.ArrowException, OSError, ValueError, TypeError, LookupError),
     *(NotImplementedError, MemoryError, OverflowError),
@@ -16,25 +16,26 @@ DAMAGE = (
 
 
 def load(file: Path, shared: Sequence[str] = ()) -> pa.Table:
-    """All rows of one Parquet file as they are, checked against its page checksums if it has them.
+    """Read all rows of a Parquet file unchanged, and check its page checksums if there are any.
 
-    The columns `shared` come as dictionaries. Raises BadInput, in one line without a remedy, where
-    there is no such file or it is damaged: no other error, whatever its bytes are.
+    The columns `shared` become dictionaries. Raises BadInput, in a line without remedy, if the file
+    is missing or damaged, and never another error.
     """
     if not file.is_file():
         raise BadInput(f"{file} {'is not a file' if file.exists() else 'does not exist'}")
     try:
-        # A table of an earlier version may lack columns; which ones is told by who knows the table.
-        there = set(pq.read_schema(file).names)
-        known = [name for name in shared if name in there]
-        with pq.ParquetFile(file, read_dictionary=known, page_checksum_verification=True) as opened:
-            rows, counted = opened.read(), opened.metadata.num_rows
+        # A table of an earlier version can lack columns: the caller reports these.
+        names = set(pq.read_schema(file).names)
+        present = [name for name in shared if name in names]
+        options = {"read_dictionary": present, "page_checksum_verification": True}
+        with pq.ParquetFile(file, **options) as opened:
+            rows, n_rows = opened.read(), opened.metadata.num_rows
         rows.validate(full=True)
         _ = rows.schema.names  # decoded here
     except PermissionError:
         raise BadInput(f"{file} may not be read by you") from None
     except DAMAGE as error:
         raise BadInput(f"{file} is damaged or no Parquet file") from error
-    if rows.num_rows != counted:
-        raise BadInput(f"{file} is damaged: it has {rows.num_rows} rows and counts {counted}")
+    if rows.num_rows != n_rows:
+        raise BadInput(f"{file} is damaged: it has {rows.num_rows} rows and counts {n_rows}")
     return rows

@@ -1,4 +1,4 @@
-"""What people said."""
+"""Ratings by people."""
 
 import pandas as pd
 
@@ -9,10 +9,10 @@ from metassay.tables.columns import contracts
 STATEMENT_UNIT = "statement:"  # in `unit`, before the number of the sentence
 
 
-def of_statements(ratings: pd.DataFrame) -> pd.DataFrame:
-    """The ratings of single statements, with `number`: the statement's in the whole text, from 0.
+def statement_ratings(ratings: pd.DataFrame) -> pd.DataFrame:
+    """Select the ratings of single statements, with their `number` in the whole text, from 0.
 
-    `number` is that of table `statement_scores`.
+    `number` is as in table `statement_scores`.
     """
     rows = ratings[ratings["unit"].str.startswith(STATEMENT_UNIT)]
     number = rows["unit"].str.removeprefix(STATEMENT_UNIT).astype("int64")

@@ -1,4 +1,4 @@
-"""Tables that reports and `meta-eval` make for their readers, beside those of stages: CSV alone."""
+"""Tables of reports and `meta-eval` for readers, in addition to those of stages: CSV only."""
 
 from collections.abc import Iterable, Sequence
 
@@ -24,20 +24,19 @@ _KNOWN = columns(
 )
 
 
-SUMMARIES: dict[str, Table] = {one.name: one for one in contracts(__file__, _KNOWN)}
+SUMMARIES: dict[str, Table] = {table.name: table for table in contracts(__file__, _KNOWN)}
 
 _PANDAS = {pa.float64(): "float64", pa.int64(): "int64"}
 
 
 def types(name: str) -> dict[str, str]:
-    """The columns of such a table in order, and their types in pandas."""
-    columns = SUMMARIES[name].columns.items()
+    """Return the columns of such a table in order, with their pandas types."""
     return {
-        column: "Int64" if one.null and one.type == pa.int64() else _PANDAS.get(one.type, "object")
-        for column, one in columns
+        column: "Int64" if c.null and c.type == pa.int64() else _PANDAS.get(c.type, "object")
+        for column, c in SUMMARIES[name].columns.items()
     }
 
 
-def framed(name: str, made: Iterable[Sequence[object]]) -> pd.DataFrame:
-    """These rows as such a table."""
-    return pd.DataFrame(list(made), columns=list(types(name))).astype(types(name))
+def to_frame(name: str, rows: Iterable[Sequence[object]]) -> pd.DataFrame:
+    """Return rows as such a table."""
+    return pd.DataFrame(list(rows), columns=list(types(name))).astype(types(name))

@@ -1,18 +1,18 @@
-"""What columns and their contents are usually called."""
+"""Usual names of columns and of their contents."""
 
 import re
 from pathlib import Path
 from typing import Any
 
 from metassay.core import strict_yaml
-from metassay.core.naming import folded
+from metassay.core.naming import normalise
 
 _SPACING = re.compile(r"[\W_]+")
 _ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 
 
 class Role:
-    """What a column holds; strata and clusters are of documents, families of systems."""
+    """Roles of columns; strata and clusters are of documents, families of systems."""
 
     DOC = "doc"
     SYSTEM = "system"
@@ -32,7 +32,7 @@ WORDS: Any = strict_yaml.load(Path(__file__).with_name("words.yaml"))
 
 
 def pattern(name: str, flags: int = 0) -> re.Pattern[str]:
-    """A regular expression of words.yaml."""
+    """Compile a regular expression of words.yaml."""
     return re.compile("".join(WORDS["patterns"][name]), flags)
 
 
@@ -44,43 +44,43 @@ _COMPLETE = re.compile(r".*_complete")  # REDCap's, of each form: 0, 1 or 2
 _LIKE_CRITERION = pattern("like_criterion")
 NO_SYSTEM, KIND_OF_TEXT, HUMAN = map(pattern, ("no_system", "kind_of_text", "human"))
 REFERENCES, LIKE_REFERENCE = pattern("references"), pattern("like_reference")
-# Which of two texts is better, and the two.
+# Names of columns for the better of two texts, and for the two.
 WINNERS = ("winner", "preferred", "preference", "preferred_model", "choice", "chosen", "better")
 OF_TWO = pattern("of_two")
-# Columns of numbers that may hold who rated, or what such a person gave.
+# Names of columns of numbers that can be of raters or of their ratings.
 MAY_RATE = re.compile("expert|judge|reviewer|evaluator|reader|user")
 
 
-def plain(name: str) -> str:
-    """A name in small letters, digits and single underscores."""
+def fold_name(name: str) -> str:
+    """Write a name in small letters, digits and single underscores."""
     return re.sub(r"[\W_]+", "_", name.casefold()).strip("_")
 
 
-def called(name: str, names: re.Pattern[str]) -> bool:
-    """Whether a column or system is called so: the whole name, as `plain` has it."""
-    return bool(names.fullmatch(plain(name)))
+def is_called(name: str, names: re.Pattern[str]) -> bool:
+    """Whether the whole name of a column or system, folded by `fold_name`, matches."""
+    return bool(names.fullmatch(fold_name(name)))
 
 
-def of_rater(name: str) -> bool:
-    """Whether it is called as raters are who have numbers, `rater_1`."""
+def is_rater_name(name: str) -> bool:
+    """Whether a name is that of a rater with a number, `rater_1`."""
     return bool(_OF_RATER.fullmatch(name.strip()))
 
 
-def beside(name: str, *, ratings: bool, redcap: bool = False) -> bool:
-    """Whether a column of numbers is called as one that holds no ratings, or no metric."""
+def is_metadata(name: str, *, ratings: bool, redcap: bool = False) -> bool:
+    """Whether a column of numbers is named like neither ratings nor a metric."""
     return bool(
-        called(name, _BESIDE)
-        or (ratings and called(name, _BESIDE_RATINGS))
-        or (redcap and called(name, _COMPLETE))
+        is_called(name, _BESIDE)
+        or (ratings and is_called(name, _BESIDE_RATINGS))
+        or (redcap and is_called(name, _COMPLETE))
     )
 
 
-def like_criterion(name: str) -> bool:
-    """Whether a column is called as something that is rated, and not as somebody who rates."""
-    return called(name, _LIKE_CRITERION) or plain(name).count("_") >= 2
+def looks_like_criterion(name: str) -> bool:
+    """Whether a column is named like a criterion, not like a rater."""
+    return is_called(name, _LIKE_CRITERION) or fold_name(name).count("_") >= 2
 
 
-def plain_key(key: str) -> str:
-    """A key without case, spacing, leading zeros and a float's tail: `D-01.0` is `d1`."""
-    lower = folded(key).removesuffix(".0")
+def fold_key(key: str) -> str:
+    """Return a key without case, spacing, leading zeros and a float's tail: `D-01.0` is `d1`."""
+    lower = normalise(key).removesuffix(".0")
     return _SPACING.sub("", _ZEROS.sub("", lower)) or lower

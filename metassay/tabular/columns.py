@@ -1,22 +1,23 @@
-"""Which column of a spreadsheet holds what, and how `--columns` says so."""
+"""Roles of a spreadsheet's columns, and the option `--columns` that names them."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from metassay.core.errors import shown
 from metassay.tabular.column_synonyms import A_RATER, Role
 from metassay.tabular.rows import Findings, Place
 from metassay.tabular.sheet import Sheet
 
-WIDE = "wide"  # what `--columns` calls the form of names that say several things each
-# What a column may hold, in each of the three files.
+WIDE = "wide"  # the word of `--columns` for names of columns that have several parts
+# The roles of columns in each of the three files.
 ROLES = {
     "texts": ("doc", "system", "source", "reference", "text", "strata", "cluster", "family"),
     "ratings": ("doc", "system", "rater", "criterion", "value"),
     "scores": ("doc", "system", "metric", "value"),
 }
-# Columns side by side that hold one thing each: what `--columns` calls them, and what each is.
+# Words of `--columns` for columns side by side, and the role that each column's name has.
 SPREAD = {
     **{"systems": Role.SYSTEM, "criteria": Role.CRITERION},
     **{"raters": Role.RATER, "metrics": Role.METRIC},
@@ -26,96 +27,92 @@ SPREADS = {
     "ratings": ("criteria", "raters", WIDE),
     "scores": ("metrics", WIDE),
 }
-MAY_LACK = ("source", "reference", "strata", "cluster", "family")  # need not stand in every row
+MAY_LACK = ("source", "reference", "strata", "cluster", "family")  # optional in every row
 THINGS = {"ratings": ("doc", "system", "criterion", "rater"), "scores": ("system", "metric")}
 _FIELD = re.compile(r"\{(\w+)\}")
 _SEPARATORS = ("_", " - ", " | ", ": ", ".", "-", "/", " ")
-# What names say by the forms that are tried, those that say most first; a thing is a criterion or
-# a metric.
+# Orders of the parts of names that are tried, those with most parts first; a thing is a criterion
+# or a metric.
 _ORDERS = (
     *("system thing rater", "system rater thing", "rater system thing", "thing system rater"),
     *("thing rater", "rater thing", "system thing", "thing system", "system rater"),
     *("rater system", "doc system thing", "doc system", "doc thing"),
 )
-_FEW = 2  # from so many raters or systems on, names are taken for theirs
+_FEW = 2  # the fewest raters or systems for which names are taken as theirs
 
-Named = Mapping[str, Mapping[str, str]]  # what each column's name says, by role
+Named = Mapping[str, Mapping[str, str]]  # the parts of each column's name, by role
 
 
-def told_by(named: Named) -> frozenset[str]:
-    """The roles of which the names say something."""
-    return frozenset(role for said in named.values() for role in said)
+def roles_in(named: Named) -> frozenset[str]:
+    """Return the roles that parts of the names have."""
+    return frozenset(role for roles in named.values() for role in roles)
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Which column has which role; `spread` are columns side by side, with what each's name says.
+    """The column of each role; `spread`: columns side by side, with the parts of their names.
 
-    `pattern` is the form of names that say several things; "" where each name says one.
+    `pattern` is the form of names with several parts; "" where each name has a single part.
     """
 
     roles: Mapping[str, str]
     spread: Named = field(default_factory=dict)
     pattern: str = ""
 
-    def get(self, role: str) -> str | None:
-        """The role's column, if there is one."""
-        return self.roles.get(role)
-
     @property
-    def each(self) -> frozenset[str]:
-        """What the names of the columns side by side say, by role."""
-        return told_by(self.spread)
+    def name_roles(self) -> frozenset[str]:
+        """The roles that the names of columns side by side have."""
+        return roles_in(self.spread)
 
     def unread(self, sheet: Sheet) -> list[str]:
-        """Columns that hold nothing of these."""
-        return [one for one in sheet.columns if one not in {*self.roles.values(), *self.spread}]
+        """Return the columns of a sheet that have no role."""
+        return [name for name in sheet.columns if name not in {*self.roles.values(), *self.spread}]
 
     def named(self, kind: str) -> Iterator[str]:
-        """As `--columns` takes them, `texts.doc=visit_id`."""
+        """Yield the words of `--columns`, such as `texts.doc=visit_id`."""
         yield from (f"{kind}.{role}={column}" for role, column in self.roles.items())
         if self.pattern:
             yield f"{kind}.{WIDE}={self.pattern}"
-        for word, each in SPREAD.items():
-            if self.each == {each} and not self.pattern:
+        for word, role in SPREAD.items():
+            if self.name_roles == {role} and not self.pattern:
                 yield f"{kind}.{word}={','.join(self.spread)}"
 
 
 @dataclass(frozen=True)
 class Keys:
-    """The documents and systems of the texts, by which other files' columns are known."""
+    """The documents and systems of the texts, which identify columns of other files."""
 
     documents: Collection[str] = ()
     systems: Collection[str] = ()
-    called: Mapping[str, str] = field(default_factory=dict)  # their columns, by role
+    columns: Mapping[str, str] = field(default_factory=dict)  # their columns, by role
 
 
-def said_columns(
+def parse_columns(
     words: Sequence[str], kinds: Collection[str], problems: list[str]
 ) -> dict[str, dict[str, str]]:
-    """By file what `--columns` says of its columns, `doc=visit_id` of every file.
+    """Return the options of `--columns` by file; `doc=visit_id` is for every file.
 
-    `kinds`: the files that there are.
+    `kinds`: the files that there are. Faults are added to `problems`.
     """
-    found: dict[str, dict[str, str]] = {kind: {} for kind in ROLES}
+    options: dict[str, dict[str, str]] = {kind: {} for kind in ROLES}
     for word in words:
         left, equals, column = word.partition("=")
         kind, dot, role = left.rpartition(".")
-        taken = [k for k in found if kind in ("", k) and role in (*ROLES[k], *SPREADS[k])]
-        if not equals or not column or not taken or (dot and kind not in kinds):
-            known = sorted({one for of in (ROLES, SPREADS) for each in of.values() for one in each})
+        files = [k for k in options if kind in ("", k) and role in (*ROLES[k], *SPREADS[k])]
+        if not equals or not column or not files or (dot and kind not in kinds):
+            roles = sorted({*chain(*ROLES.values(), *SPREADS.values())})
             problems.append(
                 f"--columns {shown(word)}: write ROLE=COLUMN, or FILE.ROLE=COLUMN for one of"
-                f" {', '.join(kinds)}; roles are {', '.join(known)}"
+                f" {', '.join(kinds)}; roles are {', '.join(roles)}"
             )
-        for k in taken:
-            if dot or role not in found[k]:
-                found[k][role] = column
-    return found
+        for k in files:
+            if dot or role not in options[k]:
+                options[k][role] = column
+    return options
 
 
-def check_each(kind: str, sheet: Sheet, columns: Columns, problems: Findings) -> None:
-    """Each of the files must have what tells a row's document, system and so on, and a value."""
+def check_files(kind: str, sheet: Sheet, columns: Columns, problems: Findings) -> None:
+    """Check that each file has the columns of the others, unless they are optional."""
     for name, lacking in sheet.files.items():
         for role, column in columns.roles.items():
             if column in lacking and role not in MAY_LACK:
@@ -126,53 +123,53 @@ def check_each(kind: str, sheet: Sheet, columns: Columns, problems: Findings) ->
             problems.add(Place(name), what, "call them as they do, or leave the file out")
 
 
-# ---- names of columns that say two or three things each, `fluency_r1`, `gpt4 - fluency`
+# ---- names of columns that have two or three parts, `fluency_r1`, `gpt4 - fluency`
 
 
 def is_pattern(pattern: str, allowed: Collection[str]) -> bool:
-    """Whether it tells something, nothing twice, and nothing but what is `allowed`."""
-    told = _FIELD.findall(pattern)
-    return bool(told) and len(set(told)) == len(told) and {*told} <= {*allowed}
+    """Whether a pattern has fields, all different and all of them `allowed`."""
+    fields = _FIELD.findall(pattern)
+    return bool(fields) and len(set(fields)) == len(fields) and {*fields} <= {*allowed}
 
 
 def read_names(pattern: str, columns: Sequence[str], keys: Keys) -> Named:
-    """What the columns' names say that have this form.
+    """Return the parts of the columns' names that match the pattern.
 
     A document and a system are among `keys`. A rater has a number (`r1`, `Rater 2`) if any
-    column's does; otherwise the criterion takes as much of the name as it can.
+    column's does; otherwise the criterion is as much of the name as possible.
     """
     strict = _matches(pattern, columns, keys, A_RATER)
     return strict or _matches(pattern, columns, keys, ".+?")
 
 
-def guessed_names(
+def guess_names(
     columns: Sequence[str], keys: Keys, roles: Collection[str], allowed: Collection[str]
 ) -> tuple[str, Named]:
-    """The form that all of these columns' names have, and what they say; ("", {}) if none.
+    """Return the pattern that all names match, and their parts; ("", {}) if there is none.
 
-    `roles` are those that have a column of their own; `allowed` are those that names may tell.
+    `roles` have columns of their own; `allowed` are the roles that parts of names can have.
     """
     for pattern in _patterns(Role.METRIC if Role.METRIC in allowed else Role.CRITERION):
-        told = set(_FIELD.findall(pattern))
-        by_name = Role.DOC in told  # then a study of one system need not name it
+        fields = set(_FIELD.findall(pattern))
+        by_name = Role.DOC in fields  # a study of one system need not name it
         if (
-            not told <= {*allowed} - {*roles}
+            not fields <= {*allowed} - {*roles}
             or by_name == (Role.DOC in roles)
             or (
-                (Role.SYSTEM in told) == (Role.SYSTEM in roles)
+                (Role.SYSTEM in fields) == (Role.SYSTEM in roles)
                 and not (by_name and len(keys.systems) <= 1)
             )
         ):
             continue
-        found = _matches(pattern, columns, keys, A_RATER)
-        each = told & {Role.RATER, Role.SYSTEM, Role.DOC}
-        counts = [len({one[role] for one in found.values()}) for role in each]
-        if len(found) == len(columns) and min(counts) >= _FEW:
-            return pattern, found
+        names = _matches(pattern, columns, keys, A_RATER)
+        repeated = fields & {Role.RATER, Role.SYSTEM, Role.DOC}
+        counts = [len({parts[role] for parts in names.values()}) for role in repeated]
+        if len(names) == len(columns) and min(counts) >= _FEW:
+            return pattern, names
     return "", {}
 
 
-def crossed(columns: Sequence[str]) -> bool:
+def are_crossed(columns: Sequence[str]) -> bool:
     """Whether the names are all pairs of two sets, `a_x, a_y, b_x, b_y`, or differ by a number."""
     stems = {re.sub(r"[ _.-]?\d+$", "", name) for name in columns}
     numbers = [
@@ -181,14 +178,12 @@ def crossed(columns: Sequence[str]) -> bool:
     if len(columns) > 1 and len(numbers) == len(columns) and 0 < len(stems) < len(columns):
         return True
     for separator in _SEPARATORS:
-        for parts in (
-            [name.rpartition(separator) for name in columns],
-            [name.partition(separator) for name in columns],
-        ):
-            if all(before and after for before, _, after in parts):
-                first, last = {one[0] for one in parts}, {one[2] for one in parts}
-                if min(len(first), len(last)) >= _FEW and len(first) * len(last) == len(columns):
-                    return True
+        for split in (str.rpartition, str.partition):
+            parts = [split(name, separator) for name in columns]
+            first, _, last = map(set, zip(*parts, strict=True))
+            all_pairs = len(first) * len(last) == len(columns)
+            if all_pairs and "" not in first | last and min(len(first), len(last)) >= _FEW:
+                return True
     return False
 
 
@@ -205,28 +200,28 @@ def _patterns(thing: str) -> Iterator[str]:
 def _matches(
     pattern: str, columns: Sequence[str], keys: Keys, rater: str
 ) -> dict[str, dict[str, str]]:
-    written = {
+    patterns = {
         role: "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
         for role, names in ((Role.DOC, keys.documents), (Role.SYSTEM, keys.systems))
         if f"{{{role}}}" in pattern
     }
-    written |= {Role.CRITERION: ".+", Role.METRIC: ".+", Role.RATER: rater}
+    patterns |= {Role.CRITERION: ".+", Role.METRIC: ".+", Role.RATER: rater}
     parts = _FIELD.split(pattern)  # literals and fields in turn
     regex = "".join(
-        f"(?P<{part}>{written[part] or '(?!)'})" if n % 2 else re.escape(part)
+        f"(?P<{part}>{patterns[part] or '(?!)'})" if n % 2 else re.escape(part)
         for n, part in enumerate(parts)
     )
     flags = re.IGNORECASE if rater == A_RATER else 0
-    found = {column: re.fullmatch(regex, column, flags) for column in columns}
+    matches = {column: re.fullmatch(regex, column, flags) for column in columns}
     return {
-        column: _as_written(match.groupdict(), keys) for column, match in found.items() if match
+        column: _as_written(match.groupdict(), keys) for column, match in matches.items() if match
     }
 
 
-def _as_written(said: dict[str, str], keys: Keys) -> dict[str, str]:
-    """The document and the system in the case in which the texts have them."""
+def _as_written(parts: dict[str, str], keys: Keys) -> dict[str, str]:
+    """Write the document and the system in the case of the texts."""
     for role, names in ((Role.DOC, keys.documents), (Role.SYSTEM, keys.systems)):
-        if role in said and said[role] not in names:
-            like = (one for one in names if one.casefold() == said[role].casefold())
-            said[role] = next(like, said[role])
-    return said
+        if role in parts and parts[role] not in names:
+            alike = (name for name in names if name.casefold() == parts[role].casefold())
+            parts[role] = next(alike, parts[role])
+    return parts

@@ -1,7 +1,7 @@
-"""Infers what each column holds: as its user says, by usual names, or by its cells.
+"""Infer the role of each column from the user's options, usual names, or its cells.
 
-What can't be told from names and cells, and would change numbers if it were guessed, is asked for:
-a problem whose remedy says it.
+Where these leave a choice that changes numbers, the user is asked: a problem, with the option as
+its remedy.
 """
 
 import re
@@ -20,11 +20,11 @@ from metassay.tabular.column_synonyms import (
     USUAL,
     WINNERS,
     Role,
-    beside,
-    called,
-    like_criterion,
-    of_rater,
-    plain,
+    fold_name,
+    is_called,
+    is_metadata,
+    is_rater_name,
+    looks_like_criterion,
 )
 from metassay.tabular.columns import (
     ROLES,
@@ -35,33 +35,31 @@ from metassay.tabular.columns import (
     Columns,
     Keys,
     Named,
-    crossed,
-    guessed_names,
+    are_crossed,
+    guess_names,
     is_pattern,
     read_names,
-    told_by,
+    roles_in,
 )
-from metassay.tabular.numbers import absent, in_order
+from metassay.tabular.numbers import is_blank, order_grades
 from metassay.tabular.rows import Findings, Place
-from metassay.tabular.sheet import Sheet, as_keys, together
+from metassay.tabular.sheet import Sheet, combine_sheets, to_keys
 
-SHARE = 0.5  # of a column's keys that must be known for it to be taken for the texts' documents
+SHARE = 0.5  # of a column's keys that must be those of the texts for it to be their column
 _OF_IDS = re.compile(
     r"(?:^|[^a-zA-Z])(?:id|ids|key|uuid|nr|no|item|text|output|sample|example|case)(?:[^a-zA-Z]|$)"
     r"|(?:text|item|case|sample|example|output|note|answer)ids?$",
     re.IGNORECASE,
 )
-_WORDS = 3  # on average, from which cells are taken for texts
-NUMERIC = 0.9  # the share of numbers from which a column is one of numbers
-_MIXED = 0.5  # the share from which a column seems to be meant as one of numbers
-_COUNTED = 10  # rows from which on numbers that count them are no ratings
+_WORDS = 3  # the smallest mean number of words of cells that are texts
+NUMERIC = 0.9  # the smallest share of numbers in a column of numbers
+_MIXED = 0.5  # the smallest share of numbers in a column that is probably one of numbers
+_COUNTED = 10  # the fewest rows whose numbering is no rating
 
 
 @dataclass
 class Guess:
-    """What is known so far: `free` are columns without a role yet."""
-
-    # Mutable: finders fill it in, one role after the other.
+    """The roles found so far; `free` are columns without a role. Finders fill in role by role."""
 
     kind: str
     sheet: Sheet
@@ -69,10 +67,10 @@ class Guess:
     spread: Named
     free: list[str]
     keys: Keys
-    said: Collection[str]  # roles and words of SPREADS that its user told
+    options: Collection[str]  # roles and words of SPREADS that the user named
     problems: Findings
     pattern: str = ""
-    metrics: Collection[str] = ()  # columns of numbers that its user named, whatever they are
+    metrics: Collection[str] = ()  # columns that the user named as metrics
 
     def take(self, role: str, column: str | None) -> None:
         """Give a free column a role that has none."""
@@ -81,49 +79,53 @@ class Guess:
             self.free.remove(column)
 
     def by_name(self, role: str) -> None:
-        """Give a role the free column that is called as usual."""
+        """Give a role the free column with a usual name."""
         if role not in self.roles:
-            known = {plain(column): column for column in reversed(self.free)}
-            self.take(role, next((known[n] for n in USUAL[role] if n in known), None))
+            by_name = {fold_name(column): column for column in reversed(self.free)}
+            self.take(role, next((by_name[n] for n in USUAL[role] if n in by_name), None))
 
     def thing_by_name(self, role: str) -> None:
-        """As `by_name`; but a column `quality` of grades is a criterion, and names none."""
-        free, numbers = self.free, numeric(self.sheet, self.free)
-        named = {plain(column) for column in numbers} & set(USUAL[Role.VALUE])
+        """Give a role a column as `by_name`, except columns of grades, which are criteria."""
+        free, numbers = self.free, numeric_columns(self.sheet, self.free)
+        named = {fold_name(column) for column in numbers} & set(USUAL[Role.VALUE])
         texts = [column for column in free if self.sheet.frame[column].dtype.kind != "f"]
-        rated = [column for column in texts if in_order(self.sheet.cells(column))]
+        rated = [column for column in texts if order_grades(self.sheet.cells(column))]
         rated += [] if named else numbers
         self.free = [column for column in free if column not in rated]
         self.by_name(role)
         self.free = [column for column in free if column != self.roles.get(role)]
 
     def spread_over(self, role: str, columns: Sequence[str]) -> None:
-        """Take columns side by side for one thing each."""
+        """Take the names of columns side by side as values of the role."""
         self.set_spread({column: {role: column} for column in columns})
 
     def set_spread(self, named: Named, pattern: str = "") -> None:
-        """Take columns side by side for what their names say."""
+        """Take columns side by side, with the parts of their names."""
         self.spread, self.pattern = named, pattern
         self.free = [column for column in self.free if column not in named]
 
     def numbers(self) -> list[str]:
-        """Free columns of numbers that may be ratings or scores."""
+        """Return free columns of numbers that can be ratings or scores."""
         ratings = self.kind == "ratings"
-        redcap = any(plain(c).startswith(("redcap_", "record_id")) for c in self.sheet.columns)
+        redcap = any(fold_name(c).startswith(("redcap_", "record_id")) for c in self.sheet.columns)
 
-        def counts(column: str) -> bool:
-            other = beside(column, ratings=ratings, redcap=redcap)
-            return column in self.metrics or not (other or _counts_rows(self.sheet, column))
-
-        return list(filter(counts, numeric(self.sheet, self.free)))
+        return [
+            column
+            for column in numeric_columns(self.sheet, self.free)
+            if column in self.metrics
+            or (
+                not is_metadata(column, ratings=ratings, redcap=redcap)
+                and not _counts_rows(self.sheet, column)
+            )
+        ]
 
     def ask(self, what: str, fix: str) -> None:
         """Add a problem of the file."""
         self.problems.add(Place(self.sheet.name), what, fix)
 
     def columns(self, *needed: str) -> Columns | None:
-        """What was found, if each role that is needed was."""
-        lacks = [role for role in needed if role not in {*self.roles, *told_by(self.spread)}]
+        """Return the columns; None, with problems, if a needed role has none."""
+        lacks = [role for role in needed if role not in {*self.roles, *roles_in(self.spread)}]
         if self.spread:
             lacks = [role for role in lacks if role not in (Role.TEXT, Role.VALUE)]
         for role in lacks:
@@ -137,85 +139,85 @@ class Guess:
 
 
 def key_column(guess: Guess) -> str | None:
-    """A column of short keys, as many as there can be documents; None if there is none."""
+    """Return a column of short keys, unique per system; None if there is none."""
     frame, system = guess.sheet.frame, [*filter(None, [guess.roles.get(Role.SYSTEM)])]
     for column in guess.free:
-        whole = not frame.duplicated([column, *system]).any() and all(as_keys(frame[column]))
-        if whole and not wordy(guess.sheet, column):
+        whole = not frame.duplicated([column, *system]).any() and all(to_keys(frame[column]))
+        if whole and not has_texts(guess.sheet, column):
             return column
     return None
 
 
-def known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
-    """The share of a column's different cells that are among the keys."""
-    cells = sheet.frame[column]
-    # So many numbers that half of them cannot be keys are not made texts of.
-    many = cells.dtype.kind == "f" and cells.nunique() > len(keys) / SHARE
-    held = set(sheet.cells(column)) if keys and not many else set()
-    return len(held & set(keys)) / len(held) if held else 0.0
+def share_known(sheet: Sheet, column: str, keys: Collection[str]) -> float:
+    """Return the share of a column's different cells that are among the keys."""
+    column_cells = sheet.frame[column]
+    # With more numbers than twice the keys, the share is too small to be worth the conversion.
+    many = column_cells.dtype.kind == "f" and column_cells.nunique() > len(keys) / SHARE
+    cells = set(sheet.cells(column)) if keys and not many else set()
+    return len(cells & set(keys)) / len(cells) if cells else 0.0
 
 
-def numeric(sheet: Sheet, columns: Sequence[str]) -> list[str]:
-    """Columns of numbers; a few cells may hold something else, which is a problem later."""
+def numeric_columns(sheet: Sheet, columns: Sequence[str]) -> list[str]:
+    """Return the columns of numbers; the few other cells in them become problems later."""
     return [column for column in columns if sheet.share_of_numbers(column) >= NUMERIC]
 
 
-def wordy(sheet: Sheet, column: str) -> bool:
-    """Whether it holds texts."""
+def has_texts(sheet: Sheet, column: str) -> bool:
+    """Whether a column has texts, not keys or numbers."""
     counts = sheet.counts(column)
-    many = sum(len(str(cell).split()) * n for cell, n in counts.items())
-    return many / max(int(counts.sum()), 1) >= _WORDS and not numeric(sheet, [column])
+    words = sum(len(str(cell).split()) * n for cell, n in counts.items())
+    return words / max(int(counts.sum()), 1) >= _WORDS and not numeric_columns(sheet, [column])
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
-    """Names, a few of them; a first row that is no header may hold somebody's text."""
-    every = [*names]
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(map(shown, every[:most])) + more
+    """List the first names; `shown` shortens them, as a first row can be data and no header."""
+    first = [*names]
+    more = f" and {len(first) - most} more" if len(first) > most else ""
+    return ", ".join(map(shown, first[:most])) + more
 
 
 def _counts_rows(sheet: Sheet, column: str) -> bool:
-    """Whether it counts the rows of each file, from anywhere, where there are many."""
-    for one in sheet.parts or (sheet,):
-        if column in one.columns:
-            for sample in (replace(one, frame=one.frame.head(_COUNTED)), one):
+    """Whether a column numbers the rows of each file, from any start, if there are many rows."""
+    for part in sheet.parts or (sheet,):
+        if column in part.columns:
+            for sample in (replace(part, frame=part.frame.head(_COUNTED)), part):
                 values = sample.values(column)
-                many = len(values) >= _COUNTED
-                if not many or not np.array_equal(values, values[0] + np.arange(len(values))):
+                enough = len(values) >= _COUNTED
+                if not enough or not np.array_equal(values, values[0] + np.arange(len(values))):
                     return False
     return True
 
 
 def find_columns(
-    kind: str, sheet: Sheet, said: Mapping[str, str], keys: Keys, problems: Findings
+    kind: str, sheet: Sheet, options: Mapping[str, str], keys: Keys, problems: Findings
 ) -> Columns | None:
-    """The columns of a file of texts, ratings or scores; None with problems if they can't be told.
+    """Find the columns of a file of texts, ratings or scores; None, with problems, if unclear.
 
-    `said`: what its user says of them, by role or by a word of SPREADS, of this file alone.
+    `options`: the user's, of this file alone, by role or by a word of SPREADS.
     """
-    guess = guess_of(kind, sheet, said, keys, problems)
-    return None if guess is None else found_columns(guess)
+    guess = start_guess(kind, sheet, options, keys, problems)
+    return None if guess is None else complete_guess(guess)
 
 
-def guess_of(
+def start_guess(
     kind: str,
     sheet: Sheet,
-    said: Mapping[str, str],
+    options: Mapping[str, str],
     keys: Keys,
     problems: Findings,
     *,
     aside: Collection[str] = (),
     metrics: Collection[str] = (),
 ) -> Guess | None:
-    """What is said of a file's columns; None with problems if that can't be.
+    """Apply the user's options of a file's columns; None, with problems, if they are wrong.
 
-    `aside` are columns of something else, and `metrics` are those of numbers that its user named.
+    `aside` are columns of something else; `metrics` are columns that the user named as metrics.
     """
-    roles = {role: said[role] for role in ROLES[kind] if role in said}
+    roles = {role: options[role] for role in ROLES[kind] if role in options}
     spread: dict[str, dict[str, str]] = {}
     for word in SPREADS[kind]:
-        if word in said and word != WIDE:
-            spread = {name: {SPREAD[word]: name} for name in _several(said[word], sheet)}
+        if word in options and word != WIDE:
+            spread = {name: {SPREAD[word]: name} for name in _several(options[word], sheet)}
     named = [*roles.values(), *spread]
     for column in named:
         if column not in sheet.columns:
@@ -225,54 +227,54 @@ def guess_of(
     if not len(sheet.lines) or any(column not in sheet.columns for column in named):
         return None
     free = [column for column in sheet.columns if column not in {*named, *aside}]
-    guess = Guess(kind, sheet, roles, spread, free, keys, said.keys(), problems, metrics=metrics)
-    return None if WIDE in said and not _said_wide(guess, said[WIDE]) else guess
+    guess = Guess(kind, sheet, roles, spread, free, keys, options.keys(), problems, metrics=metrics)
+    return None if WIDE in options and not _apply_wide(guess, options[WIDE]) else guess
 
 
-def found_columns(guess: Guess) -> Columns | None:
-    """The guess with all that names and cells tell; None with problems if that is not enough."""
+def complete_guess(guess: Guess) -> Columns | None:
+    """Infer the other columns from names and cells; None, with problems, if unclear."""
     columns = _of_texts(guess) if guess.kind == "texts" else _of_values(guess)
     if columns is not None:
         for column in (*columns.spread, columns.roles.get(Role.VALUE, "")):
             if column in guess.sheet.merged:
-                fix = "unmerge them, and write into each cell what it is to say"
-                what = f"column {shown(column)} has merged cells, of which each may mean all rows"
+                fix = "unmerge them, and write a value into each cell"
+                what = f"column {shown(column)} has merged cells, whose value may be of all rows"
                 guess.problems.add(Place(guess.sheet.name), what, fix, guess.sheet.merged[column])
     return columns
 
 
-def joined_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
-    """A sheet that names texts alone, `text_id`, with the document and system of each text.
+def join_by_text(sheet: Sheet, other: Sheet, doc: str, system: str) -> Sheet:
+    """Replace a sheet's ids of texts by the document and system of each text.
 
-    `other` names them, in columns `doc` and `system`; where it does not, or where no column of the
-    sheet holds texts of its, the sheet stays as it is. Only a column that is called as ids are will
-    do: grades of both files may be the same few numbers, and no text is known by its grade.
+    `other` has them in columns `doc` and `system`; without these, or without a common column of ids
+    of texts, the sheet is returned unchanged. The column must be named like ids: grades of both
+    files can be the same few numbers.
     """
     if sheet.parts:
-        return together([joined_by_text(one, other, doc, system) for one in sheet.parts])
+        return combine_sheets([join_by_text(part, other, doc, system) for part in sheet.parts])
     if doc in sheet.frame or doc not in other.frame:
         return sheet
     for column in sheet.columns:
         if column not in other.frame or column == system or not _OF_IDS.search(column):
             continue
-        texts = as_keys(other.frame[column])
-        held = as_keys(sheet.frame[column])
-        if texts.is_unique and len(held) and held.isin(texts).all():
-            told = other.frame.drop_duplicates(column).set_index(texts)
-            added = {
-                name: as_keys(told[name]).set_axis(told.index).reindex(held).to_numpy()
+        texts = to_keys(other.frame[column])
+        keys = to_keys(sheet.frame[column])
+        if texts.is_unique and len(keys) and keys.isin(texts).all():
+            rows = other.frame.drop_duplicates(column).set_index(texts)
+            columns = {
+                name: to_keys(rows[name]).set_axis(rows.index).reindex(keys).to_numpy()
                 for name in (doc, system)
                 if name in other.frame and name not in sheet.frame
             }
-            frame = sheet.frame.drop(columns=column).assign(**added)
+            frame = sheet.frame.drop(columns=column).assign(**columns)
             note = f"column {shown(column)}, by which texts are found in {shown(other.name)}"
             return replace(
-                sheet, frame=frame.astype(dict.fromkeys(added, "str")), notes=[*sheet.notes, note]
+                sheet, frame=frame.astype(dict.fromkeys(columns, "str")), notes=[*sheet.notes, note]
             )
     return sheet
 
 
-def _said_wide(guess: Guess, pattern: str) -> bool:
+def _apply_wide(guess: Guess, pattern: str) -> bool:
     allowed = THINGS[guess.kind]
     if not is_pattern(pattern, allowed):
         fields = ", ".join(f"{{{role}}}" for role in allowed)
@@ -281,7 +283,7 @@ def _said_wide(guess: Guess, pattern: str) -> bool:
         return False
     guess.set_spread(read_names(pattern, guess.numbers(), guess.keys), pattern)
     if not guess.spread:
-        what = f"no column of numbers is called as {shown(pattern)} says"
+        what = f"no name of a column of numbers has the form {shown(pattern)}"
         guess.ask(what, f"--columns: takes the form of these: {listed(guess.sheet.columns)}")
     return bool(guess.spread)
 
@@ -294,7 +296,7 @@ def _of_texts(guess: Guess) -> Columns | None:
         guess.by_name(Role.TEXT)
     if Role.DOC not in guess.roles:
         guess.take(Role.DOC, key_column(guess))
-    long = [c for c in guess.free if wordy(guess.sheet, c) and not called(c, NO_SYSTEM)]
+    long = [c for c in guess.free if has_texts(guess.sheet, c) and not is_called(c, NO_SYSTEM)]
     if Role.SYSTEM in guess.roles and Role.TEXT not in guess.roles and len(long) > 1:
         fix = "say which: --columns texts.text=COLUMN, or texts.systems=... if each is a system's"
         guess.ask(f"{listed(long)} all hold texts", fix)
@@ -303,20 +305,21 @@ def _of_texts(guess: Guess) -> Columns | None:
         guess.take(Role.TEXT, long[0])
     elif Role.SYSTEM not in guess.roles and not guess.spread:
         _side_by_side(guess, long)
-        if not told_whose(guess):
+        if not check_authors(guess):
             return None
     return guess.columns(Role.DOC, Role.TEXT)
 
 
 def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
-    """A column per system; one that is called after a kind of text may be something else."""
-    own = [guess.roles.pop(Role.TEXT)] if Role.TEXT in guess.roles else []
-    kinds = [*own, *(column for column in long if called(column, KIND_OF_TEXT))]
-    systems = [column for column in guess.sheet.columns if column in own or column in long]
+    """Take a column per system; ask where a name such as `summary` is no system's."""
+    text = [guess.roles.pop(Role.TEXT)] if Role.TEXT in guess.roles else []
+    kinds = [*text, *(column for column in long if is_called(column, KIND_OF_TEXT))]
+    systems = [column for column in guess.sheet.columns if column in text or column in long]
     if kinds and len(systems) > 1:
         joined = shlex.quote(f"texts.systems={','.join(systems)}")
         guess.ask(
-            f"{listed(kinds)} may be of a system, as others in the row, or a reference or source",
+            f"{listed(kinds)} may be a system's text, like others in the row, or a reference or"
+            " source",
             f"say which columns are of systems: --columns {joined}, or fewer of"
             " them, and what the others are, as in texts.reference=COLUMN",
         )
@@ -324,20 +327,20 @@ def _side_by_side(guess: Guess, long: Sequence[str]) -> None:
 
 
 def _of_values(guess: Guess) -> Columns | None:
-    """Of ratings, or of scores."""
+    """Find the columns of ratings or scores."""
     thing = Role.METRIC if guess.kind == "scores" else Role.CRITERION
     find_keys(guess)
-    if thing == Role.CRITERION and Role.RATER not in told_by(guess.spread):
+    if thing == Role.CRITERION and Role.RATER not in roles_in(guess.spread):
         guess.by_name(Role.RATER)
-    if thing not in told_by(guess.spread):
+    if thing not in roles_in(guess.spread):
         guess.thing_by_name(thing)
     if not guess.spread and Role.VALUE not in guess.roles:
         _find_values(guess, thing)
-    return guess.columns(Role.DOC, Role.VALUE) if settled(guess) else None
+    return guess.columns(Role.DOC, Role.VALUE) if check_rest(guess) else None
 
 
 def _find_values(guess: Guess, thing: str) -> None:
-    """Where the numbers stand: in one column, or in several side by side."""
+    """Find the numbers, in one column or in several side by side."""
     numbers = guess.numbers()
     if thing in guess.roles:
         guess.by_name(Role.VALUE)
@@ -345,12 +348,14 @@ def _find_values(guess: Guess, thing: str) -> None:
             guess.take(Role.VALUE, numbers[0])
     if Role.VALUE in guess.roles or not numbers or Role.METRIC in guess.roles:
         return
-    pattern, names = guessed_names(numbers, guess.keys, guess.roles, THINGS[guess.kind])
+    pattern, names = guess_names(numbers, guess.keys, guess.roles, THINGS[guess.kind])
     if pattern:
         guess.set_spread(names, pattern)
     elif thing == Role.METRIC:
         guess.spread_over(Role.METRIC, numbers)
-    elif thing in guess.roles or (Role.RATER not in guess.roles and all(map(of_rater, numbers))):
+    elif thing in guess.roles or (
+        Role.RATER not in guess.roles and all(map(is_rater_name, numbers))
+    ):
         guess.spread_over(Role.RATER, numbers)
     else:
         guess.spread_over(Role.CRITERION, numbers)
@@ -359,24 +364,24 @@ def _find_values(guess: Guess, thing: str) -> None:
 
 
 def find_keys(guess: Guess) -> None:
-    """Documents and systems: the column that is called as the texts' is, or holds their keys."""
+    """Find documents and systems, by the name of the texts' column or by their keys."""
     for role, keys in ((Role.DOC, guess.keys.documents), (Role.SYSTEM, guess.keys.systems)):
-        guess.take(role, guess.keys.called.get(role))
-        shares = {column: known(guess.sheet, column, keys) for column in guess.free}
-        held = {column: share for column, share in shares.items() if share >= SHARE}
-        # Grades from 1 to 5 look like the keys of five documents: the name goes first.
-        usual = [column for column in held if plain(column) in USUAL[role]]
-        if role not in guess.roles and not usual and len(held) > 1 and role == Role.DOC:
-            what = f"{listed([*held])} all hold document ids"
+        guess.take(role, guess.keys.columns.get(role))
+        shares = {column: share_known(guess.sheet, column, keys) for column in guess.free}
+        candidates = {column: share for column, share in shares.items() if share >= SHARE}
+        # Grades from 1 to 5 look like the keys of five documents, so names count first.
+        usual = [column for column in candidates if fold_name(column) in USUAL[role]]
+        if role not in guess.roles and not usual and len(candidates) > 1 and role == Role.DOC:
+            what = f"{listed([*candidates])} all hold document ids"
             guess.ask(what, f"say which names them: --columns {guess.kind}.{role}=COLUMN")
-        guess.take(role, max(usual or held, key=held.__getitem__, default=None))
+        guess.take(role, max(usual or candidates, key=candidates.__getitem__, default=None))
         guess.by_name(role)
 
 
-def _several(written: str, sheet: Sheet) -> list[str]:
-    """Names parted by commas; a name that holds commas itself is taken whole."""
+def _several(option: str, sheet: Sheet) -> list[str]:
+    """Split names at commas, but not a column's name that contains commas."""
     names: list[str] = []
-    rest = written.split(",")
+    rest = option.split(",")
     while rest:
         ends = [n for n in range(len(rest), 0, -1) if ",".join(rest[:n]).strip() in sheet.columns]
         n = ends[0] if ends else 1
@@ -385,12 +390,12 @@ def _several(written: str, sheet: Sheet) -> list[str]:
     return names
 
 
-def settled(guess: Guess) -> bool:
-    """Ask about free columns that would be left out, or taken for something, by mistake."""
-    if set(SPREADS[guess.kind]) & set(guess.said):
+def check_rest(guess: Guess) -> bool:
+    """Ask about free columns that might be ignored or misread; whether there was no question."""
+    if set(SPREADS[guess.kind]) & set(guess.options):
         return True
-    asked = len(guess.problems.lines())
-    if Role.SYSTEM not in guess.said:
+    n_problems = len(guess.problems.lines())
+    if Role.SYSTEM not in guess.options:
         _ask_system(guess)
     if guess.kind == "ratings":
         _ask_preferences(guess)
@@ -398,23 +403,23 @@ def settled(guess: Guess) -> bool:
         _ask_rater(guess)
     for column in () if Role.VALUE in guess.roles else guess.free:
         share = guess.sheet.share_of_numbers(column)
-        if _MIXED <= share < NUMERIC and not beside(column, ratings=True):
+        if _MIXED <= share < NUMERIC and not is_metadata(column, ratings=True):
             guess.ask(
                 f"column {shown(column)} has numbers in {share:.0%} of its cells, words in others",
                 "write numbers, or leave cells empty; or name the columns to be read: --columns"
                 f" {guess.kind}.{SPREADS[guess.kind][0]}=...",
             )
-    return len(guess.problems.lines()) == asked
+    return len(guess.problems.lines()) == n_problems
 
 
-def told_whose(guess: Guess) -> bool:
-    """Ask whose texts are where one column has several of a document; whether nothing was asked."""
+def check_authors(guess: Guess) -> bool:
+    """Ask for the system where documents have several texts; whether there was no question."""
     doc = guess.roles.get(Role.DOC)
     if doc is None or len(guess.spread) != 1 or not guess.free:
         return True
     (text,) = guess.spread
-    pairs = zip(*(as_keys(guess.sheet.frame[column]) for column in (doc, text)), strict=True)
-    texts = {pair for pair in pairs if not absent(pair[1])}
+    pairs = zip(*(to_keys(guess.sheet.frame[column]) for column in (doc, text)), strict=True)
+    texts = {pair for pair in pairs if not is_blank(pair[1])}
     if len(texts) == len({key for key, _ in texts}):
         return True
     guess.ask(
@@ -425,9 +430,9 @@ def told_whose(guess: Guess) -> bool:
 
 
 def _ask_system(guess: Guess) -> None:
-    """Of two columns of systems, as where two texts are compared, none says which is rated."""
+    """Ask which of two columns of systems is rated, as in comparisons of two texts."""
     system, keys = guess.roles.get(Role.SYSTEM), guess.keys.systems
-    others = [c for c in guess.free if known(guess.sheet, c, keys) >= SHARE]
+    others = [c for c in guess.free if share_known(guess.sheet, c, keys) >= SHARE]
     named = [system, *others] if system else others
     if len(named) > 1 and len(keys) > 1:
         guess.ask(
@@ -439,9 +444,9 @@ def _ask_system(guess: Guess) -> None:
 
 
 def _ask_preferences(guess: Guess) -> None:
-    """Refuse rows that say which of two texts is better."""
-    sides = [column for column in guess.sheet.columns if called(column, OF_TWO)]
-    winners = [column for column in guess.sheet.columns if plain(column) in WINNERS]
+    """Refuse comparisons of two texts."""
+    sides = [column for column in guess.sheet.columns if is_called(column, OF_TWO)]
+    winners = [column for column in guess.sheet.columns if fold_name(column) in WINNERS]
     if len(sides) > 1 and winners:
         guess.ask(
             f"{listed([*sides, *winners])} say which of two texts is preferred, and a rating is of"
@@ -452,10 +457,10 @@ def _ask_preferences(guess: Guess) -> None:
 
 
 def _ask_words(guess: Guess) -> None:
-    """Ask what grades in words count."""
+    """Ask for the order of grades in words."""
     for column in guess.free:
-        grades = in_order(guess.sheet.cells(column))
-        if grades and not numeric(guess.sheet, [column]):
+        grades = order_grades(guess.sheet.cells(column))
+        if grades and not numeric_columns(guess.sheet, [column]):
             option = shlex.quote(f"{column}={'<'.join(grades)}")
             guess.ask(
                 f"column {shown(column)} has grades in words",
@@ -465,14 +470,14 @@ def _ask_words(guess: Guess) -> None:
 
 
 def _ask_rater(guess: Guess) -> None:
-    """A column `expert` of numbers may be who rated, or what the expert gave."""
+    """Ask whether a column `expert` of numbers names raters, or has an expert's ratings."""
     roles, frame = guess.roles, guess.sheet.frame
     rater = roles.get(Role.RATER, "")
-    if Role.RATER in guess.said or Role.DOC not in roles or not called(rater, MAY_RATE):
+    if Role.RATER in guess.options or Role.DOC not in roles or not is_called(rater, MAY_RATE):
         return
     keys = {roles[role] for role in (Role.DOC, Role.SYSTEM, Role.CRITERION) if role in roles}
     once = not frame.duplicated([*keys]).any() and not frame[rater].is_unique
-    if once and numeric(guess.sheet, [rater]):
+    if once and numeric_columns(guess.sheet, [rater]):
         guess.ask(
             f"column {shown(rater)} may say who rated, or be a rating itself",
             f"say which: --columns {shlex.quote(f'ratings.rater={rater}')}, or"
@@ -481,14 +486,14 @@ def _ask_rater(guess: Guess) -> None:
 
 
 def ask_rater_or_criterion(guess: Guess, numbers: Sequence[str]) -> None:
-    """Columns Ann and Ben are raters, and a_x, a_y, b_x, b_y are both: numbers tell neither."""
-    if crossed(numbers):
+    """Ask whether columns are of raters (Ann, Ben), criteria, or both (a_x, a_y, b_x, b_y)."""
+    if are_crossed(numbers):
         guess.ask(
-            f"{listed(numbers)}: the names seem to say two things each",
+            f"{listed(numbers)}: the names seem to have two parts each",
             "say which: --columns 'ratings.wide={criterion}_{rater}' (or {system}), as they are"
             " written, or ratings.criteria=... if each is a criterion of its own",
         )
-    elif not any(map(like_criterion, numbers)):
+    elif not any(map(looks_like_criterion, numbers)):
         joined = ",".join(numbers)
         guess.ask(
             f"{listed(numbers)}: raters or criteria",

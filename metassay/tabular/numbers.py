@@ -1,4 +1,4 @@
-"""The numbers of a column, as people and their programs write them."""
+"""Read the numbers of a column as people and programs write them."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from metassay.tabular.decoding import finite_number
 from metassay.tabular.rows import Findings, Place
 
 MISSING = frozenset(("", "na", "n/a", "nan"))  # as a cell, in any case
-# What stands for no number besides: of pandas, Excel, SAS, and of people.
+# Further signs of a missing number: of pandas, Excel, SAS, and of people.
 _NO_NUMBER = MISSING | {"null", "<na>", "#n/a", "none", "missing", "-", "–", "—", "."}
 # Labels in words, each with its number; the last is Inspect's.
 _LABELS: tuple[dict[str, float], ...] = (
@@ -33,15 +33,15 @@ _LABELLED = re.compile(r"([+-]?\d+)(?:\s+[-–—]\s+|\s*[=:)]\s*|\s+\()(?=[^\d\
 _GRADES = [words.split("|") for words in WORDS["grades"]]
 
 
-class Numbers(NamedTuple):
-    """How the cells of one column are read; `fault` says why they can't be."""
+class NumberFormat(NamedTuple):
+    """How the numbers of a column are written; `fault` says why they are ambiguous."""
 
     words: Mapping[str, float] = {}  # folded
     commas: bool = False  # 3,5 is 3.5
     fault: str = ""
 
     def number(self, cell: str) -> float | None:
-        """The number that a cell is, 45 % as 0.45; None if it is none."""
+        """Return the number of a cell, 45 % as 0.45; None if it is no number."""
         if self.words:
             return self.words.get(cell.casefold())
         plain = finite_number(cell)
@@ -59,72 +59,70 @@ class Numbers(NamedTuple):
         labelled = _LABELLED.fullmatch(cell)
         return finite_number(labelled[1] if labelled else cell)
 
-    def finite(self, cell: str) -> bool:
-        """Whether the cell is a number."""
-        return self.number(cell) is not None
-
-    def sound(
+    def read(
         self, cell: str, at: Place, what: str, remedy: str, problems: Findings
     ) -> float | None:
-        """The number; None where the cell says that there is none, or with a problem, `what`."""
-        if self.none(cell) or self.fault:
+        """Return the number; None if it is missing or, with the problem `what`, no number."""
+        if self.is_missing(cell) or self.fault:
             return None
         number = self.number(cell)
         if number is None:
-            problems.add(at, what, remedy)  # not quoted: it may be a remark about the text
+            problems.add(at, what, remedy)  # not quoted: the cell may be a remark on the text
         return number
 
-    def none(self, cell: str) -> bool:
-        """Whether the cell says that there is no number."""
+    def is_missing(self, cell: str) -> bool:
+        """Whether the cell is empty or a sign of a missing number."""
         folded = cell.strip().casefold()
         return folded not in self.words and folded in _NO_NUMBER
 
 
-def numbers_of(cells: Iterable[str], *, semicolons: bool, words: Sequence[str] = ()) -> Numbers:
-    """How a column's cells are read.
+def find_format(
+    cells: Iterable[str], *, semicolons: bool, words: Sequence[str] = ()
+) -> NumberFormat:
+    """Find how the numbers of a column are written.
 
     `words` are its grades in order, which count from 1. A column of yes and no, pass and fail,
-    correct and incorrect is 1 and 0; 4/5, "4 stars" and "★★★★☆" are 4.
-    Whether 3,5 is 3.5 is told by the whole column, unless semicolons part the file's columns.
+    correct and incorrect is 1 and 0; 4/5, "4 stars" and "★★★★☆" are 4. Whether 3,5 is 3.5 depends
+    on the whole column, unless semicolons separate the file's columns.
     """
     if words:
-        return Numbers({word.casefold(): float(n) for n, word in enumerate(words, start=1)})
-    held = {cell.casefold() for cell in cells} - _NO_NUMBER
+        return NumberFormat({word.casefold(): float(n) for n, word in enumerate(words, start=1)})
+    values = {cell.casefold() for cell in cells} - _NO_NUMBER
     for labels in _LABELS:
-        if held and held <= labels.keys() and (len(labels) == 2 or {"c", "i"} <= held):
-            return Numbers(labels)
-    scales = {match[2] for cell in held if (match := _OUT_OF.fullmatch(cell))}
+        if values and values <= labels.keys() and (len(labels) == 2 or {"c", "i"} <= values):
+            return NumberFormat(labels)
+    scales = {match[2] for cell in values if (match := _OUT_OF.fullmatch(cell))}
     if len(scales) > 1:
-        return Numbers(fault="has numbers out of several maxima, such as 4/5 and 7/10")
-    bare = {cell.removesuffix("%").rstrip() for cell in held}
-    with_comma = [cell for cell in bare if _COMMA.fullmatch(cell)]
-    percent = [cell for cell in held if cell.endswith("%")]
+        return NumberFormat(fault="has numbers out of several maxima, such as 4/5 and 7/10")
+    without_percent = {cell.removesuffix("%").rstrip() for cell in values}
+    with_comma = [cell for cell in without_percent if _COMMA.fullmatch(cell)]
+    percent = [cell for cell in values if cell.endswith("%")]
     fault = ""
-    if percent and len(percent) < len(held - {"0"}):
+    if percent and len(percent) < len(values - {"0"}):
         fault = "has numbers with a percent sign and others without"
-    elif any(_GROUPED.fullmatch(cell) for cell in bare):
+    elif any(_GROUPED.fullmatch(cell) for cell in without_percent):
         fault = "has numbers with a mark between thousands"
-    elif with_comma and any(_POINT.fullmatch(cell) for cell in bare):
+    elif with_comma and any(_POINT.fullmatch(cell) for cell in without_percent):
         fault = "has numbers with a comma and others with a point"
     elif with_comma and not semicolons and all(map(_THOUSANDS.fullmatch, with_comma)):
         fault = "has numbers such as 1,234, which may mean a thousand or a fraction"
-    return Numbers(commas=bool(with_comma), fault=fault)
+    return NumberFormat(commas=bool(with_comma), fault=fault)
 
 
-def absent(cell: str) -> bool:
-    """Whether nothing is written there."""
+def is_blank(cell: str) -> bool:
+    """Whether a cell is empty or `na`, `n/a`, `nan`."""
     return cell.strip().casefold() in MISSING
 
 
-def seems_a_number(cell: str) -> bool:
-    """Whether it is of digits and marks alone, though it may be unclear of which number."""
+def looks_numeric(cell: str) -> bool:
+    """Whether a cell has digits and marks alone; the number can be ambiguous."""
     return bool(_DIGITS.fullmatch(cell))
 
 
-def in_order(cells: Iterable[str]) -> list[str]:
-    """The usual grades in words that these cells are, in order; [] if they are none."""
-    held = {cell.casefold() for cell in cells} - _NO_NUMBER
+def order_grades(cells: Iterable[str]) -> list[str]:
+    """Return the cells in the order of usual grades in words; [] if they are no such grades."""
+    values = {cell.casefold() for cell in cells} - _NO_NUMBER
     for grades in _GRADES:
-        if len(held) > 1 and held <= set(grades):
-            return [grade for grade in grades if grade in held]
+        if len(values) > 1 and values <= set(grades):
+            return [grade for grade in grades if grade in values]
     return []

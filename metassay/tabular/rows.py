@@ -1,8 +1,8 @@
-"""What a reader hands over: rows that still know where they came from, and what is wrong.
+"""The output of readers: rows with their places, problems and warnings.
 
-A reader never stops at the first fault. It records faults in `problems` and things worth knowing
-in `warnings`, each at its place, and goes on; `ingest` adds the checks common to all readers and
-raises once. Neither ever holds the text of a document.
+A reader never stops at the first fault. It records faults in `problems` and remarks in `warnings`,
+each at its place, and goes on. `ingest` adds the checks of all readers and raises once. Neither
+ever quotes the text of a document.
 """
 
 import json
@@ -12,42 +12,43 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-AGAIN = "fetch the file again"  # the remedy where a released file is not as it was
+Values = Mapping[str, float | None]  # by criterion or metric
+AGAIN = "fetch the file again"  # the remedy for a released file that was changed
 
 
 class Place(NamedTuple):
-    """Where something is: a file and, if it is about one row, its number (from 1) or its label."""
+    """A file and, within it, a row's number (from 1) or label."""
 
     file: str
     row: int | str | None = None
-    kind: str = "line"  # what is counted: lines, records of a JSON list, rows of a frame
+    kind: str = "line"  # the unit of `row`: line, record of a JSON list, row of a frame
 
 
 @dataclass
 class Findings:
-    """Findings grouped by file and kind, so that a fault in 1,000 rows is one line, not 1,000."""
+    """Findings grouped by file and kind, so that a fault in 1,000 rows is a single line."""
 
-    _found: dict[tuple[str, str, str], list[tuple[Place, str]]] = field(default_factory=dict)
+    _groups: dict[tuple[str, str, str], list[tuple[Place, str]]] = field(default_factory=dict)
 
     def add(self, at: Place, what: str, remedy: str, example: str = "") -> None:
-        """Record `what` at a place; `example` (a key, never a text) is shown for the first one."""
-        self._found.setdefault((at.file, what, remedy), []).append((at, example))
+        """Record `what` at a place; `example` (a key, never a text) is shown for the first."""
+        self._groups.setdefault((at.file, what, remedy), []).append((at, example))
 
     def merge(self, other: "Findings") -> None:
-        """Add what another one found."""
-        for kind, places in other._found.items():
-            self._found.setdefault(kind, []).extend(places)
+        """Add the findings of another one."""
+        for kind, places in other._groups.items():
+            self._groups.setdefault(kind, []).extend(places)
 
     def lines(self) -> list[str]:
-        """One line per file and kind: where, what, how often, and the remedy."""
-        return [_line(*kind, places) for kind, places in self._found.items()]
+        """Return a line per file and kind: where, what, how often, and the remedy."""
+        return [_line(*kind, places) for kind, places in self._groups.items()]
 
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return bool(self._groups)
 
 
 class SourceRow(NamedTuple):
-    """One row of sources; passages, speaker and group are equally long (`source_row`)."""
+    """A row of sources; passages, speaker and group have the same length (`source_row`)."""
 
     at: Place
     doc_id: str
@@ -59,7 +60,7 @@ class SourceRow(NamedTuple):
 
 
 class TextRow(NamedTuple):
-    """One row of texts; text is None exactly where status is not ok."""
+    """A row of texts; text is None if and only if status is not ok."""
 
     at: Place
     doc_id: str
@@ -70,7 +71,7 @@ class TextRow(NamedTuple):
 
 
 class RatingRow(NamedTuple):
-    """One row of ratings; value is None where the rater abstained."""
+    """A row of ratings; value is None where the rater abstained."""
 
     at: Place
     study: str
@@ -84,7 +85,7 @@ class RatingRow(NamedTuple):
 
 
 class ScoreRow(NamedTuple):
-    """A metric's value for a text that the dataset itself brings; None where it is undefined."""
+    """A dataset's value of a metric for a text; None where it is undefined."""
 
     at: Place
     doc_id: str
@@ -95,7 +96,7 @@ class ScoreRow(NamedTuple):
 
 
 class MetricRow(NamedTuple):
-    """A metric that nobody but the dataset knows: whether more of it is better."""
+    """A metric that is the dataset's own, with its direction."""
 
     at: Place
     metric: str
@@ -103,7 +104,7 @@ class MetricRow(NamedTuple):
 
 
 class SegmentRow(NamedTuple):
-    """What the dataset says one facet of a text is."""
+    """A facet of a text, as the dataset has it."""
 
     at: Place
     doc_id: str
@@ -114,7 +115,7 @@ class SegmentRow(NamedTuple):
 
 @dataclass
 class Rows:
-    """Everything that a reader found in a folder of raw files."""
+    """Everything that a reader reads from a folder of raw files."""
 
     sources: list[SourceRow] = field(default_factory=list)
     texts: list[TextRow] = field(default_factory=list)
@@ -124,23 +125,21 @@ class Rows:
     metrics: list[MetricRow] = field(default_factory=list)
     problems: Findings = field(default_factory=Findings)
     warnings: Findings = field(default_factory=Findings)
-    # Tables ("sources", "texts") that have rows whose key could not be read: a row that seems to be
-    # absent from them may be one of those, so nobody is told to add it.
+    # Tables ("sources", "texts") with rows whose key could not be read. These may be the rows that
+    # seem to be missing, so no message asks to add them.
     unreadable: set[str] = field(default_factory=set)
 
     def wrong(self, at: Place, what: str, example: str = "", remedy: str = AGAIN) -> None:
-        """Record a problem, by default of a file that was released otherwise."""
+        """Record a problem, by default of a file that differs from its release."""
         self.problems.add(at, what, remedy, example)
 
-    def rate(
-        self, at: Place, of: tuple[str, str, str, str, str, str], by: Mapping[str, float | None]
-    ) -> None:
-        """Add values by criterion; `of`: study, doc_id, author, part, unit and rater."""
-        self.ratings += [RatingRow(at, *of, *value) for value in by.items()]
+    def rate(self, at: Place, key: tuple[str, str, str, str, str, str], values: Values) -> None:
+        """Add values by criterion; `key`: study, doc_id, author, part, unit and rater."""
+        self.ratings += [RatingRow(at, *key, *value) for value in values.items()]
 
-    def score(self, at: Place, of: tuple[str, str, str], by: Mapping[str, float | None]) -> None:
-        """Add values by metric; `of`: doc_id, author and part."""
-        self.scores += [ScoreRow(at, *of, *value) for value in by.items()]
+    def score(self, at: Place, key: tuple[str, str, str], values: Values) -> None:
+        """Add values by metric; `key`: doc_id, author and part."""
+        self.scores += [ScoreRow(at, *key, *value) for value in values.items()]
 
 
 Reader = Callable[[Path], Rows]
@@ -155,17 +154,17 @@ def source_row(
     group: Sequence[str] = (),
     attributes: str | None = None,
 ) -> SourceRow:
-    """A row of sources; speakers and groups that are not known are empty."""
+    """Return a row of sources; unknown speakers and groups are empty."""
     blank = [""] * len(passages)
     speakers, groups = list(speaker) or blank, list(group) or blank
     return SourceRow(at, doc_id, task, passages, speakers, groups, attributes)
 
 
-def turns_of(
+def split_turns(
     dialogue: str, tag: re.Pattern[str], at: Place, rows: Rows, example: str
 ) -> tuple[list[str], list[str]]:
-    """Speakers and passages of a dialogue whose turns begin with a tag; its first group says who
-    speaks. A problem if it does not divide into such turns whole."""
+    """Split a dialogue into speakers and passages; each turn begins with a tag whose first group is
+    the speaker. A problem if the dialogue has other parts."""
     before, *turns = tag.split(dialogue)
     passages = [turn.strip() for turn in turns[1::2]]
     if before.strip() or not passages or not all(passages):
@@ -174,8 +173,8 @@ def turns_of(
     return turns[::2], passages
 
 
-def canonical(attributes: Mapping[str, object]) -> str:
-    """Attributes as canonical JSON: sorted names, no blanks, UTF-8."""
+def to_json(attributes: Mapping[str, object]) -> str:
+    """Write attributes as canonical JSON: sorted names, no blanks, UTF-8."""
     return json.dumps(attributes, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 

@@ -1,8 +1,8 @@
-"""The pages of an XLSX workbook as rows of texts that know their places, by openpyxl's own parser.
+"""Read the pages of an XLSX workbook as rows of texts with places, by openpyxl's parser.
 
-openpyxl's worksheets make up every row and cell between two that are there, up to row 10**12 where
-a file says so, and end where a file says that it ends. Its parser gives what is there. This module
-is imported when a workbook is read: openpyxl takes a while.
+openpyxl's worksheets fill in every missing row and cell, up to row 10**12, and end where the file
+says that it ends. Its parser gives only those that exist. Import this module when a workbook is
+read: openpyxl takes a while.
 """
 
 import contextlib
@@ -27,25 +27,24 @@ from metassay.tabular.rows import Findings, Place
 
 _MB = 1_000_000
 _MOST = 100 * _MB  # bytes of a workbook when unpacked
-_TAGS = 10_000_000  # of each of its parts with cells or texts: half a minute's reading
-_BESIDE = 500_000  # of each other one: styles, links, properties
+_TAGS = 10_000_000  # of each part with cells or texts: read in half a minute
+_BESIDE = 500_000  # of each other part: styles, links, properties
 _CELLS = 20_000_000  # of a page, as wide as its widest row
 _LAST_ROW = 1_048_576  # of XLSX
 _COLUMNS = 16_384  # of XLSX
 _MERGED_TAG = f"{{{SHEET_MAIN_NS}}}mergeCell"
-_WHOLE = 1e15  # below, a double holds every whole number
+_WHOLE = 1e15  # doubles represent all whole numbers below
 _CONTENT = ("xl/worksheets/", "xl/sharedstrings")
-_OF_OLD = b"\xd0\xcf\x11\xe0"  # what files of Excel's old format begin with, and encrypted ones
+_OLD_FORMAT = b"\xd0\xcf\x11\xe0"  # first bytes of encrypted files and of Excel's old format
 
 _RESAVE = "open it and save it again as XLSX"
 _AS_CSV = "save the page that is to be read as CSV"
 
-
-Cells = list[tuple[int, str | None]]  # those that are there: column from 1, and text
+Cells = list[tuple[int, str | None]]  # column from 1, and text, of the cells that exist
 
 
 class _Workbook:
-    """An open workbook: its pages' titles, with the part that holds each; None where none does."""
+    """An open workbook: the titles of its pages, each with its part of the file, or None."""
 
     def __init__(self, path: Path) -> None:
         self._reader = ExcelReader(path, read_only=True, data_only=True, keep_links=False)
@@ -67,7 +66,7 @@ class _Workbook:
         self._reader.archive.close()
 
     def rows(self, part: str, merged: list[str]) -> Iterator[tuple[int, Cells]]:
-        """The rows of a page that are there; to `merged` go the ranges of cells that are merged."""
+        """Yield the rows of a page that exist; ranges of merged cells are added to `merged`."""
         book = self._reader.wb
         with self._reader.archive.open(part) as source:
             parser = WorkSheetParser(
@@ -83,14 +82,14 @@ class _Workbook:
                     if len(element) > _COLUMNS:
                         raise ValueError(f"a row has more than {_COLUMNS} cells")
                     number, cells = parser.parse_row(element)
-                    formulas = [one.find(FORMULA_TAG) for one in element]
+                    formulas = [cell_element.find(FORMULA_TAG) for cell_element in element]
                     yield number, list(map(self._cell, cells, formulas))
                     element.clear()
                 elif element.tag == _MERGED_TAG:
                     merged.append(str(element.get("ref")))
 
     def _cell(self, cell: Any, formula: Any) -> tuple[int, str | None]:
-        """A formula that has no value stands for itself; 50 % is no 0.5, and a date no number."""
+        """Return column and text: 50 % is `50%`, a date no number, a valueless formula itself."""
         value, percent = cell["value"], cell["style_id"] in self._percent
         if value is None:
             return cell["column"], None if formula is None else f"={formula.text or ''}"
@@ -103,38 +102,38 @@ class _Workbook:
 
 
 def _percentages(book: Any) -> Iterator[int]:
-    """The numbers of the styles that show percentages."""
+    """Yield the numbers of the styles that show percentages."""
     for number, style in enumerate(book._cell_styles):
-        own = style.numFmtId - BUILTIN_FORMATS_MAX_SIZE
+        custom = style.numFmtId - BUILTIN_FORMATS_MAX_SIZE
         builtin = BUILTIN_FORMATS.get(style.numFmtId, "")
-        shown = book._number_formats[own] if own >= 0 else builtin
-        if shown.endswith("%"):
+        format_ = book._number_formats[custom] if custom >= 0 else builtin
+        if format_.endswith("%"):
             yield number
 
 
 class Page(NamedTuple):
-    """One page: its title, its rows that hold anything, and which of its cells are merged."""
+    """A page: its title, its rows that are not blank, and its merged cells."""
 
     title: str
     rows: list[tuple[Place, list[str]]]
     merged: tuple[str, ...] = ()
 
     def check(self, name: str, problems: Findings) -> None:
-        """Merged cells are a problem: all but the first one are empty, whatever they show."""
+        """Record merged cells as problems: all but the first are empty, whatever they show."""
         for cells in self.merged:
             what = f"page {shown(self.title)} has merged cells, and only the first can be read"
-            fix = "unmerge them, and write into each cell what it is to say"
+            fix = "unmerge them, and write a value into each cell"
             problems.add(Place(name), what, fix, cells)
 
 
 class _RefusedError(Exception):
-    """What is wrong with a workbook, and what to do: its two arguments."""
+    """A workbook cannot be read; its two arguments are the fault and the remedy."""
 
 
-def pages(path: Path, problems: Findings, *, remedy: str) -> list[Page]:
-    """The pages that have rows, in order; none, with a problem, of what can't be read.
+def read_pages(path: Path, problems: Findings, *, remedy: str) -> list[Page]:
+    """Read the pages that have rows, in order; none, with a problem, if the file is unreadable.
 
-    50 % is written `50%`, a date as a date, and a formula without its value as the formula.
+    50 % is written `50%`, a date as a date, and a formula without a value as the formula.
     """
     if not is_readable(path, problems, remedy=remedy):
         return []
@@ -149,21 +148,21 @@ def pages(path: Path, problems: Findings, *, remedy: str) -> list[Page]:
 
 
 def _check_size(path: Path) -> None:
-    """Before any of it is unpacked; nothing unpacks to more than the file says."""
+    """Check the size before unpacking; no part unpacks to more than the file says."""
     with path.open("rb") as file:
-        if file.read(len(_OF_OLD)) == _OF_OLD:
+        if file.read(len(_OLD_FORMAT)) == _OLD_FORMAT:
             what = "is protected by a password, or of Excel's old format"
             raise _RefusedError(what, "save it as XLSX without a password")
     with zipfile.ZipFile(path) as packed:
         parts = packed.infolist()
-        if any(one.flag_bits & 1 for one in parts):
+        if any(part.flag_bits & 1 for part in parts):
             raise _RefusedError("is protected by a password", "save it as XLSX without a password")
-        if sum(one.file_size for one in parts) > _MOST:
+        if sum(part.file_size for part in parts) > _MOST:
             raise _RefusedError(f"is more than {_MOST // _MB} MB when unpacked", _AS_CSV)
-        for one in parts:
-            content = one.filename.casefold().lstrip("/").startswith(_CONTENT)
+        for part in parts:
+            content = part.filename.casefold().lstrip("/").startswith(_CONTENT)
             most = _TAGS if content else _BESIDE
-            with packed.open(one) as file:
+            with packed.open(part) as file:
                 # A tag of a few bytes becomes hundreds in memory.
                 tags = sum(chunk.count(b"<") for chunk in iter(partial(file.read, _MB), b""))
             if tags > most:
@@ -172,7 +171,7 @@ def _check_size(path: Path) -> None:
 
 def _pages(path: Path) -> Iterator[Page]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # openpyxl's, of what it does not keep
+        warnings.simplefilter("ignore")  # openpyxl warns of parts that it drops
         with contextlib.closing(_Workbook(path)) as book:
             for title, part in book.pages.items():
                 if part is None:
@@ -184,10 +183,10 @@ def _pages(path: Path) -> Iterator[Page]:
                 yield Page(title, wide, tuple(merged))
 
 
-def _rows(found: Iterable[tuple[int, Cells]], name: str) -> Iterator[tuple[Place, list[str]]]:
-    """The rows with a value, each as wide as its last cell."""
+def _rows(rows: Iterable[tuple[int, Cells]], name: str) -> Iterator[tuple[Place, list[str]]]:
+    """Yield the rows with a value, each as wide as its last cell."""
     last = count = width = 0
-    for number, cells in found:
+    for number, cells in rows:
         columns = [0, *(column for column, _ in cells)]
         if not last < number <= _LAST_ROW or any(b <= a for a, b in pairwise(columns)):
             raise ValueError("a row or a cell is there twice, or in the wrong order")
@@ -197,8 +196,8 @@ def _rows(found: Iterable[tuple[int, Cells]], name: str) -> Iterator[tuple[Place
         count, width = count + 1, max(width, columns[-1])
         if count * width > _CELLS:
             what = f"has a page of more than {_CELLS:,} cells, the empty ones counted"
-            raise _RefusedError(what, f"delete what stands far from the table, or {_AS_CSV}")
-        said = [""] * columns[-1]
+            raise _RefusedError(what, f"delete cells far from the table, or {_AS_CSV}")
+        texts = [""] * columns[-1]
         for column, text in cells:
-            said[column - 1] = text or ""
-        yield Place(name, number, "row"), said
+            texts[column - 1] = text or ""
+        yield Place(name, number, "row"), texts

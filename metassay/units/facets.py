@@ -1,9 +1,8 @@
-"""Facets that somebody else named, a language model or who released the data, found in the text.
+"""Facets by segments that a language model returned or a dataset has, located in the text.
 
-What was released, by hand or by a model, and is not in the text word by word is kept aside, too.
-
-What they returned is sought in the text (module `locate`). A facet is what the text says there, in
-the text's own words and order; what isn't there is made up, is kept aside, and is never judged.
+Segments are searched in the text (module `locate`). A facet is the text at these places, in the
+text's words and order. Segments that are not in the text are made up: they are stored separately
+and never judged.
 """
 
 from collections import Counter, defaultdict
@@ -14,23 +13,23 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from metassay.core.errors import BadInput
-from metassay.core.options import Name, Options, without
+from metassay.core.options import Name, Options, refuse
 from metassay.llm.needs import Resources
 from metassay.tables.names import FULL
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
-from metassay.units.locate import find_all, parted
+from metassay.units.locate import find_all, words_between
 from metassay.units.record import OK, Divided, Part, Segmentation, Text
 
 _WAYS = ("exact", "loose", "fuzzy")
 
 
 _IS_WHOLE = f"{FULL!r} is the whole text; choose another name"
-Facet = Annotated[Name, without(lambda name: _IS_WHOLE if name == FULL else None)]
+Facet = Annotated[Name, refuse(lambda name: _IS_WHOLE if name == FULL else None)]
 
 
-def each_once(facets: Sequence[Any]) -> Sequence[Any]:
-    """The names of facets; ValueError if one is there twice."""
+def check_unique(facets: Sequence[Any]) -> Sequence[Any]:
+    """Check that names of facets are unique; ValueError otherwise."""
     if len(set(map(str, facets))) < len(facets):
         raise ValueError("a facet is there twice; name each once")
     return facets
@@ -43,16 +42,15 @@ def facets_of(
     whose: str,
     called: str,
 ) -> Divided:
-    """The facets of each text by the segments that were returned for it, in the order of `facets`.
+    """Return the facets of each text by its segments, in the order of `facets`.
 
-    `returned`: segments by facet; or the status of a text whose facets nobody knows, which is not
-    the same as their absence; or None for one that stays undivided.
+    `returned`: segments by facet; or the status of a text with unknown facets, which differs from
+    their absence; or None for a text that stays undivided.
 
-    Pieces are spans of the full text. A facet without any segment is absent and has no part; one
-    that is wholly made up has an empty text and no pieces. Of a segment that is there in part, the
-    sentences that are not there are made up. What two facets have in common is in both. Notes are
-    numbers and authors' names alone; `whose`: who named segments; `called`: how those are called
-    that are not in their text.
+    Pieces are spans of the full text. A facet without segments is absent and has no part; a facet
+    that is all made up has an empty text and no pieces. If only part of a segment is in the text,
+    its other sentences are made up. Text that two facets share is in both. Notes have numbers and
+    authors' names only; `whose`: their subject; `called`: their word for made-up segments.
     """
     counts = Counter[tuple[str, str]]()
     divided: list[list[Part]] = []
@@ -63,101 +61,101 @@ def facets_of(
             divided.append([Part(name, None, [], segments) for name in facets])
         else:
             counts["texts", ""] += 1
-            every = (_found(text, name, segments.get(name, ()), counts) for name in facets)
-            parts = [part for part in every if part.pieces or part.made_up]
-            counts["shared", ""] += _shared(text, parts)
+            named = (_locate_facet(text, name, segments.get(name, ()), counts) for name in facets)
+            parts = [part for part in named if part.pieces or part.made_up]
+            counts["shared", ""] += _count_shared(text, parts)
             divided.append(parts)
     return Divided(divided, tuple(_notes(counts, whose, called)))
 
 
-def _found(
+def _locate_facet(
     text: Text, name: str, segments: Iterable[str], counts: Counter[tuple[str, str]]
 ) -> Part:
     full = text.full.text or ""
     spans: list[Span] = []
     made_up: list[str] = []
     for segment in filter(str.strip, segments):
-        found = find_all(segment, full)
-        spans += [one.span for one in found.located]
-        made_up += found.made_up
+        locations = find_all(segment, full)
+        spans += [location.span for location in locations.located]
+        made_up += locations.made_up
         counts["segments", text.author] += 1
-        if found.made_up:
+        if locations.made_up:
             counts["made up", text.author] += 1
         else:
-            counts[max((one.how for one in found.located), key=_WAYS.index), ""] += 1
+            counts[max((location.how for location in locations.located), key=_WAYS.index), ""] += 1
     return facet_part(name, full, spans, made_up)
 
 
 def facet_part(name: str, full: str, spans: Iterable[Span], made_up: Sequence[str] = ()) -> Part:
-    """A facet that stands at these places of a text, in any order; neighbours become one piece."""
+    """Return the facet of these spans of a text, in any order; neighbours become a single piece."""
     pieces: list[Span] = []
     for span in sorted(spans):
-        if pieces and not parted(full, pieces[-1].end, span.start):
+        if pieces and not words_between(full, pieces[-1].end, span.start):
             pieces[-1] = Span(pieces[-1].start, max(pieces[-1].end, span.end))
         else:
             pieces.append(span)
     return Part(name, " ".join(full[a:b] for a, b in pieces), pieces, OK, tuple(made_up))
 
 
-def _shared(text: Text, parts: Sequence[Part]) -> int:
-    """The sentences of which at least two facets have some stretch in common."""
-    both = (
-        (max(one.start, other.start), min(one.end, other.end))
+def _count_shared(text: Text, parts: Sequence[Part]) -> int:
+    """Count the sentences with text that at least two facets share."""
+    overlaps = (
+        (max(a.start, b.start), min(a.end, b.end))
         for first, second in combinations(parts, 2)
-        for one in first.pieces
-        for other in second.pieces
+        for a in first.pieces
+        for b in second.pieces
     )
-    common = [(start, end) for start, end in both if start < end]
+    common = [(start, end) for start, end in overlaps if start < end]
     if not common:
         return 0
-    every = text.sentences if text.sentences is not None else sentences(text.full.text or "")
-    return sum(any(max(a, start) < min(b, end) for a, b in common) for start, end in every)
+    spans = text.sentences if text.sentences is not None else sentences(text.full.text or "")
+    return sum(any(max(a, start) < min(b, end) for a, b in common) for start, end in spans)
 
 
 def _notes(counts: Counter[tuple[str, str]], whose: str, called: str) -> Iterator[str]:
-    segments, wrong = (
-        {author: n for (kind, author), n in counts.items() if kind == name}
+    segments, made_up = (
+        {author: count for (kind, author), count in counts.items() if kind == name}
         for name in ("segments", "made up")
     )
-    every, lost = sum(segments.values()), sum(wrong.values())
-    if not every:
+    total, n_made_up = sum(segments.values()), sum(made_up.values())
+    if not total:
         return
     exact, loose, fuzzy = (counts[way, ""] for way in _WAYS)
     yield (
-        f"{whose} {every:,} segments for {counts['texts', '']:,} text(s): {exact:,} are in their"
-        f" text to the character, {loose:,} word by word, {fuzzy:,} with small changes; {lost:,}"
-        f" ({lost / every:.1%}) are {called}, in whole or in part"
+        f"{whose} {total:,} segments for {counts['texts', '']:,} text(s): {exact:,} are in their"
+        f" text to the character, {loose:,} word by word, {fuzzy:,} with small changes;"
+        f" {n_made_up:,} ({n_made_up / total:.1%}) are {called}, in whole or in part"
     )
-    if lost:
-        authors = sorted(wrong.items(), key=lambda item: (-item[1], item[0]))
-        listed = ", ".join(f"{name} {n:,} of {segments[name]:,}" for name, n in authors)
+    if n_made_up:
+        authors = sorted(made_up.items(), key=lambda item: (-item[1], item[0]))
+        listed = ", ".join(f"{name} {count:,} of {segments[name]:,}" for name, count in authors)
         yield f"segments that are {called}, by author: {listed}"
     if counts["shared", ""]:
         yield f"{counts['shared', '']:,} sentence(s) are in more than one facet, wholly or in part"
 
 
 class ReleasedFacetOptions(Options):
-    """`facets`: those of the data that are taken, in the order in which they are shown."""
+    """`facets`: those of the data that are used, in the order of display."""
 
-    facets: Annotated[list[Facet], AfterValidator(each_once), Field(min_length=1)]
+    facets: Annotated[list[Facet], AfterValidator(check_unique), Field(min_length=1)]
 
 
 def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Resources) -> Divided:  # noqa: ARG001
-    """The released facets of each text, in the block's order.
+    """Divide each text into its released facets, in the block's order.
 
-    A facet that is released as empty, or not, of a text of which others are, is absent. A text of
-    which no facet is released has unknown facets (status error): a system's new text, for example.
-    One that failed stays undivided. Its released facets are left out, as are those that the block
-    doesn't name; the notes count both.
+    If a text has some released facets, its other and its empty ones are absent. A text without any
+    released facet, such as a system's new text, has unknown facets (status error). A text that
+    failed stays undivided. Its released facets are left out, and so are those that the block does
+    not name; the notes count both.
 
-    Raises BadInput if no facet of the block is released of any text.
+    Raises BadInput if no text has a released facet of the block.
     """
     if texts and not any(name in options.facets for text in texts for name, _ in text.released):
         raise BadInput(
-            f"the dataset brings no facet called {', '.join(options.facets)}; choose a segmentation"
+            f"the dataset has no facet called {', '.join(options.facets)}; choose a segmentation"
             " of another kind, or correct its list of facets"
         )
-    unknown, left_out, lost = Counter[str](), Counter[str](), Counter[str]()
+    unknown, left_out, failed = Counter[str](), Counter[str](), Counter[str]()
     returned: list[dict[str, list[str]] | str | None] = []
     for text in texts:
         segments: dict[str, list[str]] = defaultdict(list)
@@ -165,27 +163,26 @@ def divide(texts: Sequence[Text], options: ReleasedFacetOptions, resources: Reso
             segments[name].append(segment)
         if text.full.status != OK:
             returned.append(None)
-            lost[text.author] += sum(bool(said.strip()) for _, said in text.released)
+            failed[text.author] += sum(bool(segment.strip()) for _, segment in text.released)
         elif not text.released:
             returned.append("error")
             unknown[text.author] += 1
         else:
             returned.append(segments)
             left_out.update(name for name in segments if name not in options.facets)
-    found = facets_of(texts, returned, options.facets, "the dataset brings", "not verbatim in it")
+    divided = facets_of(texts, returned, options.facets, "the dataset brings", "not verbatim in it")
     notes = {
         "texts without released facets, which are unknown": unknown,
-        "released facets of texts that failed, which are left out": +lost,  # no zeros
+        "released facets of texts that failed, which are left out": +failed,  # no zeros
         "released facets that the block does not name": left_out,
     }
-    listed = {
-        note: ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))
+    counted = (
+        f"{note}: {', '.join(f'{name} {count:,}' for name, count in sorted(counts.items()))}"
         for note, counts in notes.items()
-    }
-    return Divided(
-        found.parts, (*found.notes, *(f"{note}: {some}" for note, some in listed.items() if some))
+        if counts
     )
+    return Divided(divided.parts, (*divided.notes, *counted))
 
 
-# What is not released of any text is told: all texts are divided at once.
+# A facet that no text has is reported, so all texts are divided at once.
 RELEASED = Segmentation(options=ReleasedFacetOptions, divide=divide, whole=lambda _: True)

@@ -1,8 +1,8 @@
 """Claims and facets by a language model: one request per part, or per text.
 
-Claims are as DocLens takes texts apart (Xie et al. 2024, section 3.1; its released reference claims
-were held to between 1 and 30 for each section). Of a facet the model returns segments that it
-copies out of the text (the extraction of Guo et al. 2024, with any list of facets).
+Claims follow DocLens (Xie et al. 2024, section 3.1; its released reference claims are between 1 and
+30 for each section). For a facet the model copies segments out of the text (the extraction of Guo
+et al. 2024, with any list of facets).
 """
 
 import json
@@ -43,19 +43,19 @@ from metassay.llm.structured import (
 )
 from metassay.tables.names import FULL
 from metassay.text.citations import strip_citations
-from metassay.units.facets import Facet, each_once, facets_of
+from metassay.units.facets import Facet, check_unique, facets_of
 from metassay.units.locate import find, says_something
 from metassay.units.record import OK, Decomposed, Decomposition, Divided, Segmentation, Text
 from metassay.units.statements import Place, leaves, plain_lines, tasks_of, unit_rows, units_of
 
-Groups = Sequence[Group[Answer] | None]  # of one item each; None where there is nothing to ask
+Groups = Sequence[Group[Answer] | None]  # of one item each; None: nothing to ask
 
 
 class LlmOptions(Options):
     """A chat model (a name in params.yaml > models) that reads texts.
 
-    `rounds`: how often it is asked again. `max_tokens`: how long an answer may be; null for what is
-    said of the model.
+    `rounds`: how often it is asked again. `max_tokens`: the longest answer; null for the model's
+    setting.
     """
 
     model: str
@@ -66,28 +66,28 @@ class LlmOptions(Options):
 def answers(
     ask: Ask, groups: Groups, rounds: int
 ) -> tuple[list[ItemResult[Answer] | None], list[str]]:
-    """One result per group, None where there is none; and what there is to say of the rounds."""
-    asked = [group for group in groups if group is not None]
-    results = [one for (one,) in ask_groups(ask, asked, rounds=rounds, again=Again())]
+    """Return a result per group, None for no group, and notes about the rounds."""
+    pending = [group for group in groups if group is not None]
+    results = [result for (result,) in ask_groups(ask, pending, rounds=rounds, again=Again())]
     tally = RoundTally(rounds)
     tally.add(results)
-    left = iter(results)
-    return [None if group is None else next(left) for group in groups], tally.notes
+    remaining = iter(results)
+    return [None if group is None else next(remaining) for group in groups], tally.notes
 
 
 def requests(groups: Groups, rounds: int, length: float) -> Requests:
-    """What is asked at first; `length`: tokens of an answer per token of the text."""
-    asked = first_requests([group for group in groups if group is not None])
-    return Requests(asked, [1 + rounds] * len(asked), length, Again().longest)
+    """Return the first requests; `length`: tokens of an answer per token of the text."""
+    first = first_requests([group for group in groups if group is not None])
+    return Requests(first, [1 + rounds] * len(first), length, Again().longest)
 
 
 def use(options: LlmOptions) -> Use:
-    """The model that is asked."""
+    """Return the model of the options."""
     return Use(options.model, options.max_tokens)
 
 
 def files(prompt: str, filled: Mapping[str, Kind]) -> tuple[PromptFile, ...]:
-    """The prompts that are read: the block's own, and that for asking again."""
+    """Return the prompts to read: the block's, and that for asking again."""
     return PromptFile(file_of(prompt), filled), PromptFile(AGAIN_FILE, AGAIN_FILLED)
 
 
@@ -98,7 +98,7 @@ _CLAIMS_LENGTH = 1.3  # tokens of a list of claims per token of the text that th
 
 
 class LlmClaimOptions(LlmOptions):
-    """`least`, `most`: how many claims a part may give; another number counts as no answer."""
+    """`least`, `most`: the number of claims of a part; an answer outside this range fails."""
 
     prompt: Name = "claims"
     least: int = Field(ge=0)
@@ -118,14 +118,14 @@ def llm_claims(
     ask: Ask,
     decoding: Decoding,
 ) -> Decomposed:
-    """Claims of the leaf parts with status ok: PARTS, SOURCES to rows of UNITS.
+    """Extract claims from the leaf parts with status ok: PARTS, SOURCES to rows of UNITS.
 
     Only claims, without statements; `statement`, `start` and `end` are null, and citations are
-    stripped before the model reads a text and from what it answers. A part of which it gave no
-    sound list (no JSON, too few or too many claims, a blank claim), also when asked again, is one
-    row at position 0 with null text and the status that says why: its claims are unknown, which is
-    not the same as none. Of a text of task `question` the whole text is the one claim, and a blank
-    part has none; neither is put to the model. Warnings say what asking again won.
+    removed from texts and answers. If the answer for a part is not a valid list (no JSON, too few
+    or too many claims, a blank claim), also when asked again, the part has a row at position 0 with
+    null text and the status that says why: its claims are unknown. A text of task `question` is a
+    single claim, and a blank part has none; the model reads neither. Warnings say what asking again
+    gained.
 
     Raises BadInput if a part's doc_id is not in sources, or the prompt is not usable.
     """
@@ -146,13 +146,13 @@ def llm_claims(
 def claim_requests(
     parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
 ) -> Requests:
-    """What `llm_claims` asks at first: all it asks if every answer is sound."""
+    """Return the first requests of `llm_claims`: all of them if every answer is valid."""
     _, groups = _claim_groups(parts, sources, options, decoding)
     return requests(list(groups.values()), options.rounds, _CLAIMS_LENGTH)
 
 
 def claims_signature(options: LlmClaimOptions, decoding: Decoding) -> str:
-    """The decomposition as recipes print it: everything that can change a claim."""
+    """Return the recipe of the decomposition: everything that can change a claim."""
     return (
         f"llm_claims({decoding.signature}|prompt:{load(options.prompt).signature}"
         f"|claims:{options.least}-{options.most}|{Again().signature(options.rounds)})"
@@ -162,7 +162,7 @@ def claims_signature(options: LlmClaimOptions, decoding: Decoding) -> str:
 def _claim_groups(
     parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, decoding: Decoding
 ) -> tuple[dict[Place, list[str | None]], dict[Place, Group[Answer]]]:
-    """The claims of each leaf part that no model is asked about, and what is asked of others."""
+    """Return the claims of each leaf part without question, and the questions about others."""
     tasks, prompt = tasks_of(parts, sources), load(options.prompt)
     within = Field(min_length=options.least, max_length=options.most)
     claims: Any = (Annotated[list[Annotated[str, AfterValidator(_claim)]], within], ...)
@@ -178,12 +178,12 @@ def _claim_groups(
     groups: dict[Place, Group[Answer]] = {}
     for *place, text in sorted(leaves(parts)):
         doc_id, author, part = place
-        said = strip_citations(plain_lines(text)).strip()
-        said = said if any(map(str.isalnum, said)) else ""
-        asks = said and tasks[doc_id] != "question"
-        places[doc_id, author, part] = [said] if said and not asks else []
-        if asks:
-            content = {"text": said} if part == FULL else {"section": part, "text": said}
+        plain = strip_citations(plain_lines(text)).strip()
+        plain = plain if any(map(str.isalnum, plain)) else ""
+        needs_model = plain and tasks[doc_id] != "question"
+        places[doc_id, author, part] = [plain] if plain and not needs_model else []
+        if needs_model:
+            content = {"text": plain} if part == FULL else {"section": part, "text": plain}
             groups[doc_id, author, part] = Group(numbered([content]), build, answer)
     return places, groups
 
@@ -204,9 +204,9 @@ def _claims_of(result: ItemResult[Answer]) -> tuple[list[str | None], str]:
 def _take_apart(
     parts: pd.DataFrame, sources: pd.DataFrame, options: LlmClaimOptions, resources: Resources
 ) -> Decomposed:
-    said = units_of(parts, sources, None)
+    statements = units_of(parts, sources, None)
     claims = llm_claims(parts, sources, options, *resources.require_model())
-    return Decomposed(pd.concat([said, claims.units], ignore_index=True), claims.warnings)
+    return Decomposed(pd.concat([statements, claims.units], ignore_index=True), claims.warnings)
 
 
 CLAIMS = Decomposition(
@@ -225,43 +225,42 @@ _FACETS_FILLED: Mapping[str, Kind] = {"facets": "text", "form": "text", "items":
 _FACETS_LENGTH = 1.2  # tokens of an answer per token of the text: what it copies, and its JSON
 
 
-def _named(facets: object) -> object:
-    """A list of names as the mapping that says nothing more of them."""
-    return dict.fromkeys(each_once(facets), "") if isinstance(facets, list) else facets
+def _with_meanings(facets: object) -> object:
+    """Return a list of names as a mapping to empty meanings."""
+    return dict.fromkeys(check_unique(facets), "") if isinstance(facets, list) else facets
 
 
 class LlmFacetOptions(LlmOptions):
-    """`facets`: their names, or each name with what it means, which the model is told.
+    """`facets`: their names, or each name with its meaning, which the prompt has.
 
-    `shots`: so many of the prompt's solved examples are shown first.
+    `shots`: the number of the prompt's solved examples that come first.
     """
 
     prompt: Name = "facets"
-    facets: Annotated[dict[Facet, str], BeforeValidator(_named), Field(min_length=1)]
+    facets: Annotated[dict[Facet, str], BeforeValidator(_with_meanings), Field(min_length=1)]
     shots: int = Field(ge=0)
 
 
 class _Returned(BaseModel):
-    """Base of what is returned: a list of segments per facet."""
+    """Base of answers: a list of segments per facet."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 def divide(texts: Sequence[Text], options: LlmFacetOptions, resources: Resources) -> Divided:
-    """The facets that the model finds in each text, in the block's order.
+    """Divide each text into the facets that the model finds, in the block's order.
 
-    The model reads a text without its citations; the facets are cut out of the whole text, and have
-    those of their statements. Of a text that failed nothing is asked, and it stays undivided, as
-    one that says nothing does. If the model's answer failed, also when asked again, every facet has
-    its status and no text. What it returned and is not in the text is in `made_up`, never in the
-    facet; notes say how much that is, by author, and what asking again won. Raises BadInput if the
-    prompt is not usable.
+    The model reads a text without its citations; facets are pieces of the whole text, with the
+    citations of their statements. A text that failed or has no words is not asked about and stays
+    undivided. If the model's answer failed, also when asked again, every facet has its status and
+    no text. Segments that are not in the text are in `made_up`, never in the facet; notes count
+    them by author, and say what asking again gained. Raises BadInput if the prompt is not usable.
     """
     ask, decoding = resources.require_model()
     results, notes = answers(ask, _facet_groups(texts, options, decoding), options.rounds)
-    returned = [None if one is None else _segments(one) for one in results]
-    found = facets_of(texts, returned, options.facets, "the model returned", "made up")
-    return Divided(found.parts, (*notes, *found.notes))
+    returned = [None if result is None else _segments(result) for result in results]
+    divided = facets_of(texts, returned, options.facets, "the model returned", "made up")
+    return Divided(divided.parts, (*notes, *divided.notes))
 
 
 def _segments(result: ItemResult[Answer]) -> dict[str, list[str]] | str:
@@ -272,13 +271,13 @@ def _segments(result: ItemResult[Answer]) -> dict[str, list[str]] | str:
 
 
 def facet_requests(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Requests:
-    """What is asked at first: all that is asked if every answer is sound."""
+    """Return the first requests of `divide`: all of them if every answer is valid."""
     return requests(_facet_groups(texts, options, decoding), options.rounds, _FACETS_LENGTH)
 
 
 def _facet_groups(texts: Sequence[Text], options: LlmFacetOptions, decoding: Decoding) -> Groups:
     prompt = load(options.prompt, filled=_FACETS_FILLED)
-    # A list of segments per facet; by alias, since a facet may be called as a field may not.
+    # A list of segments per facet; by alias, since a facet's name may not be valid for a field.
     facets = tuple(options.facets)
     fields: Any = {
         f"facet_{place}": (list[str], Field(alias=name)) for place, name in enumerate(facets)
@@ -294,24 +293,24 @@ def _facet_groups(texts: Sequence[Text], options: LlmFacetOptions, decoding: Dec
 
     groups: list[Group[Answer] | None] = []
     for text in texts:
-        said = strip_citations(text.full.text or "").strip()
-        asks = text.full.status == OK and says_something(said)
-        groups.append(Group(numbered([said]), build, answer) if asks else None)
+        plain = strip_citations(text.full.text or "").strip()
+        needs_model = text.full.status == OK and says_something(plain)
+        groups.append(Group(numbered([plain]), build, answer) if needs_model else None)
     return groups
 
 
 def _examples(prompt: Prompt, options: LlmFacetOptions, answer: type[Answer]) -> list[Message]:
-    """The solved examples to show; BadInput if there are too few, or of other facets."""
-    shown = prompt.examples[: options.shots]
+    """Return the solved examples; BadInput if there are too few, or if they have other facets."""
+    examples = prompt.examples[: options.shots]
     problems = []
-    if len(shown) < options.shots:
-        many = f"has {len(shown)}, but shots is {options.shots}"
-        problems.append(f"{prompt.file} > examples: {many}; add some, or show fewer")
-    for number, example in enumerate(shown, start=1):
+    if len(examples) < options.shots:
+        count = f"has {len(examples)}, but shots is {options.shots}"
+        problems.append(f"{prompt.file} > examples: {count}; add some, or show fewer")
+    for number, example in enumerate(examples, start=1):
         if problem := _example_problem(example["items"], answer):
             problems.append(f"{prompt.file} > examples > {number} > items: {problem}")
     raise_problems(problems)
-    return [turn for one in shown for turn in _turns(prompt, options, one["items"])]
+    return [turn for example in examples for turn in _turns(prompt, options, example["items"])]
 
 
 def _rendered(
@@ -321,13 +320,13 @@ def _rendered(
         f"- {name}: {meaning}" if meaning else f"- {name}"
         for name, meaning in options.facets.items()
     )
-    form = _said([{name: ["...", "..."] for name in options.facets}])
+    form = _reply([{name: ["...", "..."] for name in options.facets}])
     return render(prompt, facets=facets, form=form, items=listed)
 
 
-def _said(answers: Sequence[Mapping[str, Sequence[str]]]) -> str:
-    """The reply that gives these facets, by number from 1."""
-    entries = [{"number": number, "facets": one} for number, one in enumerate(answers, start=1)]
+def _reply(answers: Sequence[Mapping[str, Sequence[str]]]) -> str:
+    """Return the reply with these facets, by number from 1."""
+    entries = [{"number": n, "facets": facets} for n, facets in enumerate(answers, start=1)]
     return json.dumps({"items": entries}, ensure_ascii=False)
 
 
@@ -337,11 +336,11 @@ def _turns(
     listed = [{"number": n, "text": item["text"]} for n, item in enumerate(items, start=1)]
     _, user = _rendered(prompt, options, listed)
     solved = [{name: item["facets"][name] for name in options.facets} for item in items]
-    return [user, Message("assistant", _said(solved))]
+    return [user, Message("assistant", _reply(solved))]
 
 
 def _example_problem(items: Any, answer: type[Answer]) -> str:
-    """What is wrong with the solved texts of one example, with the remedy; "" for nothing."""
+    """Return the problem of an example's solved texts, with the remedy; "" if there is none."""
     if not (isinstance(items, list) and items):
         return "must be a list of solved texts"
     for item in items:
@@ -354,14 +353,15 @@ def _example_problem(items: Any, answer: type[Answer]) -> str:
                 "each has a list of segments for every facet of the block, and for no other; show"
                 " none (shots: 0), or name a prompt with examples of these facets"
             )
-        places = [find(s, str(item["text"])) for own in item["facets"].values() for s in own]
+        segments = [segment for facet in item["facets"].values() for segment in facet]
+        places = [find(segment, str(item["text"])) for segment in segments]
         if not all(place and place.how == "exact" for place in places):
-            return "each segment must stand in its text, to the character"
+            return "each segment must be in its text, character by character"
     return ""
 
 
 def facets_signature(options: LlmFacetOptions, decoding: Decoding | None) -> str:
-    """The segmentation as recipes print it: everything that can change a facet."""
+    """Return the recipe of the segmentation: everything that can change a facet."""
     assert decoding is not None  # of a kind that asks a model
     prompt = load(options.prompt, filled=_FACETS_FILLED)
     facets = ",".join(

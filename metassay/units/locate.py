@@ -1,17 +1,16 @@
-"""Where a text says what was copied out of it, if it does.
+"""Locate segments that were copied out of a text.
 
-Whoever copies changes little things, so a segment is sought in three ways, and the first that finds
-it counts:
+Copies differ in details, so a segment is searched in three ways, and the first match counts:
 
-- exact: character by character, from the edge of a word to the edge of a word.
+- exact: character by character, between edges of words.
 - loose: word by word. Case, accents, white space, line breaks, quotes, hyphens and punctuation do
   not matter, nor do citations.
-- fuzzy: at most FUZZY of its words are changed, left out or put in. None of these may be a number,
-  a sign such as < or %, a unit of measure or time, a negation, a number word or a word of direction
-  (left, higher, after), no word may win or lose a negating prefix, and no two words may change
-  places: what a segment says otherwise is not in the text. One name for another is not seen.
+- fuzzy: at most FUZZY of its words are changed, left out or added. None of these may be a number, a
+  sign such as < or %, a unit of measure or time, a negation, a number word or a word of direction
+  (left, higher, after), no word may gain or lose a negating prefix, and no two words may swap: else
+  the segment states another fact. A name in place of another is not noticed.
 
-Whatever finds it, the span is of the text itself, and words are never taken from the segment.
+The result is always a span of the text, never words of the segment.
 """
 
 import re
@@ -24,50 +23,50 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from metassay.text.citations import blanked, ends
+from metassay.text.citations import blank_citations, ends
 from metassay.text.patterns import read_words
 from metassay.text.sentences import sentences
 from metassay.text.spans import Span
 
 How = Literal["exact", "loose", "fuzzy"]
 
-FUZZY = 0.15  # of a segment's words may differ; so of fewer than seven none
+FUZZY = 0.15  # of a segment's words may differ: none of fewer than seven
 
-# A number is one token with its sign and decimals; a minus that data set apart from it is a sign
-# after = < > ( and ~ alone, for elsewhere it is a dash or opens an item of a list.
+# A number is a token with its sign and decimals; a minus before a space is a sign only after
+# = < > ( and ~, elsewhere a dash or the mark of a list item.
 _SIGN = r"(?:(?<![\w)\]%])[-\u2212]|(?<=[=<>(~])[-\u2212] ?|(?<=[=<>(~] )[-\u2212] ?)"
 _NUMBER = r"(?:\d+(?:,\d{3}(?!\d))*(?:[.:/]\d+)*|(?<![\w.])\.\d+)"
 _WORD = r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f])*"
 _TOKEN = re.compile(rf"{_SIGN}?{_NUMBER}|{_WORD}|[<>%+\u00b1\u2264\u2265\u2191\u2193]")
 
-_KEPT = frozenset(read_words(__file__, "kept"))
-_KEPT_STEMS = ("increas", "decreas", "improv", "worsen", "reduc")
+_FACTS = frozenset(read_words(__file__, "facts"))
+_FACT_STEMS = ("increas", "decreas", "improv", "worsen", "reduc")
 _NEGATING = ("un", "in", "im", "ir", "il", "non", "dis", "a", "an", "anti", "mis", "ab")
 _BETWEEN = "\x1f"  # no token has it
 
 
 class Located(NamedTuple):
-    """Where a segment stands in a text, and how it was found."""
+    """The place of a segment in a text, and the way of the match."""
 
     span: Span
     how: How
 
 
-class Found(NamedTuple):
-    """What of a segment is in a text, in the segment's order, and what is not: its own words."""
+class Locations(NamedTuple):
+    """The pieces of a segment that are in a text, in order, and the words of those that are not."""
 
     located: Sequence[Located]
     made_up: Sequence[str]
 
 
 class _Token(NamedTuple):
-    said: str
+    word: str
     start: int
     end: int
 
 
 class _Text(NamedTuple):
-    """A text as tokens; `joined` has them all with a mark before, between and after."""
+    """A text as tokens; `joined` has all of them, with a mark before, between and after."""
 
     tokens: tuple[_Token, ...]
     joined: str
@@ -77,86 +76,87 @@ class _Text(NamedTuple):
 
 
 def find(segment: str, text: str) -> Located | None:
-    """Where the text says the segment; None if it doesn't, or the segment has no word.
+    """Locate the segment in the text; None if it is not there, or has no word.
 
-    Of several places the first, but one that is equal to the character before others. A statement's
-    citations behind the place belong to it. Counted in characters of `text`.
+    Of several places, the first exact match or else the first. Citations after the place belong to
+    it. Spans are in characters of `text`.
     """
     segment = segment.strip()
-    found = _word_by_word(segment, text)
-    if found is not None:
-        return found
-    said, there = _tokens(segment), _read(text)
-    like = _alike(said, there)
-    return like and Located(_widened(like, segment, said, text), "fuzzy")
+    location = _word_by_word(segment, text)
+    if location is not None:
+        return location
+    tokens, read = _tokens(segment), _read(text)
+    span = _fuzzy(tokens, read)
+    return span and Located(_widened(span, segment, tokens, text), "fuzzy")
 
 
-def find_all(segment: str, text: str) -> Found:
-    """All places of a segment, which may be sentences that stand apart in the text.
+def find_all(segment: str, text: str) -> Locations:
+    """Locate a segment as a whole, or each of its sentences, which may be apart in the text.
 
-    Where it isn't there as a whole, word by word, each of its sentences is sought, and what `...`
-    parts. What isn't found is made up: so a sentence that was put among others is known by itself.
+    `...` separates pieces, too. A piece that is not found is made up, such as a sentence that was
+    inserted between others.
     """
     whole = _word_by_word(segment.strip(), text)
     if whole is not None:
-        return Found([whole], [])
+        return Locations([whole], [])
     places = [(piece, find(piece, text)) for piece in _pieces(segment)]
     located = [place for _, place in places if place is not None]
-    return Found(located, [piece for piece, place in places if place is None])
+    return Locations(located, [piece for piece, place in places if place is None])
 
 
 def says_something(segment: str) -> bool:
-    """Whether there is a word or number in it that could be sought."""
+    """Return whether it has a word or number that could be searched."""
     return bool(_tokens(segment))
 
 
-def parted(text: str, left: int, right: int) -> bool:
-    """Whether the text says something between two places, citations apart."""
-    there = _read(text)
-    at = bisect_left(there.tokens, left, key=lambda token: token.start)
-    return at < len(there.tokens) and there.tokens[at].end <= right
+def words_between(text: str, left: int, right: int) -> bool:
+    """Return whether the text has words, other than citations, between two places."""
+    read = _read(text)
+    at = bisect_left(read.tokens, left, key=lambda token: token.start)
+    return at < len(read.tokens) and read.tokens[at].end <= right
 
 
 def _pieces(segment: str) -> list[str]:
     stretches = re.split(r"\.\.\.|\u2026|\[\.\.\.\]", segment)
-    said = [stretch[start:end] for stretch in stretches for start, end in sentences(stretch)]
-    return said or [segment.strip()] * bool(segment.strip())
+    pieces = [stretch[start:end] for stretch in stretches for start, end in sentences(stretch)]
+    return pieces or [segment.strip()] * bool(segment.strip())
 
 
 def _word_by_word(segment: str, text: str) -> Located | None:
-    said, there = _tokens(segment), _read(text)
-    if not said:
+    tokens, read = _tokens(segment), _read(text)
+    if not tokens:
         return None
     places = [
-        Span(there.tokens[first].start, there.tokens[first + len(said) - 1].end)
-        for first in _places(said, there)
+        Span(read.tokens[first].start, read.tokens[first + len(tokens) - 1].end)
+        for first in _places(tokens, read)
     ]
     for place in places:
-        start = max(0, place.start - said[0].start)
+        start = max(0, place.start - tokens[0].start)
         if text[start : start + len(segment)] == segment:
-            return Located(_with_citations(Span(start, start + len(segment)), there), "exact")
-    return Located(_widened(places[0], segment, said, text), "loose") if places else None
+            return Located(_with_citations(Span(start, start + len(segment)), read), "exact")
+    return Located(_widened(places[0], segment, tokens, text), "loose") if places else None
 
 
-@lru_cache(maxsize=512)  # a text's segments are sought one after the other
+@lru_cache(maxsize=512)  # a text's segments are searched one after the other
 def _read(text: str) -> _Text:
     tokens = _tokens(text)
-    starts, at = [], 0
+    starts, place = [], 0
     for token in tokens:
-        starts.append(at)
-        at += len(_BETWEEN) + len(token.said)
-    cited, own = tuple(ends(text)), tuple(sentences(text))
-    return _Text(tuple(tokens), _joined(tokens), tuple(starts), cited, own)
+        starts.append(place)
+        place += len(_BETWEEN) + len(token.word)
+    cited, spans = tuple(ends(text)), tuple(sentences(text))
+    return _Text(tuple(tokens), _joined(tokens), tuple(starts), cited, spans)
 
 
 def _tokens(text: str) -> list[_Token]:
     return [
-        _Token(_plain(match.group()), *match.span()) for match in _TOKEN.finditer(blanked(text))
+        _Token(_plain(match.group()), *match.span())
+        for match in _TOKEN.finditer(blank_citations(text))
     ]
 
 
 def _plain(token: str) -> str:
-    """A token without what does not matter: case, accents, a number's ways of being written."""
+    """Return a token without differences of case, accents, or the spelling of numbers."""
     plain = unicodedata.normalize("NFKD", token).casefold()
     plain = "".join(char for char in plain if not unicodedata.combining(char))
     plain = plain.replace(",", "").replace(" ", "").replace("\u2212", "-")
@@ -164,22 +164,22 @@ def _plain(token: str) -> str:
 
 
 def _joined(tokens: Sequence[_Token]) -> str:
-    return _BETWEEN + "".join(f"{token.said}{_BETWEEN}" for token in tokens)
+    return _BETWEEN + "".join(f"{token.word}{_BETWEEN}" for token in tokens)
 
 
-def _places(said: Sequence[_Token], there: _Text) -> Iterator[int]:
-    """The tokens of the text at which all that is said begins, token by token."""
-    wanted = _joined(said)
-    at = there.joined.find(wanted)
+def _places(tokens: Sequence[_Token], text: _Text) -> Iterator[int]:
+    """Find the tokens of the text at which the sequence of tokens begins."""
+    joined = _joined(tokens)
+    at = text.joined.find(joined)
     while at >= 0:
-        yield bisect_left(there.starts, at)
-        at = there.joined.find(wanted, at + 1)
+        yield bisect_left(text.starts, at)
+        at = text.joined.find(joined, at + 1)
 
 
-def _widened(span: Span, segment: str, said: Sequence[_Token], text: str) -> Span:
-    """With those marks around it that the segment has, too, and the citations behind it."""
+def _widened(span: Span, segment: str, tokens: Sequence[_Token], text: str) -> Span:
+    """Extend a span by marks around it that the segment has, too, and by citations after it."""
     start, end = span
-    head, tail = segment[: said[0].start], segment[said[-1].end :]
+    head, tail = segment[: tokens[0].start], segment[tokens[-1].end :]
     before, after = (set(marks) - {" ", "\n", "\t"} for marks in (head, tail))
     left = len(text[:start].rstrip(" \t" + "".join(before)))
     opened = text[left:start].lstrip()
@@ -188,83 +188,84 @@ def _widened(span: Span, segment: str, said: Sequence[_Token], text: str) -> Spa
     return _with_citations(Span(start - len(opened), end + len(closed)), _read(text))
 
 
-def _with_citations(span: Span, there: _Text) -> Span:
-    """To the end of the cited statement, if the text says nothing more before it."""
-    at = bisect_left(there.cited, span.end)
-    if at == len(there.cited):
+def _with_citations(span: Span, text: _Text) -> Span:
+    """Extend a span to the end of its cited statement, if no words are between."""
+    at = bisect_left(text.cited, span.end)
+    if at == len(text.cited):
         return span
-    follows = bisect_left(there.tokens, span.end, key=lambda token: token.start)
-    until = there.tokens[follows].start if follows < len(there.tokens) else there.cited[at]
-    return Span(span.start, there.cited[at]) if there.cited[at] <= until else span
+    follows = bisect_left(text.tokens, span.end, key=lambda token: token.start)
+    until = text.tokens[follows].start if follows < len(text.tokens) else text.cited[at]
+    return Span(span.start, text.cited[at]) if text.cited[at] <= until else span
 
 
-def _alike(said: Sequence[_Token], text: _Text) -> Span | None:
-    """The stretch of the text that takes the fewest changes, if they are few and change no fact.
+def _fuzzy(tokens: Sequence[_Token], text: _Text) -> Span | None:
+    """Return the stretch of the text with the fewest changes, if they are few and change no fact.
 
-    Words at its edges that were exchanged for others count as far as its sentences go.
+    It ends with its sentences, also if words at its edges were exchanged.
     """
-    there, allowed = text.tokens, int(FUZZY * len(said))
-    if not allowed or not there:
+    others, limit = text.tokens, int(FUZZY * len(tokens))
+    if not limit or not others:
         return None
-    # Changes that turn the first i tokens of what is said into a stretch that ends before j. Shape
-    # (said + 1, there + 1). The stretch may begin anywhere (Sellers 1980).
-    steps = np.arange(len(there) + 1)
-    theirs = np.array([token.said for token in there])
-    costs = np.zeros((len(said) + 1, len(there) + 1), dtype=np.int64)
-    for row, token in enumerate(said, start=1):
+    # Changes that turn the first i tokens into a stretch of the others that ends before j. Shape
+    # (tokens + 1, others + 1). The stretch may begin anywhere (Sellers 1980).
+    steps = np.arange(len(others) + 1)
+    words = np.array([token.word for token in others])
+    costs = np.zeros((len(tokens) + 1, len(others) + 1), dtype=np.int64)
+    for row, token in enumerate(tokens, start=1):
         costs[row] = costs[row - 1] + 1
-        np.minimum(costs[row, 1:], costs[row - 1, :-1] + (theirs != token.said), costs[row, 1:])
+        np.minimum(costs[row, 1:], costs[row - 1, :-1] + (words != token.word), costs[row, 1:])
         costs[row] = np.minimum.accumulate(costs[row] - steps) + steps
     last = int(costs[-1].argmin())
-    if costs[-1, last] > allowed:
+    if costs[-1, last] > limit:
         return None
-    while last < len(there) and costs[-1, last + 1] == costs[-1, last]:
-        last += 1  # as cheap, and nothing that is said is left out at the end
-    first, same, exchanged = _path(costs, said, there, last)
+    while last < len(others) and costs[-1, last + 1] == costs[-1, last]:
+        last += 1  # as cheap, and no token is left out at the end
+    first, equal, exchanged = _path(costs, tokens, others, last)
     turned = any(_negates(*pair) or pair[::-1] in exchanged for pair in exchanged)
-    if turned or _kept(said) != _kept(there[first:last]):
+    if turned or _facts(tokens) != _facts(others[first:last]):
         return None
-    begins = max((one for one in text.sentences if one.start <= there[same[0]].start), default=None)
-    closes = min((one for one in text.sentences if one.end >= there[same[-1]].end), default=None)
-    start = max(there[first].start, begins.start if begins else 0)
-    end = there[last - 1].end
-    return Span(start, min(end, closes.end) if closes else end)
+    begins = (s.start for s in text.sentences if s.start <= others[equal[0]].start)
+    closes = (s.end for s in text.sentences if s.end >= others[equal[-1]].end)
+    start, end = others[first].start, others[last - 1].end
+    return Span(max(start, max(begins, default=0)), min(end, min(closes, default=end)))
 
 
 def _path(
-    costs: npt.NDArray[np.int64], said: Sequence[_Token], there: Sequence[_Token], last: int
+    costs: npt.NDArray[np.int64], tokens: Sequence[_Token], others: Sequence[_Token], last: int
 ) -> tuple[int, list[int], list[tuple[str, str]]]:
-    """Of the cheapest stretch that ends before `last`: its first token, those that are the same,
-    in order, and the words that are exchanged.
+    """Trace the cheapest stretch that ends before `last`: its first token, the equal tokens in
+    order, and the exchanged words.
     """
-    row, column = len(said), last
-    same: list[int] = []
+    row, column = len(tokens), last
+    equal: list[int] = []
     exchanged = []
     while row:
-        one, other = said[row - 1].said, there[column - 1].said if column else None
-        if other is not None and costs[row, column] == costs[row - 1, column - 1] + (one != other):
+        token, other = tokens[row - 1].word, others[column - 1].word if column else None
+        if other is not None and costs[row, column] == costs[row - 1, column - 1] + (
+            token != other
+        ):
             row, column = row - 1, column - 1
-            if one == other:
-                same.insert(0, column)
+            if token == other:
+                equal.insert(0, column)
             else:
-                exchanged.append((one, other))
+                exchanged.append((token, other))
         elif costs[row, column] == costs[row - 1, column] + 1:
             row -= 1
         else:
             column -= 1
-    return column, same, exchanged
+    return column, equal, exchanged
 
 
-def _kept(tokens: Sequence[_Token]) -> list[str]:
-    """What may not change, in order: a year and years are one unit."""
-    said = (token.said for token in tokens)
+def _facts(tokens: Sequence[_Token]) -> list[str]:
+    """Return the words that may not change, in order; `year` and `years` are equal."""
+    words = (token.word for token in tokens)
     return [
         word.removesuffix("s")
-        for word in said
-        if word in _KEPT or word.startswith(_KEPT_STEMS) or not word.isalpha()
+        for word in words
+        if word in _FACTS or word.startswith(_FACT_STEMS) or not word.isalpha()
     ]
 
 
-def _negates(one: str, other: str) -> bool:
-    longer, shorter = sorted((one, other), key=len, reverse=True)
+def _negates(word: str, other: str) -> bool:
+    longer, shorter = sorted((word, other), key=len, reverse=True)
     return longer.endswith(shorter) and longer.removesuffix(shorter) in _NEGATING

@@ -1,13 +1,13 @@
-"""What a segmentation, a decomposition and an alignment are: one frozen record per module."""
+"""Records of segmentations, decompositions and alignments."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from metassay.core.kinds import Chosen
-from metassay.core.options import Options, printed
+from metassay.core.options import Options, recipe_text
 from metassay.executor.documents import by_document, on_frames
 from metassay.executor.record import LOCAL, Executor
 from metassay.llm.endpoints import Models, find_model
@@ -16,18 +16,14 @@ from metassay.llm.prompts import Decoding
 from metassay.tables.checks import check_sources
 from metassay.text.spans import Span
 
-if TYPE_CHECKING:
-    from metassay.llm.prompts import Decoding
-
-
 OK = "ok"
-BETWEEN_PARTS = "\n\n"  # what sections are joined by, and the pieces of one
+BETWEEN_PARTS = "\n\n"  # between sections, and between the pieces of a section
 
 
 class Part(NamedTuple):
-    """A part of a text, and where it stands in the full one; `text` is None unless status is ok.
+    """A part of a text, and its spans in the full text; `text` is None unless status is ok.
 
-    `made_up`: what a model returned as this part although it is not in the text.
+    `made_up`: segments that a model returned for this part and that are not in the text.
     """
 
     name: str
@@ -38,10 +34,10 @@ class Part(NamedTuple):
 
 
 class Text(NamedTuple):
-    """One author's text of one document; `sections` are those that were written one by one.
+    """An author's text of a document; `sections` are those that were written separately.
 
-    `released`: its facets as the dataset brings them, (facet, text) each. `sentences`: where its
-    sentences are given, their places in the full text; None: whoever needs them finds them.
+    `released`: (facet, text) of its facets in the dataset. `sentences`: spans in the full text if
+    the data have them; None: users split the text themselves.
     """
 
     task: str
@@ -54,10 +50,7 @@ class Text(NamedTuple):
 
 
 class Divided(NamedTuple):
-    """The parts of each of some texts, none if it stays undivided.
-
-    `notes`: what their owner should know, lines without any text.
-    """
+    """The parts of each text, none if it stays undivided; `notes` have no text of the data."""
 
     parts: list[list[Part]]
     notes: tuple[str, ...] = ()
@@ -65,24 +58,24 @@ class Divided(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Segmentation(Needs):
-    """One way to divide texts: what a kind in params.yaml > segmentations stands for.
+    """A way to divide texts: a kind in params.yaml > segmentations.
 
-    `divide(texts, options, resources)` gives the parts within each full text. `facets(options)` are
-    the names that parts may have, in their order: its option of that name, else none.
-    `requests(texts, options, decoding)` says what it would ask a model; None if it asks none.
-    `recipe(options, decoding)` states every setting that can change a part (decoding: None if it
-    asks no model); None if the block's own settings say it all.
+    `divide(texts, options, resources)` returns the parts of each full text. `facets(options)` are
+    the names that parts may have, in order: its option of that name, else none. `requests(texts,
+    options, decoding)` returns what it would ask a model; None if it asks none. `recipe(options,
+    decoding)` prints every setting that can change a part (decoding: None if it asks no model);
+    None: the block's settings.
     """
 
     options: type[Options]
     divide: Callable[[Sequence[Text], Any, Resources], Divided]
     facets: Callable[[Any], tuple[str, ...]] = lambda options: tuple(getattr(options, "facets", ()))
-    requests: "Callable[[Sequence[Text], Any, Decoding], Requests] | None" = None
-    recipe: "Callable[[Any, Decoding | None], str] | None" = None
+    requests: Callable[[Sequence[Text], Any, Decoding], Requests] | None = None
+    recipe: Callable[[Any, Decoding | None], str] | None = None
 
 
 class Decomposed(NamedTuple):
-    """Rows of UNITS, and what their owner should know: lines without any text."""
+    """Rows of UNITS, and warnings without any text of the data."""
 
     units: pd.DataFrame
     warnings: tuple[str, ...] = ()
@@ -95,7 +88,7 @@ def take_apart(
     resources: Resources,
     executor: Executor = LOCAL,
 ) -> Decomposed:
-    """Take parts apart by a decomposition, each document by itself where an executor cuts them."""
+    """Take parts apart by a decomposition, document by document on remote workers."""
     function, options = chosen.record.take_apart, chosen.options
     over = executor_for(chosen, executor)
     if not over.remote:
@@ -111,24 +104,24 @@ def take_apart(
 
 @dataclass(frozen=True, kw_only=True)
 class Decomposition(Needs):
-    """One way to find claims: what a kind in params.yaml > decompositions stands for.
+    """A way to extract claims: a kind in params.yaml > decompositions.
 
     `take_apart(parts, sources, options, resources)` makes UNITS of PARTS and SOURCES.
-    `requests(parts, sources, options, decoding)` says what it would ask a model; None if it asks
-    none. `recipe(options, decoding)` states every setting that can change a claim; None if the
-    block's own settings say it all.
+    `requests(parts, sources, options, decoding)` returns what it would ask a model; None if it asks
+    none. `recipe(options, decoding)` prints every setting that can change a claim; None: the
+    block's settings.
     """
 
     options: type[Options]
     take_apart: Callable[[pd.DataFrame, pd.DataFrame, Any, Resources], Decomposed]
-    requests: "Callable[[pd.DataFrame, pd.DataFrame, Any, Decoding], Requests] | None" = None
-    recipe: "Callable[[Any, Decoding], str] | None" = None
+    requests: Callable[[pd.DataFrame, pd.DataFrame, Any, Decoding], Requests] | None = None
+    recipe: Callable[[Any, Decoding], str] | None = None
 
 
 class Statements(NamedTuple):
-    """The statements about one document, and the passages that they may be read against.
+    """The statements about a document, and the passages that they may be aligned with.
 
-    No two passages are the same text. `groups` names the note or section each is of, or is empty.
+    Passages are distinct. `groups`: the note or section of each, or "".
     """
 
     passages: Sequence[str]
@@ -136,14 +129,14 @@ class Statements(NamedTuple):
     statements: Sequence[str]
 
 
-# For each statement of a document, pairs of a passage's index and its value, as they are ordered.
+# For each statement of a document, ordered pairs of a passage's index and its value.
 Passages = list[list[tuple[int, float]]]
 
 
 class Tally(NamedTuple):
-    """Counts of some documents, which add up, and how a note says them: as format says, after lead.
+    """Counts over documents, which add up, and their note: `lead`, then `form` of the counts.
 
-    Nothing is said where all of the counts that `tell` is the number of are 0.
+    There is no note if the first `tell` counts are 0.
     """
 
     lead: str
@@ -153,16 +146,15 @@ class Tally(NamedTuple):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The note, if there is anything to say."""
-        said = any(self.counts[: self.tell])
-        return (self.lead + self.form.format(*self.counts),) if said else ()
+        """The note, if there is any."""
+        noted = any(self.counts[: self.tell])
+        return (self.lead + self.form.format(*self.counts),) if noted else ()
 
 
 class Aligned(NamedTuple):
-    """What is aligned with the statements of each document, in the order of the documents.
+    """The passages that are aligned with the statements of each document, in order.
 
-    `notes`: what their owner should know, lines without any text. `tally`: the counts behind them,
-    where they hang on how many documents there are.
+    `notes` have no text of the data. `tally`: their counts, if these add up over documents.
     """
 
     documents: list[Passages]
@@ -170,9 +162,9 @@ class Aligned(NamedTuple):
     tally: Tally | None = None
 
 
-def together(shards: Sequence[Aligned]) -> Aligned:
-    """What is aligned in all of some documents, of what is in each shard of them."""
-    documents = [one for shard in shards for one in shard.documents]
+def concat_aligned(shards: Sequence[Aligned]) -> Aligned:
+    """Concatenate shards of documents."""
+    documents = [passages for shard in shards for passages in shard.documents]
     tallies = [shard.tally for shard in shards if shard.tally]
     if not tallies:
         notes = dict.fromkeys(note for shard in shards for note in shard.notes)
@@ -184,11 +176,10 @@ def together(shards: Sequence[Aligned]) -> Aligned:
 
 @dataclass(frozen=True, kw_only=True)
 class Alignment(Needs):
-    """One way to find the passages that a statement is read against.
+    """A way to align statements with passages: a kind in params.yaml > alignments.
 
-    It is what a kind in params.yaml > alignments stands for. `align(documents, options)` finds
-    them for all documents. `recipe(options, None)` states every setting that can change them; None
-    if the block's own settings say it all.
+    `align(documents, options)` aligns all documents. `recipe(options, None)` prints every setting
+    that can change passages; None: the block's settings.
     """
 
     options: type[Options]
@@ -196,19 +187,17 @@ class Alignment(Needs):
     recipe: Callable[[Any, None], str] | None = None
 
 
-# How recipes print a segmentation, a decomposition or an alignment.
-
-
 def recipe_of(chosen: Chosen, models: Models) -> str:
-    """One of these as recipes print it; if a language model makes it, with how it is asked.
+    """Return the recipe of a segmentation, decomposition or alignment, with its language model.
 
-    Raises BadInput if its model is not in `models`, or what it reads (a prompt, a trained file) is
-    not usable.
+    Raises BadInput if its model is not in `models`, or a prompt or trained file is not usable.
     """
     record, options = chosen.record, chosen.options
     if record.recipe is None:
-        return printed({"kind": chosen.kind} | options.model_dump(exclude_unset=True))
+        return recipe_text({"kind": chosen.kind} | options.model_dump(exclude_unset=True))
     use = record.model(options)
-    asked = Decoding.of(find_model(models, use.model), use.max_tokens) if use is not None else None
-    recipe: str = record.recipe(options, asked)
+    decoding = (
+        Decoding.of(find_model(models, use.model), use.max_tokens) if use is not None else None
+    )
+    recipe: str = record.recipe(options, decoding)
     return recipe

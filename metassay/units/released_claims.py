@@ -1,9 +1,9 @@
-"""Claims of ACI-BENCH's references as DocLens (Xie et al. 2024) released them; others' by rule.
+"""Claims of ACI-BENCH's references as DocLens (Xie et al. 2024) released them; others by rule.
 
-In the released file a record's `example_id` and `reference` name one note, while its section texts
-and their claims (`reference_<section>`, `subclaims_reference_<section>`) belong to another, in all
-40 records. So the claims are keyed by the texts they were made from: all section texts of a record
-must occur in exactly one reference note, and each note must be found by exactly one record.
+In all 40 records of the released file, `example_id` and `reference` are of another note than the
+section texts and their claims (`reference_<section>`, `subclaims_reference_<section>`). So claims
+are keyed by their section texts: all those of a record must occur in exactly one reference note,
+and each note must match exactly one record.
 """
 
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ from metassay.units.statements import clauses, unit_rows, units_of
 DATASET = "doclens_aci_claims"
 FILE = "ACI-Bench-TestSet-1_clean.claim_min1max30.json"
 
-_ABSENT = "#####EMPTY#####"  # the text of a section that the note does not have
+_ABSENT = "#####EMPTY#####"  # the text of an absent section
 _NOT_THIS = "give the references of ACI-BENCH's test set 1, each under its own encounter_id"
 
 
 class _Record(NamedTuple):
-    """A record; of each section its text, empty if the note does not have it, and its claims."""
+    """A record; `sections` have their text, empty if absent in the note, and claims."""
 
     at: Place
     example_id: str
@@ -39,10 +39,10 @@ class _Record(NamedTuple):
 
 
 def read_claims(file: Path, references: Mapping[str, str]) -> Decomposed:
-    """The released claims as rows of UNITS: kind claim, author reference, part the section.
+    """Read the released claims to rows of UNITS: kind claim, author reference, part the section.
 
     `references` are ACI-BENCH's reference notes by encounter_id. Claims keep the order and the
-    repetitions of the file. A warning says how many records were keyed anew. BadInput unless
+    repetitions of the file. A warning counts the records with a new key. Raises BadInput unless
     records and references match one to one, both by example_id and by the texts of sections.
     """
     problems = Findings()
@@ -51,7 +51,7 @@ def read_claims(file: Path, references: Mapping[str, str]) -> Decomposed:
         if references.get(record.example_id, "").strip() != record.reference.strip():
             where = f"example_id {shown(record.example_id)}"
             problems.add(record.at, "the reference is not the note of that id", _NOT_THIS, where)
-    keyed = _keyed(records, references, problems) if not problems else {}
+    keyed = _match_notes(records, references, problems) if not problems else {}
     raise_problems(problems.lines())
     moved = sum(key != record.example_id for key, record in keyed.items())
     rows: list[tuple[object, ...]] = [
@@ -68,42 +68,42 @@ def read_claims(file: Path, references: Mapping[str, str]) -> Decomposed:
 
 
 def _records(file: Path, problems: Findings) -> list[_Record]:
-    """What was released, whose hash `fetch` has checked."""
+    """Read the released file, whose hash `fetch` has checked."""
     records = []
-    for at, found in json_list(file, problems, remedy=AGAIN) or ():
+    for at, row in json_list(file, problems, remedy=AGAIN) or ():
         try:
-            texts = {section: found[f"reference_{section}"].strip() for section in SECTIONS}
+            texts = {section: row[f"reference_{section}"].strip() for section in SECTIONS}
             sections = {
-                section: ("" if text == _ABSENT else text, found[f"subclaims_reference_{section}"])
+                section: ("" if text == _ABSENT else text, row[f"subclaims_reference_{section}"])
                 for section, text in texts.items()
             }
-            records.append(_Record(at, found["example_id"], found["reference"], sections))
+            records.append(_Record(at, row["example_id"], row["reference"], sections))
         except (AttributeError, LookupError, TypeError):
             problems.add(at, "is not a record of claims", AGAIN)
     return records
 
 
-def _keyed(
+def _match_notes(
     records: list[_Record], references: Mapping[str, str], problems: Findings
 ) -> dict[str, _Record]:
-    """Every record under the one note that has all its sections."""
+    """Key every record by the only note that has all of its sections."""
     keyed: dict[str, _Record] = {}
     for record in records:
         texts = [text for text, _ in record.sections.values() if text]
-        found = [k for k, note in references.items() if all(text in note for text in texts)]
-        if not texts or len(found) != 1:
-            what = f"its sections occur together in {len(found)} notes, not in one"
+        matches = [k for k, note in references.items() if all(text in note for text in texts)]
+        if not texts or len(matches) != 1:
+            what = f"its sections occur together in {len(matches)} notes, not in exactly one"
             where = f"example_id {shown(record.example_id)}"
             problems.add(record.at, what, _NOT_THIS, where)
         else:
-            keyed[found[0]] = record
+            keyed[matches[0]] = record
     if not problems and not len(records) == len(keyed) == len(references):
         what = f"{len(records)} records are of {len(keyed)} of {len(references)} references"
         problems.add(Place(records[0].at.file), what, _NOT_THIS)
     return keyed
 
 
-def _take_apart(
+def _decompose(
     parts: pd.DataFrame,
     sources: pd.DataFrame,
     options: Options,  # noqa: ARG001
@@ -113,18 +113,18 @@ def _take_apart(
     whole = parts[(parts["author"] == REFERENCE) & (parts["part"] == FULL)]
     texts = dict(zip(whole["doc_id"], whole["text"].fillna(""), strict=True))
     claims, warnings = read_claims(resources.raw / DATASET / FILE, texts)
-    # Released claims are of sections, so the references must have been cut into them.
+    # Released claims are of sections, so the references must be divided into these.
     place = ["doc_id", "author", "part"]
     leaves = pd.MultiIndex.from_frame(parts.loc[parts["leaf"] == "yes", place])
-    wanted = sorted(set(pd.MultiIndex.from_frame(claims[place])) - set(leaves))
-    if wanted:
-        doc_id, _, part = wanted[0]
+    missing = sorted(set(pd.MultiIndex.from_frame(claims[place])) - set(leaves))
+    if missing:
+        doc_id, _, part = missing[0]
         raise BadInput(
-            f"{len(wanted)} section(s) with released claims are no parts of the references, the"
+            f"{len(missing)} section(s) with released claims are not parts of the references, the"
             f" first is doc_id {shown(doc_id)}, {shown(part)}; choose a segmentation of kind soap"
         )
-    theirs = (units["kind"] == "claim") & (units["author"] == REFERENCE)
-    return Decomposed(pd.concat([units[~theirs], claims], ignore_index=True), warnings)
+    released = (units["kind"] == "claim") & (units["author"] == REFERENCE)
+    return Decomposed(pd.concat([units[~released], claims], ignore_index=True), warnings)
 
 
-KIND = Decomposition(options=Options, take_apart=_take_apart, datasets=lambda _: (DATASET,))
+KIND = Decomposition(options=Options, take_apart=_decompose, datasets=lambda _: (DATASET,))

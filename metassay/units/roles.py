@@ -1,10 +1,9 @@
-"""Roles of sentences, the facets that a block of params.yaml makes of them, and roles by rules.
+"""Roles of sentences by rules, and facets that are made of roles.
 
-`roles.txt` has what speaks for each role: headings, phrases with their points, places, neighbours.
-The rules need no model and no network, and know English alone. Points are of our own making, in the
-scale of logarithms: 1 makes a role about three times as likely. What a sentence scores for a role
-is added to what its place and the role of the sentence before it say, and the best sequence of
-roles is taken.
+`roles.txt` has the evidence for each role: headings, phrases with points, places, neighbours. The
+rules need no model and no network, and only know English. We chose the points, on a scale of
+logarithms: 1 makes a role about three times as likely. A sentence's points by phrases are added to
+those by its place and by the role of the sentence before, and the best sequence of roles is chosen.
 """
 
 import re
@@ -31,22 +30,22 @@ ROLES: tuple[Role, ...] = get_args(Role)
 TABLE = read_patterns(Path(__file__).with_suffix(".txt"))
 
 
-def _each_once(facets: dict[str, list[Role]]) -> dict[str, list[Role]]:
-    named = Counter(role for roles in facets.values() for role in roles)
-    if twice := [role for role in ROLES if named[role] > 1]:
+def _check_unique(facets: dict[str, list[Role]]) -> dict[str, list[Role]]:
+    counts = Counter(role for roles in facets.values() for role in roles)
+    if twice := [role for role in ROLES if counts[role] > 1]:
         raise ValueError(f"{', '.join(twice)}: a sentence has one facet; name each role once")
     return facets
 
 
 class RoleOptions(Options):
-    """`facets`: each facet's roles, in the order in which facets are shown.
+    """`facets`: the roles of each facet, in the order of display.
 
-    A sentence whose role none of them names is of no facet.
+    A sentence with another role is in no facet.
     """
 
     facets: Annotated[
         dict[Facet, Annotated[list[Role], Field(min_length=1)]],
-        AfterValidator(_each_once),
+        AfterValidator(_check_unique),
         Field(min_length=1),
     ]
 
@@ -54,38 +53,38 @@ class RoleOptions(Options):
 class Read(NamedTuple):
     """A text as classifiers of its sentences read it.
 
-    `spans`: its sentences in the full text. `said`: what each says, without a heading. `allowed`:
-    the roles that the heading above leaves to each; None where there is none.
+    `spans`: its sentences in the full text. `texts`: of each, without a heading. `allowed`: the
+    roles of each by the heading above; None without a heading.
     """
 
     spans: Sequence[Span]
-    said: Sequence[str]
+    texts: Sequence[str]
     allowed: Sequence[frozenset[str] | None]
 
 
 def read(text: Text) -> Read:
-    """The sentences of a text and what headings say of them; nothing of a text that failed.
+    """Read a text's sentences and their headings; a text that failed has none.
 
-    Sentences that are given stay as they are, a heading in front of one included. Of those that we
-    find ourselves a heading is no part. One holds until the next.
+    Sentences that come with the text keep headings in front of them; those that are split here do
+    not. A heading applies until the next.
     """
-    full, ours = text.full.text or "", text.sentences is None
+    full, split = text.full.text or "", text.sentences is None
     spans: list[Span] = []
-    said: list[str] = []
+    texts: list[str] = []
     allowed: list[frozenset[str] | None] = []
-    now, before = None, 0
+    current, previous = None, 0
     for start, end in sentences(full) if text.sentences is None else text.sentences:
-        for line in full[before:start].splitlines():  # where a heading has a line of its own
-            above = opening(line)
-            now = above.roles if above else now
-        before = at = end
+        for line in full[previous:start].splitlines():  # a heading on a separate line
+            line_heading = opening(line)
+            current = line_heading.roles if line_heading else current
+        previous = at = end
         heading = opening(full[start:end])
-        now, at = (heading.roles, start + heading.end) if heading else (now, start)
-        if at < end or not ours:
-            spans.append(Span(at if ours else start, end))
-            said.append(full[at:end] or full[start:end])
-            allowed.append(now)
-    return Read(spans, said, allowed)
+        current, at = (heading.roles, start + heading.end) if heading else (current, start)
+        if at < end or not split:
+            spans.append(Span(at if split else start, end))
+            texts.append(full[at:end] or full[start:end])
+            allowed.append(current)
+    return Read(spans, texts, allowed)
 
 
 def divide_by_role(
@@ -93,27 +92,27 @@ def divide_by_role(
     facets: Mapping[str, Sequence[str]],
     classify: Callable[[Sequence[Read]], Sequence[Sequence[str]]],
 ) -> Divided:
-    """The facets of each text by the roles that `classify` gives its sentences.
+    """Divide each text into facets by the roles that `classify` gives its sentences.
 
-    Neighbouring sentences of one facet are one piece. A facet without a sentence is absent, and a
+    Neighbouring sentences of a facet are one piece. A facet without a sentence is absent, and a
     text that failed or has no sentence stays undivided. Notes count sentences by role.
     """
-    there = [place for place, text in enumerate(texts) if text.full.status == OK]
-    reads = [read(texts[place]) for place in there]
+    readable = [place for place, text in enumerate(texts) if text.full.status == OK]
+    reads = [read(texts[place]) for place in readable]
     counts = Counter[str]()
     divided: list[list[Part]] = [[] for _ in texts]
-    for place, its, roles in zip(there, reads, classify(reads), strict=True):
+    for place, text, roles in zip(readable, reads, classify(reads), strict=True):
         counts.update(roles)
-        for facet, named in facets.items():
-            spans = [span for span, role in zip(its.spans, roles, strict=True) if role in named]
+        for facet, of_facet in facets.items():
+            spans = [s for s, role in zip(text.spans, roles, strict=True) if role in of_facet]
             if spans:
                 divided[place].append(facet_part(facet, texts[place].full.text or "", spans))
     if not counts:
         return Divided(divided)
     listed = ", ".join(f"{role} {counts[role]:,}" for role in ROLES if counts[role])
     outside = counts.total() - sum(counts[role] for roles in facets.values() for role in roles)
-    more = f"; {outside:,} of them are of no facet" if outside else ""
-    return Divided(divided, (f"roles of {counts.total():,} sentences: {listed}{more}",))
+    remark = f"; {outside:,} of them are of no facet" if outside else ""
+    return Divided(divided, (f"roles of {counts.total():,} sentences: {listed}{remark}",))
 
 
 _HEADINGS = {
@@ -135,27 +134,27 @@ _ALONE = re.compile(rf"{_LIST}[\s:.*_#\])\u2013\u2014-]*", re.I)
 
 
 class Heading(NamedTuple):
-    """`roles` that a heading leaves; `end`: where it ends in the text that it opens."""
+    """The roles under a heading, and its end in the text."""
 
     roles: frozenset[str]
     end: int
 
 
 def opening(text: str) -> Heading | None:
-    """The heading of a structured abstract that a text opens with, or that it is, or None.
+    """Return the heading of a structured abstract at the start of a text, or None.
 
-    A name is a heading before a colon in any case; before a dash between blanks, or alone, with a
-    capital; before a full stop or any other dash in capitals.
+    A name is a heading before a colon in any case; before a dash between spaces, or as the whole
+    text, with a capital; before a full stop or any other dash in capitals.
     """
     alone, led = _ALONE.fullmatch(text), _LED.match(text)
-    if alone and _stands(alone["names"], ":" in text, "." in text):
+    if alone and _is_heading(alone["names"], ":" in text, "." in text):
         return Heading(_heading_roles(alone["names"]), len(text))
-    if led and _stands(led["names"], led["colon"] is not None, led["dash"] is None):
+    if led and _is_heading(led["names"], led["colon"] is not None, led["dash"] is None):
         return Heading(_heading_roles(led["names"]), led.end())
     return None
 
 
-def _stands(names: str, colon: bool, capitals: bool) -> bool:
+def _is_heading(names: str, colon: bool, capitals: bool) -> bool:
     return colon or (names.isupper() if capitals else names[0].isupper())
 
 
@@ -172,26 +171,26 @@ def _heading_roles(names: str) -> frozenset[str]:
 
 
 def _cues(before: str) -> list[tuple[int, float, re.Pattern[str]]]:
-    """The cues of each role: its place in ROLES, points, and what is sought."""
-    found = []
+    """Return the cues of each role: its place in ROLES, points, and pattern."""
+    cues = []
     for place, role in enumerate(ROLES):
         for line in TABLE[before + role].rows:
             points, cue = line.split(" ", 1)
-            found.append((place, float(points), re.compile(cue)))
-    return found
+            cues.append((place, float(points), re.compile(cue)))
+    return cues
 
 
 _CUES, _STUDY_CUES = _cues(""), _cues("study ")
 _STUDY, _NO_STUDY = re.compile(TABLE[""].named["study"]), re.compile(TABLE[""].named["no_study"])
-_ENOUGH = 0.4  # the share of a text's sentences that must tell of a study
-_AGAINST = 2  # so many of these are outweighed by one sentence that no report has
+_ENOUGH = 0.4  # the share of a text's sentences that must be about a study
+_AGAINST = 2  # the number of them that one sentence of another type outweighs
 
 
 class _Order(NamedTuple):
     """Points by place and neighbour; columns are ROLES.
 
-    `at`: by fifth of the text. `first`, `last`: more for these sentences. `after`: from the role of
-    a row to that of a column, in the next sentence.
+    `at`: by fifth of the text. `first`, `last`: added for these sentences. `after`: from the role
+    of a row to that of a column, in the next sentence.
     """
 
     at: Any
@@ -209,20 +208,20 @@ _ANY, _STUDIES = _order("order"), _order("study order")
 
 
 def cue_roles(read: Read) -> list[str]:
-    """The role of each sentence of a text: the sequence with the most points in all.
+    """Return the role of each sentence of a text: the sequence with the most points.
 
-    Under a heading it is one of the heading's. Of equal sequences the one that stays with earlier
-    roles of ROLES is taken. A text of one sentence has no place to speak of, only words.
+    Under a heading, roles are the heading's. Of equal sequences, that with earlier roles of ROLES
+    is chosen. A text of one sentence has points by words only, not by place.
     """
-    return sequence(cue_points(read.said), read)
+    return sequence(cue_points(read.texts), read)
 
 
 def sequence(points: Any, read: Read) -> list[str]:
-    """The same of points by cues, n x 6."""
+    """Return `cue_roles` of points by cues, n x 6."""
     count = len(points)
     if not count:
         return []
-    order, total = _STUDIES if is_study(read.said) else _ANY, points.copy()
+    order, total = _STUDIES if is_study(read.texts) else _ANY, points.copy()
     if count > 1:
         fifths = np.searchsorted([0.2, 0.4, 0.6, 0.8], np.arange(count) / (count - 1), "right")
         place = order.at[fifths]
@@ -235,14 +234,14 @@ def sequence(points: Any, read: Read) -> list[str]:
 
 
 def is_study(sentences: Sequence[str]) -> bool:
-    """Whether a text reports a study: what was done and measured, not what was designed."""
+    """Return whether a text reports a study: measurements, not a design."""
     low = [sentence.lower() for sentence in sentences]
-    told = sum(bool(_STUDY.search(one)) - _AGAINST * bool(_NO_STUDY.search(one)) for one in low)
-    return told >= _ENOUGH * len(low)
+    score = sum(bool(_STUDY.search(s)) - _AGAINST * bool(_NO_STUDY.search(s)) for s in low)
+    return score >= _ENOUGH * len(low)
 
 
 def cue_points(sentences: Sequence[str]) -> Any:
-    """Points of each role for each sentence of a text, n x 6, by words alone; 0 without any cue."""
+    """Return the points of each role for each sentence, n x 6, by words only; 0 without a cue."""
     cues = [*_CUES, *_STUDY_CUES] if is_study(sentences) else _CUES
     points = np.zeros((len(sentences), len(ROLES)))
     for row, sentence in zip(points, sentences, strict=True):
@@ -254,7 +253,7 @@ def cue_points(sentences: Sequence[str]) -> Any:
 
 
 def _best(points: Any, after: Any) -> list[int]:
-    """The best path through n x roles (Viterbi)."""
+    """Return the best path through n x roles (Viterbi)."""
     total, came = points[0], []
     for row in points[1:]:
         ways = total[:, None] + after
@@ -267,8 +266,8 @@ def _best(points: Any, after: Any) -> list[int]:
 
 
 def divide(texts: Sequence[Text], options: RoleOptions, resources: Resources) -> Divided:  # noqa: ARG001
-    """The facets of each text by the rules; see `divide_by_role`."""
-    return divide_by_role(texts, options.facets, lambda reads: [cue_roles(one) for one in reads])
+    """Divide each text by the rules; see `divide_by_role`."""
+    return divide_by_role(texts, options.facets, lambda reads: list(map(cue_roles, reads)))
 
 
 CUES = Segmentation(options=RoleOptions, divide=divide)

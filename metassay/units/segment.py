@@ -1,4 +1,4 @@
-"""Parts: what a text is compared by, section by section or facet by facet."""
+"""Divide texts into parts: sections or facets."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,33 +25,33 @@ def segment(
     resources: Resources,
     executor: Executor = LOCAL,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Divide every author's text: TEXTS, SOURCES and SEGMENTS to PARTS, and lines without any text.
+    """Divide every author's text: TEXTS, SOURCES and SEGMENTS to PARTS, and notes without any text.
 
-    Every text gets the part `full`, and the parts that the segmentation finds in it. Only parts
-    that contain no other are leaves. Of a text that was generated section by section (texts.part is
-    not `full`), `full` is the sections joined by a blank line in SOAP order; should there be a
-    `full` of the same author, that one is taken, and the sections have no spans.
+    Every text has the part `full`, and the parts that the segmentation finds in it. Leaves are
+    parts that contain no other. Of a text that was generated section by section (texts.part is not
+    `full`), `full` is the sections joined by a blank line in SOAP order; if the author has a part
+    `full`, too, it is used, and the sections have no spans.
 
-    A text that failed gives a failed part `full`; of sections of which one failed, `full` has the
-    first failed one's status (in SOAP order) and no text, and the others stay ok. Every part says
-    whose text it may repeat: its source's, and that of the examples that its writer was shown.
+    A text that failed has a failed part `full`; if a section failed, `full` has the status of the
+    first (in SOAP order) and no text, and the other sections stay ok. `repeats`: the datasets whose
+    text a part may repeat, of its source and of the examples that its writer read.
 
     Raises BadInput if a text's doc_id is not in sources.
     """
-    every = texts_of(texts, sources, segments)
+    read = texts_of(texts, sources, segments)
     datasets = dict(zip(sources["doc_id"], sources["dataset"], strict=True))
-    shown = texts.groupby(["doc_id", "author"])["recipe"].unique().map(datasets_shown)
+    examples = texts.groupby(["doc_id", "author"])["recipe"].unique().map(datasets_shown)
     shards = executor_for(segmentation, executor).map(
-        *(segmentation.record.divide, every, segmentation.options, resources),
+        *(segmentation.record.divide, read, segmentation.options, resources),
         files=files_of(segmentation),
     )
     parts_of = [parts for shard in shards for parts in shard.parts]
     notes = dict.fromkeys(note for shard in shards for note in shard.notes)
     rows: list[tuple[object, ...]] = []
-    for text, found in zip(every, parts_of, strict=True):
-        leaves = [False, *[True] * len(found)] if found else [True]
-        repeats = [datasets[text.doc_id], *shown[text.doc_id, text.author]]
-        for part, leaf in zip([text.full, *found], leaves, strict=True):
+    for text, divided in zip(read, parts_of, strict=True):
+        leaves = [False, *[True] * len(divided)] if divided else [True]
+        repeats = [datasets[text.doc_id], *examples[text.doc_id, text.author]]
+        for part, leaf in zip([text.full, *divided], leaves, strict=True):
             places = [piece.start for piece in part.pieces], [piece.end for piece in part.pieces]
             row = (text.doc_id, text.author, part.name, part.text, *places)
             rows.append((*row, "yes" if leaf else "no", part.status, [*part.made_up], repeats))
@@ -59,32 +59,32 @@ def segment(
 
 
 def repeated_datasets(texts: pd.DataFrame, sources: pd.DataFrame) -> list[str]:
-    """The datasets whose text a segmentation may read, by what the texts' writers were shown."""
-    shown = datasets_shown(texts["recipe"].unique())
-    return sorted({*sources["dataset"], *shown})
+    """Return the datasets whose text a segmentation may read, those of writers' examples too."""
+    examples = datasets_shown(texts["recipe"].unique())
+    return sorted({*sources["dataset"], *examples})
 
 
 def texts_of(texts: pd.DataFrame, sources: pd.DataFrame, segments: pd.DataFrame) -> list[Text]:
-    """Every author's text as segmentations read it, sorted by document and author."""
+    """Return every author's text for segmentations, sorted by document and author."""
     check_sources("texts", texts["doc_id"], sources)
     tasks = dict(zip(sources["doc_id"], sources["task"], strict=True))
     released: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
-    for doc_id, author, part, said in rows_of(segments, "doc_id", "author", "part", "text"):
-        released[doc_id, author].append((part, said))
-    written: dict[tuple[str, str], list[Part]] = defaultdict(list)
+    for doc_id, author, part, text in rows_of(segments, "doc_id", "author", "part", "text"):
+        released[doc_id, author].append((part, text))
+    parts_of: dict[tuple[str, str], list[Part]] = defaultdict(list)
     columns = ("doc_id", "author", "part", "text", "status")
-    for doc_id, author, part, said, status in rows_of(texts, *columns):
-        written[doc_id, author].append(Part(part, said if status == OK else None, [], status))
+    for doc_id, author, part, text, status in rows_of(texts, *columns):
+        parts_of[doc_id, author].append(Part(part, text if status == OK else None, [], status))
     return [
         Text(tasks[key[0]], *_whole_and_sections(parts), *key, released.get(key, ()))
-        for key, parts in sorted(written.items())
+        for key, parts in sorted(parts_of.items())
     ]
 
 
-def _whole_and_sections(written: Sequence[Part]) -> tuple[Part, Sequence[Part]]:
-    sections = sorted((part for part in written if part.name != FULL), key=_soap_order)
+def _whole_and_sections(parts: Sequence[Part]) -> tuple[Part, Sequence[Part]]:
+    sections = sorted((part for part in parts if part.name != FULL), key=_soap_order)
     full, placed = _joined(sections)
-    for whole in [part for part in written if part.name == FULL][:1]:
+    for whole in [part for part in parts if part.name == FULL][:1]:
         full, placed = whole, sections
     pieces = [Span(0, len(full.text))] if full.text is not None else []
     return full._replace(pieces=pieces), placed
@@ -95,7 +95,7 @@ def _soap_order(part: Part) -> tuple[int, str]:
 
 
 def _joined(sections: list[Part]) -> tuple[Part, list[Part]]:
-    """The sections as one text, and with the place of each in it; no text if one failed."""
+    """Join sections to a text, and place each in it; no text if a section failed."""
     failed = next((part.status for part in sections if part.text is None), None)
     if failed:
         return Part(FULL, None, [], failed), sections

@@ -1,11 +1,11 @@
-"""Facets by a trained model of sentence roles, with headings and the rules for conclusions on top.
+"""Facets by a trained model of sentence roles, with headings and rules for conclusions.
 
-A first step guesses the role of each sentence from its words, place and cues, and another from an
-encoder's vectors. A second step corrects the guesses by those of the neighbours. Each step is a
-logistic regression. Words are known by a hash alone, which several may share: the file has none.
+A step predicts the role of each sentence from its words, place and cues, another from an encoder's
+vectors. The last step corrects these predictions by those of the neighbours. Each step is a
+logistic regression. Words are hashed, so that the file contains none.
 
-Nobody labelled conclusions in the data that the model was trained on. A sentence is one where the
-cue rules find it to be, and the model takes it for a result or for none of the other roles.
+The training data have no conclusions. A sentence is a conclusion if the cue rules say so, and the
+model takes it for a result or for other.
 """
 
 import base64
@@ -26,7 +26,7 @@ from scipy.special import softmax
 
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
-from metassay.core.options import Options, printed
+from metassay.core.options import Options, recipe_text
 from metassay.llm.needs import PromptFile, Resources
 from metassay.models import encoders, extra
 from metassay.models.loading import NetworkOptions, identify, weights_digest
@@ -36,29 +36,29 @@ from metassay.units.record import Divided, Segmentation, Text
 from metassay.units.roles import ROLES, Read, RoleOptions, cue_points, divide_by_role, sequence
 
 _CONCLUSION = "conclusion"
-_BECOMES = ("result", "other")  # what conclusions count as in the training data
-_METHOD = 1  # part of the store's keys; whoever changes what a vector is raises it
+_BECOMES = ("result", "other")  # the labels of conclusions in the training data
+_METHOD = 1  # part of the store's keys; raise it with every change of vectors
 _PACKAGES = ("transformers", "tokenizers", "torch")
 
-VERSION = 1  # of the features: whoever changes them raises it, and trains again
-LABELS = tuple(role for role in ROLES if role != _CONCLUSION)  # no training data has that one
+VERSION = 1  # of the features: raise it with every change of them, and train again
+LABELS = tuple(role for role in ROLES if role != _CONCLUSION)
 WORDS, VECTORS, SECOND = "words", "vectors", "second"
-LAYERS = 4  # of MiniLM's 6: the last ones say what a sentence is about, these more what it does
-SIZE = 1 << 14  # numbers that words and their sequences are hashed to
-DENSE = 0.3  # what places and cues are multiplied by beside words
-_AROUND = 2  # neighbours on either side whose first guesses count
+LAYERS = 4  # of MiniLM's 6: the last are more about a sentence's topic than its role
+SIZE = 1 << 14  # hashes of words and their sequences
+DENSE = 0.3  # factor of places and cues beside words
+_AROUND = 2  # neighbours on either side that the last step reads
 _FIFTHS = 5
 _PLACE, _CUE = 11 + _FIFTHS, 2 * len(ROLES)  # features of a sentence's place and length, and cues
 _SECOND = 2 * ((2 * _AROUND + 1) * (len(LABELS) + 1) + 2 * len(LABELS) + _PLACE) + _CUE
-_LENGTHS = 3, 10  # sentences: what shorter and longer texts count as
+_LENGTHS = 3, 10  # sentences, to which a text's length is clipped
 _TOKEN = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*|\d+(?:[.,]\d+)*|[^\w\s]")
 _TRAIN = "run: dvc repro train_roles"
 
 
 class Model(Options):
-    """`weights`: base64 of float16, by step: (features + a constant) x LABELS, the constant first.
+    """`weights`: base64 of float16, by step: (1 + features) x LABELS, the constant first.
 
-    `encoder`: SHA-256 of the encoder's weights. `recipe`: all else that made the model.
+    `encoder`: SHA-256 of the encoder's weights. `recipe`: data and settings of the training.
     """
 
     version: int
@@ -68,16 +68,17 @@ class Model(Options):
 
     @property
     def steps(self) -> dict[str, Any]:
-        """The weights as arrays; ValueError if they are none."""
-        read = {name: base64.b64decode(text, validate=True) for name, text in self.weights.items()}
+        """The weights as arrays; ValueError if they are damaged."""
         return {
-            name: np.frombuffer(one, "<f2").astype(float).reshape(-1, len(LABELS))
-            for name, one in read.items()
+            name: np.frombuffer(base64.b64decode(text, validate=True), "<f2")
+            .astype(float)
+            .reshape(-1, len(LABELS))
+            for name, text in self.weights.items()
         }
 
 
 def load(path: Path) -> Model:
-    """The model in a file. BadInput if there is none, or it is damaged or of another version."""
+    """Read a model. BadInput if the file is missing, damaged or of another version."""
     try:
         model = Model.model_validate_json(path.read_text(encoding="utf-8"))
         steps = model.steps
@@ -94,31 +95,30 @@ def load(path: Path) -> Model:
 
 
 class Shared(NamedTuple):
-    """What several steps read of a text: its n sentences, their places, n x 16, and their cues,
-    n x 12, of which the first six columns say which role the rules choose, and the others have a
-    third of each role's points.
+    """Features that steps share: a text's n sentences, their places, n x 16, and their cues, n x
+    12: the role by the rules in six columns, and a third of each role's points in the others.
     """
 
-    said: Sequence[str]
+    texts: Sequence[str]
     place: Any
     cue: Any
 
 
 def shared(read: Read) -> Shared:
-    """What several steps read of a text."""
-    points = cue_points(read.said)
-    chosen = [[role == each for each in ROLES] for role in sequence(points, read)]
-    return Shared(read.said, _places(read.said), np.hstack([np.array(chosen, float), points / 3]))
+    """Compute the features of a text that steps share."""
+    points = cue_points(read.texts)
+    chosen = [[role == label for label in ROLES] for role in sequence(points, read)]
+    return Shared(read.texts, _places(read.texts), np.hstack([np.array(chosen, float), points / 3]))
 
 
 def hashed(sentence: str) -> Any:
-    """The numbers of a sentence's words, of two in sequence, and of its opening: sorted, distinct.
+    """Return the hashes of a sentence's words, of bigrams, and of its opening: sorted, distinct.
 
-    Case does not count; years are one word, and so are all other numbers.
+    Case does not matter; years count as a single word, and so do all other numbers.
     """
-    found = _TOKEN.findall(sentence.lower())
+    tokens = _TOKEN.findall(sentence.lower())
     year = re.compile(r"(?:19|20)\d\d").fullmatch
-    words = [("<year>" if year(w) else "<number>") if w[0].isdigit() else w for w in found]
+    words = [("<year>" if year(w) else "<number>") if w[0].isdigit() else w for w in tokens]
     whole = ["^", *words, "$"]
     grams = [*whole, *(" ".join(two) for two in pairwise(whole))]
     grams += [" ".join((f"first {count}", *words[:count])) for count in (2, 3, 4)]
@@ -126,16 +126,16 @@ def hashed(sentence: str) -> Any:
     return np.unique([zlib.crc32(gram.encode()) % SIZE for gram in grams])
 
 
-def _places(said: Sequence[str]) -> Any:
-    """Where each sentence stands, and how long it is: n x _PLACE.
+def _places(texts: Sequence[str]) -> Any:
+    """Return features of each sentence's place and length: n x _PLACE.
 
-    The only sentence of a text is neither its first nor its last one.
+    The only sentence of a text is neither its first nor its last.
     """
-    count = len(said)
-    at, words = np.arange(count), np.array([len(one.split()) for one in said])
-    share = at / (count - 1) if count > 1 else np.full(count, 0.5)
+    count = len(texts)
+    place, words = np.arange(count), np.array([len(text.split()) for text in texts])
+    share = place / (count - 1) if count > 1 else np.full(count, 0.5)
     length = np.full(count, np.clip(count, *_LENGTHS))
-    ends = np.equal.outer(at, [0, 1, 2, count - 1, count - 2]) & (count > 1)
+    ends = np.equal.outer(place, [0, 1, 2, count - 1, count - 2]) & (count > 1)
     bends = share, 1 - share, (2 * share - 1) ** 2, 1 / length, length / 10
     fifth = np.minimum(share * _FIFTHS, _FIFTHS - 1).astype(int)
     return np.column_stack([ends, *bends, np.minimum(words, 75) / 25, np.eye(_FIFTHS)[fifth]])
@@ -144,10 +144,10 @@ def _places(said: Sequence[str]) -> Any:
 def sentence_vectors(
     encoder: encoders.Encoder, sentences: Sequence[str]
 ) -> Iterator[Mapping[int, Any]]:
-    """By place: the mean of a sentence's pieces, the largest, and the mean of the first five.
+    """Return the mean of a sentence's pieces, the maximum, and the mean of the first five.
 
-    Each is 3 x the encoder's dimensions, in one row. Each sentence is encoded by itself, 512 are
-    held at once, and what is past the encoder's limit is not read.
+    Keys are places of sentences, a vector has 3 x the encoder's dimensions. Each sentence is
+    encoded by itself, at most 512 are in memory, and pieces past the encoder's limit are ignored.
     """
     read = encoders.tokens(encoder, sentences)
     order = sorted(range(len(read)), key=lambda place: len(read[place].numbers))
@@ -158,39 +158,39 @@ def sentence_vectors(
 
 
 def _pooled(row: Any) -> Any:
-    pieces = row[1:] if len(row) > 1 else row  # without the mark in front
+    pieces = row[1:] if len(row) > 1 else row  # without the first special token
     pools = (row.mean(0), pieces.max(0).values, pieces[:5].mean(0))
     return np.asarray(extra.module("torch").cat(pools).cpu().numpy())
 
 
 def vector_logits(weights: Any, vectors: Any) -> Any:
-    """What an encoder's vectors (n x dimensions) add to the first guess by them, n x LABELS."""
+    """Return the logits that an encoder's vectors (n x dimensions) add, n x LABELS."""
     return vectors @ weights[1 : 1 + vectors.shape[1]]
 
 
 def probabilities(steps: Mapping[str, Any], text: Shared, by_vector: Any) -> Any:
-    """The probability of each of LABELS for each sentence; `by_vector`: its `vector_logits`."""
+    """Return the probability of each of LABELS by sentence; `by_vector`: its `vector_logits`."""
     words, vectors, last = steps[WORDS], steps[VECTORS], steps[SECOND]
     logits = words[0] + DENSE * np.hstack([text.place, text.cue]) @ words[1 + SIZE :]
-    for at, sentence in enumerate(text.said):
-        there = hashed(sentence)
-        logits[at] += words[1 + there].sum(0) / np.sqrt(len(there))
+    for row, sentence in enumerate(text.texts):
+        numbers = hashed(sentence)
+        logits[row] += words[1 + numbers].sum(0) / np.sqrt(len(numbers))
     by_vector = by_vector + (vectors[0] + text.place @ vectors[-_PLACE:])
     return softmax(last[0] + second_features([logits, by_vector], text) @ last[1:], 1)
 
 
 def second_features(guesses: Sequence[Any], text: Shared) -> Any:
-    """What the second step reads: each first guess (logits) with those around, place and cues."""
+    """Return features of the last step: predictions (logits) with the neighbours', place, cues."""
     near = [around(softmax(logits, 1), text.place) for logits in guesses]
     return np.hstack([*near, text.cue])
 
 
 def around(guesses: Any, place: Any) -> Any:
-    """What the first guesses say of a sentence and its neighbours: n x (a number), with `place`.
+    """Return features of the predictions for a sentence and its neighbours, n rows, with `place`.
 
-    `guesses`: n x roles, probabilities. Of each of two neighbours on either side, and of the
-    sentence, the logarithms around their mean, and whether it is there; then the mean guess of all
-    sentences before, and of all behind.
+    `guesses`: n x roles, probabilities. Of the sentence and two neighbours on either side, the
+    logarithms around their mean, and whether the neighbour is missing; then the mean prediction of
+    all sentences before, and of all after.
     """
     count, roles = guesses.shape
     logs = np.log(np.clip(guesses, 0.005, 1))
@@ -206,14 +206,14 @@ def around(guesses: Any, place: Any) -> Any:
 
 
 class SentenceRoleOptions(RoleOptions):
-    """`model`: the file that stage `train_roles` wrote. `encoder`: the one it was trained with."""
+    """`model`: a file of stage `train_roles`. `encoder`: the encoder of its training."""
 
     model: str
     encoder: NetworkOptions
 
 
 def divide(texts: Sequence[Text], options: SentenceRoleOptions, resources: Resources) -> Divided:  # noqa: ARG001
-    """The facets of each text by the model; see `roles.divide_by_role`.
+    """Divide each text by the model; see `roles.divide_by_role`.
 
     Raises BadInput if the model cannot be read, or was trained with another encoder.
     """
@@ -221,8 +221,7 @@ def divide(texts: Sequence[Text], options: SentenceRoleOptions, resources: Resou
     if digest != model.encoder:
         raise BadInput(
             f"{options.model}: trained with weights {model.encoder[:8]}, but"
-            f" {options.encoder.model!r} has {digest[:8]}; take the first again, or run:"
-            " dvc repro train_roles"
+            f" {options.encoder.model!r} has {digest[:8]}; name the first encoder, or {_TRAIN}"
         )
     return divide_by_role(
         texts,
@@ -232,30 +231,30 @@ def divide(texts: Sequence[Text], options: SentenceRoleOptions, resources: Resou
 
 
 def classify(model: Model, reads: Sequence[Read], by_vector: Sequence[Any]) -> list[list[str]]:
-    """The role of each sentence of each text; `by_vector` has each text's `vector_logits`.
+    """Return the likeliest allowed role of each sentence of each text.
 
-    The likeliest role that is allowed; where the rules choose it, a conclusion.
+    `by_vector` has each text's `vector_logits`. Conclusions are by the rules.
     """
     steps = model.steps
-    found: list[list[str]] = []
+    roles: list[list[str]] = []
     for read, logits in zip(reads, by_vector, strict=True):
-        found.append([])
-        text = shared(read) if read.said else None
-        every = [] if text is None else probabilities(steps, text, logits)
-        for row, allowed, cue in zip(every, read.allowed, text.cue if text else (), strict=True):
+        roles.append([])
+        text = shared(read) if read.texts else None
+        rows = [] if text is None else probabilities(steps, text, logits)
+        for row, allowed, cue in zip(rows, read.allowed, text.cue if text else (), strict=True):
             likely = [LABELS[place] for place in np.argsort(-row.round(9), kind="stable")]
             if ROLES[cue[: len(ROLES)].argmax()] == _CONCLUSION:
                 likely = [_CONCLUSION if role in _BECOMES else role for role in likely]
-            left = [role for role in likely if allowed is None or role in allowed]
-            found[-1].append(left[0] if left else min(allowed or (), key=ROLES.index))
-    return found
+            eligible = [role for role in likely if allowed is None or role in allowed]
+            roles[-1].append(eligible[0] if eligible else min(allowed or (), key=ROLES.index))
+    return roles
 
 
 def _by_vector(
     model: Model, reads: Sequence[Read], encoder: NetworkOptions, store: Path = STORE
 ) -> list[Any]:
-    """What vectors add to the first guess, by text; a distinct sentence is encoded once, ever."""
-    said = [(sentence,) for read in reads for sentence in read.said]
+    """Return each text's `vector_logits`; the store encodes a sentence only once."""
+    sentences = [(sentence,) for read in reads for sentence in read.texts]
     weights = model.steps[VECTORS]
     settings = {
         "method": _METHOD,
@@ -266,20 +265,19 @@ def _by_vector(
     loaded = functools.cache(lambda: encoders.load_encoder(encoder, LAYERS))
 
     def compute(missing: Sequence[int]) -> Iterator[Mapping[int, Any]]:
-        sentences = [said[place][0] for place in missing]
-        for block in sentence_vectors(loaded(), sentences):
+        for block in sentence_vectors(loaded(), [sentences[place][0] for place in missing]):
             rows = {place: vector_logits(weights, row[None])[0] for place, row in block.items()}
             yield {missing[place]: np.round(row, 4).tolist() for place, row in rows.items()}
 
-    every = iter(outputs(task, said, compute, store=store) if said else [])
-    return [np.array([next(every) for _ in read.said]) for read in reads]
+    results = iter(outputs(task, sentences, compute, store=store) if sentences else [])
+    return [np.array([next(results) for _ in read.texts]) for read in reads]
 
 
 def _recipe(options: SentenceRoleOptions, _: object) -> str:
     """The block's settings and a hash of the trained file."""
     content = hashlib.sha256(Path(options.model).read_bytes()).hexdigest()
     settings = {"kind": "sentence_roles"} | options.model_dump(exclude_unset=True)
-    return f"{printed(settings)}#{content[:8]}"
+    return f"{recipe_text(settings)}#{content[:8]}"
 
 
 KIND = Segmentation(
@@ -290,22 +288,18 @@ KIND = Segmentation(
 )
 
 
-# Training a model of sentence roles on texts whose sentences people labelled.
-# Each step is a multinomial logistic regression of scikit-learn's. The second one is fitted to
-# first guesses that were made without the text in question, in a cross-validation by text.
+# Training on texts whose sentences people labelled. Each step is a multinomial logistic regression
+# of scikit-learn. The last is fitted to predictions of a cross-validation by text.
 
 
 FOLDS = 5
-# How little coefficients are held back (scikit-learn's C), chosen by cross-validation.
-FREEDOM = {WORDS: 2.0, VECTORS: 0.0005, SECOND: 0.1}
+FREEDOM = {WORDS: 2.0, VECTORS: 0.0005, SECOND: 0.1}  # scikit-learn's C, by cross-validation
 ROUNDS = 2000  # of the optimizer, at most
-# How steep the optimum may be: there, Newton's steps differ less between processors than what is
-# kept of coefficients.
-TOLERANCE = 1e-11
+TOLERANCE = 1e-11  # so that processors differ by less than the precision of the saved weights
 
 
 class Labelled(NamedTuple):
-    """A text, the right role of each sentence, and how sure people were of it (0 to 1)."""
+    """A text, and the role of each sentence with people's confidence in it (0 to 1)."""
 
     read: Read
     roles: Sequence[str]
@@ -313,7 +307,7 @@ class Labelled(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """Of each sentence the right label as a number, the weight, and the fold of its text."""
+    """The label (its number), the weight, and the fold of each sentence."""
 
     labels: Any
     weights: Any
@@ -321,30 +315,28 @@ class _Target(NamedTuple):
 
 
 def train(texts: Sequence[Labelled], files: Sequence[Path], encoder: NetworkOptions) -> Model:
-    """Fit a model; the same texts and encoder (in float64) give the same one on every processor.
+    """Fit a model; texts and encoder (in float64) decide every byte, on all processors.
 
-    `files` are those that the texts were read from, for the recipe. Texts with the same first
-    sentence are never on both sides of the cross-validation. Raises BadInput if a label has no
-    sentence in some fold's rest, or the encoder cannot be loaded.
+    `files` with the texts go into the recipe. Texts with the same first sentence are in the same
+    fold. Raises BadInput if a label is missing outside a fold, or the encoder cannot be loaded.
     """
-    folds = [zlib.crc32(text.read.said[0].encode()) % FOLDS for text in texts]
+    folds = [zlib.crc32(text.read.texts[0].encode()) % FOLDS for text in texts]
     target = _Target(
         np.array([LABELS.index(role) for text in texts for role in text.roles]),
         np.array([sure for text in texts for sure in text.sure]),
         np.repeat(folds, [len(text.roles) for text in texts]),
     )
     for fold in range(FOLDS):
-        if lost := set(range(len(LABELS))) - {*target.labels[target.folds != fold]}:
-            names = ", ".join(LABELS[label] for label in sorted(lost))
+        if missing := set(range(len(LABELS))) - {*target.labels[target.folds != fold]}:
+            names = ", ".join(LABELS[label] for label in sorted(missing))
             raise BadInput(f"too few sentences are {names} to train a model; add texts with some")
-    read = [shared(text.read) for text in texts]
-    seen = _first_features(read, encoder)
-    logits = {name: _held_out(name, matrix, target) for name, matrix in seen.items()}
-    ends = np.cumsum([len(text.said) for text in read])[:-1]
-    guesses = zip(*(np.split(one, ends) for one in logits.values()), strict=True)
-    rows = [second_features(g, text) for g, text in zip(guesses, read, strict=True)]
-    seen[SECOND] = np.vstack(rows)
-    logits[SECOND] = _held_out(SECOND, seen[SECOND], target)
+    texts_read = [shared(text.read) for text in texts]
+    features = _first_features(texts_read, encoder)
+    logits = {name: _held_out(name, matrix, target) for name, matrix in features.items()}
+    ends = np.cumsum([len(text.texts) for text in texts_read])[:-1]
+    guesses = zip(*(np.split(values, ends) for values in logits.values()), strict=True)
+    features[SECOND] = np.vstack(list(map(second_features, guesses, texts_read)))
+    logits[SECOND] = _held_out(SECOND, features[SECOND], target)
     counts = Counter(LABELS[label] for label in target.labels)
     recipe = {
         "data": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files},
@@ -353,52 +345,52 @@ def train(texts: Sequence[Labelled], files: Sequence[Path], encoder: NetworkOpti
         "folds": FOLDS,
         "freedom": FREEDOM,
         "scikit-learn": extra.version("scikit-learn"),
-        "cross_validated": {name: _scores(target.labels, one) for name, one in logits.items()},
+        "cross_validated": {name: _scores(target.labels, rows) for name, rows in logits.items()},
     }
-    weights = {name: packed(_fit(name, matrix, target)) for name, matrix in seen.items()}
+    weights = {name: packed(_fit(name, matrix, target)) for name, matrix in features.items()}
     return Model(version=VERSION, encoder=weights_digest(encoder), recipe=recipe, weights=weights)
 
 
 def packed(weights: Any) -> str:
-    """Weights as a model's file has them."""
+    """Return weights in the form of a model's file."""
     return base64.b64encode(np.asarray(weights).astype("<f2").tobytes()).decode("ascii")
 
 
 def _first_features(read: Sequence[Shared], encoder: NetworkOptions) -> dict[str, Any]:
-    """By step the features of all sentences, in rows."""
-    said = [sentence for text in read for sentence in text.said]
+    """Return the features of all sentences, in rows, by step."""
+    sentences = [sentence for text in read for sentence in text.texts]
     place, cue = (np.vstack(rows) for rows in zip(*((t.place, t.cue) for t in read), strict=True))
-    there = [hashed(sentence) for sentence in said]
-    ends = np.cumsum([0, *map(len, there)])
-    values = np.concatenate([np.full(len(row), 1 / np.sqrt(len(row))) for row in there])
-    words = sparse.csr_matrix((values, np.concatenate(there), ends), (len(said), SIZE))
+    numbers = [hashed(sentence) for sentence in sentences]
+    ends = np.cumsum([0, *map(len, numbers)])
+    values = np.concatenate([np.full(len(row), 1 / np.sqrt(len(row))) for row in numbers])
+    words = sparse.csr_matrix((values, np.concatenate(numbers), ends), (len(sentences), SIZE))
     rows: dict[int, Any] = {}
     loaded = encoders.load_encoder(encoder, LAYERS)
-    for block in sentence_vectors(loaded, said):
+    for block in sentence_vectors(loaded, sentences):
         rows |= block
     return {
         WORDS: sparse.hstack([words, DENSE * np.hstack([place, cue])]).tocsr(),
-        VECTORS: np.hstack([[rows[at] for at in range(len(said))], place]),
+        VECTORS: np.hstack([[rows[place] for place in range(len(sentences))], place]),
     }
 
 
 def _fit(step: str, matrix: Any, target: _Target, among: Any = slice(None)) -> Any:
-    """The constant and the coefficients by label: (1 + features) x LABELS."""
-    seen, weights = matrix[among], target.weights[among]
-    middle, spread = np.zeros(matrix.shape[1]), np.ones(matrix.shape[1])
-    if step == VECTORS:  # whose dimensions differ much in scale
-        middle, spread = seen.mean(0), np.maximum(seen.std(0), 1e-6)
-        seen = (seen - middle) / spread
+    """Return the constant and the coefficients by label: (1 + features) x LABELS."""
+    features, weights = matrix[among], target.weights[among]
+    mean, scale = np.zeros(matrix.shape[1]), np.ones(matrix.shape[1])
+    if step == VECTORS:  # the scales of its dimensions differ
+        mean, scale = features.mean(0), np.maximum(features.std(0), 1e-6)
+        features = (features - mean) / scale
     fitted = extra.module("sklearn.linear_model").LogisticRegression(
         C=FREEDOM[step], max_iter=ROUNDS, tol=TOLERANCE, solver="newton-cg"
     )
-    fitted.fit(seen, target.labels[among], weights / weights.mean())
-    slopes = (fitted.coef_ / spread).T
-    return np.vstack([fitted.intercept_ - middle @ slopes, slopes])
+    fitted.fit(features, target.labels[among], weights / weights.mean())
+    slopes = (fitted.coef_ / scale).T
+    return np.vstack([fitted.intercept_ - mean @ slopes, slopes])
 
 
 def _held_out(step: str, matrix: Any, target: _Target) -> Any:
-    """Logits of each sentence by a fit to the other folds."""
+    """Return the logits of each sentence by a fit to the other folds."""
     logits = np.zeros((len(target.labels), len(LABELS)))
     for fold in np.unique(target.folds):
         out = target.folds == fold
@@ -408,16 +400,16 @@ def _held_out(step: str, matrix: Any, target: _Target) -> Any:
 
 
 def _scores(right: Any, logits: Any) -> Mapping[str, float]:
-    """The share of guesses that are right, and the mean F1 of LABELS."""
-    metrics, found = extra.module("sklearn.metrics"), logits.argmax(1)
-    every = {"labels": range(len(LABELS)), "average": "macro", "zero_division": 0}
+    """Return accuracy and macro F1."""
+    metrics, predicted = extra.module("sklearn.metrics"), logits.argmax(1)
+    macro = {"labels": range(len(LABELS)), "average": "macro", "zero_division": 0}
     return {
-        "accuracy": round(float(metrics.accuracy_score(right, found)), 3),
-        "macro_f1": round(float(metrics.f1_score(right, found, **every)), 3),
+        "accuracy": round(float(metrics.accuracy_score(right, predicted)), 3),
+        "macro_f1": round(float(metrics.f1_score(right, predicted, **macro)), 3),
     }
 
 
 def save(path: Path, model: Model) -> None:
-    """Write a model as JSON that is the same for the same model."""
+    """Write a model as JSON."""
     with whole_file(path) as file:
         file.write((json.dumps(model.model_dump(), indent=1) + "\n").encode())

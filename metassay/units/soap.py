@@ -1,4 +1,4 @@
-"""SOAP sections: what the patient says, what was found, and what is made of it; or no division."""
+"""SOAP sections of notes (subjective, objective, assessment, plan), and no division at all."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -12,7 +12,7 @@ from metassay.units.statements import EMPTY_SECTION, LINE_BREAK
 
 
 class SoapOptions(Options):
-    """Notes are divided into SOAP sections; `doclens-table24` keeps that table's artefacts."""
+    """Options of SOAP sections; `doclens-table24` keeps the artefacts of that table."""
 
     compat: Literal["none", "doclens-table24"]
 
@@ -20,24 +20,24 @@ class SoapOptions(Options):
 def divide(texts: Sequence[Text], options: SoapOptions, resources: Resources) -> Divided:  # noqa: ARG001
     """Divide each text of task `note` into its sections, in the order of the note.
 
-    The pieces of a section are spans of the full text, and its own text is the pieces joined by a
-    blank line. A section that is absent has no part, and a note without headings has none at all.
-    A text that was written section by section keeps its sections as they were, whatever the task.
+    The pieces of a section are spans of the full text; its text is the pieces joined by a blank
+    line. An absent section has no part, and a note without headings has none at all. A text that
+    was written section by section keeps its sections, whatever the task.
 
-    compat doclens-table24: a note has all four sections always: an absent one is the literal
+    compat doclens-table24: a note always has all four sections: an absent section is the literal
     `#####EMPTY#####` without span, newlines in a section are the literal `__lf1__`, and a note that
     failed as a whole has four failed sections.
     """
-    return Divided([_divided(text, options) for text in texts])
+    return Divided([_divide_text(text, options) for text in texts])
 
 
-def _divided(text: Text, options: SoapOptions) -> list[Part]:
-    found = list(text.sections)
-    if not found and text.task == "note" and text.full.text is not None:
-        found = _sections(text.full.text, options)
+def _divide_text(text: Text, options: SoapOptions) -> list[Part]:
+    parts = list(text.sections)
+    if not parts and text.task == "note" and text.full.text is not None:
+        parts = _sections(text.full.text, options)
     if text.task == "note" and options.compat == "doclens-table24":
-        found = _as_in_table24(found, OK if found else text.full.status)
-    return found
+        parts = _as_in_table24(parts, OK if parts else text.full.status)
+    return parts
 
 
 def _sections(note: str, options: SoapOptions) -> list[Part]:
@@ -49,13 +49,15 @@ def _sections(note: str, options: SoapOptions) -> list[Part]:
 
 
 def _as_in_table24(parts: Sequence[Part], status: str) -> list[Part]:
-    found = {part.name: part for part in parts}
-    absent = EMPTY_SECTION if status == OK else None
-    whole = [found.get(name) or Part(name, absent, [], status) for name in SECTIONS]
-    whole += [part for part in parts if part.name not in SECTIONS]
-    return [part._replace(text=part.text and part.text.replace("\n", LINE_BREAK)) for part in whole]
+    by_name = {part.name: part for part in parts}
+    absent_text = EMPTY_SECTION if status == OK else None
+    sections = [by_name.get(name) or Part(name, absent_text, [], status) for name in SECTIONS]
+    sections += [part for part in parts if part.name not in SECTIONS]
+    return [
+        part._replace(text=part.text and part.text.replace("\n", LINE_BREAK)) for part in sections
+    ]
 
 
 KIND = Segmentation(options=SoapOptions, divide=divide)
-# Of a text that was written section by section only the whole remains.
+# Of a text that was written section by section, only the whole remains.
 WHOLE = Segmentation(options=Options, divide=lambda texts, *_: Divided([[] for _ in texts]))

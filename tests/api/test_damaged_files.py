@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import metassay
-from metassay.api.columns import ColumnOptions, InputTable
+from metassay.api.columns import InputTable, Roles
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
 from metassay.core.errors import BadInput
@@ -52,7 +52,7 @@ def read(scores: Path, ratings: Path) -> tuple[InputTable, InputTable]:
     if problems:
         raise BadInput(problems)
     assert found[1] is not None
-    given, rated = read_both([found[0]], [found[1]], ColumnOptions())
+    given, rated = read_both([found[0]], [found[1]], Roles())
     assert given is not None
     return given, rated
 
@@ -203,8 +203,8 @@ def test_a_hundred_damages_of_a_parquet_file(here: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: {"grade": [[1.0]] * len(t)}, "column 'grade' holds neither texts nor numbers"),
-        (lambda t: {"rater": [b"\xff"] * len(t)}, "column 'rater' holds neither texts nor numbers"),
+        (lambda t: {"grade": [[1.0]] * len(t)}, "column 'grade' has neither texts nor numbers"),
+        (lambda t: {"rater": [b"\xff"] * len(t)}, "column 'rater' has neither texts nor numbers"),
         (lambda t: {"": [1] * len(t)}, "column 5 has no name"),
         (lambda t: {"\x1b": [1] * len(t)}, "the name of column 5 has characters that do not print"),
     ],
@@ -219,8 +219,8 @@ def test_a_sound_parquet_file_of_something_else(here: Path, change, said: str) -
 @pytest.mark.parametrize(
     ("odd", "said"),
     [
-        ("\ud800", "column 'grade' holds neither texts nor numbers"),
-        (10**5000, "column 'grade' holds neither texts nor numbers"),
+        ("\ud800", "column 'grade' has neither texts nor numbers"),
+        (10**5000, "column 'grade' has neither texts nor numbers"),
         (10**400, "row 3: 'grade' is not a finite number"),
         (1j, "row 3: 'grade' is not a finite number"),
         (np.inf, "row 3: 'grade' is not a finite number"),

@@ -238,7 +238,7 @@ def test_ratings_are_needed_and_options_known(given) -> None:
     )
     found = problems(*given, confounds=["size", "good", "noise"], lower=["size", "gud"])
     assert (
-        "lower='gud': no metric or criterion is called so; there are: 'good', 'noise', 'size', 'gr"
+        "lower='gud': no metric or criterion has this name; there are: 'good', 'noise', 'size', 'gr"
         in found[0]
     )
     assert "confounds='size': lower= names it, too" in found[1]
@@ -387,7 +387,7 @@ def test_one_text_has_one_value_and_a_column_few(here: Path, given, capsys) -> N
     other = ratings.assign(section=["exam", *["plan"] * (len(ratings) - 1)])
     assert main([*put(here, sections, other), "--by", "section"]) == 2
     assert (
-        "ratings.csv: line 2: 'section' is not what another row says of the same text"
+        "ratings.csv: line 2: 'section' differs from another row of the same text"
         " ('d0'/'a'/'full'); give each text one value" in capsys.readouterr().err
     )
     many = pd.concat([scores.assign(doc_id=f"{n}") for n in range(60)])

@@ -186,17 +186,15 @@ def test_what_columns_and_names_must_be(two, tmp_path: Path, monkeypatch, capsys
     files = ["meta-eval", "scores.csv", "ratings.csv"]
     assert main([*files, "--columns", "strata=dataset", "family=maker"]) == 2
     said = capsys.readouterr().err
-    assert (
-        "ratings.csv: line 5: 'dataset' is not what another row says of the same document" in said
-    )
+    assert "ratings.csv: line 5: 'dataset' differs from another row of the same document" in said
     assert "('x0'); give each document one value" in said
-    assert "scores.csv: 35 lines: 'maker' is not what another row says of the same system" in said
+    assert "scores.csv: 35 lines: 'maker' differs from another row of the same system" in said
     assert main([*files, "--columns", "cluster=topic"]) == 2
     assert "--columns cluster='topic': there is no such column" in capsys.readouterr().err
     scores.to_csv("scores.csv", index=False)
     ratings.drop(columns="dataset").to_csv("ratings.csv", index=False)
     assert main([*files, "--primary", "best"]) == 2
-    assert "--primary 'best': no metric or criterion is called so" in capsys.readouterr().err
+    assert "--primary 'best': no metric or criterion has this name" in capsys.readouterr().err
     with pytest.raises(BadInput, match="digits"):
         metassay.meta_eval(*two, strata="dataset", digits=0)
 

@@ -137,7 +137,7 @@ def test_labels_in_words_numbers_and_truth_values(good, bad):
 
 def test_words_and_grades_of_ones_own():
     frame = sixty().replace({"human": {"pass": "faithful", "fail": "made up"}})
-    with pytest.raises(BadInput, match="column 'human' holds 'faithful', 'made up'; say which"):
+    with pytest.raises(BadInput, match="column 'human' holds 'faithful', 'made up'; name those"):
         judge_check(frame)
     found = judge_check(frame, passes=["faithful", "pass"])
     assert value(found, "specificity") == pytest.approx(10 / 12)
@@ -162,7 +162,7 @@ def test_a_blank_label_is_judged_only():
 def test_no_label_at_all_is_no_fault():
     found = judge_check(sixty(human=[""] * 60))
     assert np.isnan(value(found, "sensitivity"))
-    assert any("Not told" in line for line in found.answer)
+    assert any("Unknown" in line for line in found.answer)
 
 
 def raters(n=90, seed=3):
@@ -221,7 +221,7 @@ def test_rows_of_raters_that_cannot_be_are_refused():
     with pytest.raises(BadInput, match="the same item a second time by the same rater"):
         judge_check(twice)
     long.loc[5, "judge"] = 1 - long.loc[5, "judge"]
-    with pytest.raises(BadInput, match="does not say what it says of the same item"):
+    with pytest.raises(BadInput, match="differs between rows of the same item"):
         judge_check(long)
     with pytest.raises(BadInput, match="no column that names the item"):
         judge_check(long.drop(columns="id"), judge="judge", human="label")
@@ -348,5 +348,5 @@ def test_a_column_that_names_somebody_holds_no_verdicts():
     frame = sixty(model=["a", "b"] * 30)
     assert judge_check(frame).card["slice"].unique().tolist() == ["all", "model=a", "model=b"]
     worded = sixty().replace({"pass": "good", "fail": "bad"})
-    with pytest.raises(BadInput, match="column 'judge' holds 'bad', 'good'; say which of them"):
+    with pytest.raises(BadInput, match="column 'judge' holds 'bad', 'good'; name those"):
         judge_check(worded)

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from metassay.api import results
-from metassay.api.columns import ColumnOptions, InputTable
+from metassay.api.columns import InputTable, Roles
 from metassay.api.eval_request import LARGEST
 from metassay.api.reading import read_both, read_file
 from metassay.cli.main import main
@@ -87,7 +87,7 @@ def read(path: Path) -> InputTable:
     found = [read_file(one, faults) for one in ((path, other) if scores else (other, path))]
     if faults or found[1] is None:
         raise BadInput(faults)
-    both = read_both([found[0]], [found[1]], ColumnOptions())
+    both = read_both([found[0]], [found[1]], Roles())
     given = both[0] if scores else both[1]
     assert given is not None
     return given
@@ -204,9 +204,9 @@ def test_a_mark_crlf_author_and_a_quoted_line_break_are_read(here: Path) -> None
         ("doc_id,system,m\nd,a,1e999\n", "line 2: 'm' is not a finite number"),
         ("doc_id,system,m\nd,a,1\nd,a,2\n", "line 3: the same doc_id, system a second time ('d',"),
         ("doc_id,system,m\nd,,1\n", "line 2: 'system' is empty; fill it in"),
-        ("doc_id,system,m\nd,a\n", "line 2: has not the 3 cells that the header names (2 cells)"),
+        ("doc_id,system,m\nd,a\n", "line 2: does not have the 3 cells of the header (2 cells)"),
         ('doc_id,system,m\nd,a,"1\n', "is not readable as CSV"),
-        ("doc_id,system,judge,m\nd,a,1,1\n", "'judge' names who judged, and holds numbers; ren"),
+        ("doc_id,system,judge,m\nd,a,1,1\n", "'judge' must name the judge, but holds numbers; ren"),
         ("doc_id,system,m\nd,a,\n", "holds no value at all"),
     ],
 )
@@ -270,11 +270,11 @@ def test_words_that_fit_nothing_are_told_at_once(here: Path, capsys) -> None:
     options = ["--lower", "god", "--scale", "grade=fine", "--compared", "words"]
     assert main([*put(here, *frames()), *options, "--resamples", "0"]) == 2
     said = capsys.readouterr().err
-    assert "--lower 'god': no metric or criterion is called so; there are: 'good', 'bad'," in said
+    assert "--lower 'god': no metric or criterion has this name; there are: 'good', 'bad'," in said
     assert "'grade'; did you mean 'good'?" in said
     assert "--scale 'grade=fine': no such scale; choose from nominal, ordinal, interval" in said
     assert (
-        "--compared 'words': no metric or criterion is called so; there are: 'good', 'bad'\n"
+        "--compared 'words': no metric or criterion has this name; there are: 'good', 'bad'\n"
         in said
     )
     assert "resamples: Input should be greater than or equal to 1" in said

@@ -260,7 +260,7 @@ def test_a_judge_on_this_machine_and_a_cascade_that_asks_nobody(project, server,
     [
         (["x"], "no judge, model or endpoint 'x'; judges: j, lexical, lexical_strict, semantic;"),
         (["models.j"], "no judge, model or endpoint 'models.j'"),
-        (["f"], " > models: none is at endpoint 'f'; add one to be asked"),
+        (["f"], " > models: none is at endpoint 'f'; add one"),
     ],
 )
 def test_names_that_cannot_be_asked(project, capsys, words: list[str], said: str) -> None:

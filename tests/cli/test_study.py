@@ -132,7 +132,7 @@ def test_the_key_and_comments_are_their_owners_alone(there):
         (("--raters", "anna,anna"), "--raters > anna: is named twice"),
         (("--raters", "a b,c"), "--raters > a b: use letters"),
         (("--raters", "2", "--per-item", "3"), "3 of 2 raters cannot rate an item"),
-        (("--only-disagreements", "long", "near"), "is of pairs of texts alone"),
+        (("--only-disagreements", "long", "near"), "compares texts in pairs"),
         (("--rubric", "../vanilla2"), "vanilla2.yaml"),
     ],
 )
@@ -152,7 +152,7 @@ def test_names_that_are_not_there(there, capsys):
     )
     (there / "data/tables/one/units.parquet").unlink()
     assert main(["study", "export", "one", "s", "--form", "claims"]) == 2
-    assert "units.parquet: is not there; run: metassay run one" in capsys.readouterr().err
+    assert "units.parquet: does not exist; run: metassay run one" in capsys.readouterr().err
 
 
 def test_a_study_that_the_data_bring_already(there, capsys):
@@ -197,14 +197,14 @@ def test_the_next_texts_are_drawn_by_known_chances(there, capsys):
     assert main(["study", "import", "one", "pilot", *files]) == 0
     said = capsys.readouterr().out
     assert "correlation of long and vanilla_rating, global: " in said
-    assert "unweighted is off" in said
+    assert "unweighted is wrong" in said
     assert "put these lines" not in said
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--next", "3"), "--next N: takes --for DECISION beside it"),
+        (("--next", "3"), "--next N: needs --for DECISION"),
         (
             ("--next", "3", "--for", "certificate long"),
             "write 'certificate METRIC CRITERION LEVEL'",

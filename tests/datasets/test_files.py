@@ -8,11 +8,11 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import check_given
 from metassay.scoring.rubrics.ask import rubric_descriptions
-from metassay.tables.criteria import given_criteria, of_rubrics
+from metassay.tables.criteria import dataset_criteria, rubric_criteria
 
 CRITERIA = {
     "usefulness": Criterion(low=1, high=5, better="higher"),
@@ -62,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     return ingest("files", folder, CRITERIA)
 
 
@@ -127,7 +127,7 @@ def test_scores_of_their_own_metrics_come_along(folder: Path) -> None:
     assert {name: one.better for name, one in known.items()} == {"ter": "lower", "own": "higher"}
     assert known["own"].range == (-1.0, None)
     assert known["ter"].family == RELEASED
-    assert of_rubrics(found.criteria).empty
+    assert rubric_criteria(found.criteria).empty
 
 
 def test_what_is_wrong_with_scores(folder: Path) -> None:
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_scores(folder: Path) -> None:
 
 def test_a_metric_may_not_be_called_as_one_of_ours() -> None:
     values = ("higher", [1.0])
-    table = given_criteria({name: values for name in ("bleu", "ter", "xsum_rouge1")})
+    table = dataset_criteria({name: values for name in ("bleu", "ter", "xsum_rouge1")})
     with pytest.raises(BadInput) as caught:
         check_given(table)
     (said,) = caught.value.problems
@@ -271,7 +271,7 @@ line 3: 'doc_id' is wrong: input should be a valid string; correct it
 s,d1,alpha,ann,usefulness,5,text,full
 line 7: the key (study, doc_id, author, part, unit, rater, criterion) is there twice (same as line
 s,d1,alpha,cat,usefulness,5
-line 7: has not the 8 cells that the header names (6 cells); add or remove
+line 7: does not have the 8 cells of the header (6 cells); add or remove
 s,d1,alpha,cat,usefulness,"5,text,full
 line 7: is not readable as CSV (unexpected end of data); check its
 s,d1,gpt4,ann,usefulness,5,, ++ s,d2,gpt4,ann,usefulness,5,,

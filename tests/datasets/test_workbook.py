@@ -10,7 +10,7 @@ import pytest
 
 from metassay.tabular import workbook
 from metassay.tabular.rows import Findings
-from metassay.tabular.workbook import Page, pages
+from metassay.tabular.workbook import Page, read_pages
 
 SHEET, STYLES, STRINGS = "xl/worksheets/sheet1.xml", "xl/styles.xml", "xl/sharedStrings.xml"
 TYPES, BOOK = "[Content_Types].xml", "xl/workbook.xml"
@@ -52,7 +52,7 @@ def book(tmp_path: Path) -> Callable[[Mapping[str, str | None]], Path]:
 
 def read(path: Path) -> tuple[list[Page], list[str]]:
     problems = Findings()
-    return pages(path, problems, remedy="send another"), problems.lines()
+    return read_pages(path, problems, remedy="send another"), problems.lines()
 
 
 def cells(path: Path) -> list[list[str]]:
@@ -129,7 +129,7 @@ def test_cells_far_apart_in_many_rows_are_refused(book, monkeypatch: pytest.Monk
     monkeypatch.setattr(workbook, "_CELLS", 1_000)
     rows = "".join(row(n, cell(f"XA{n}")) for n in range(1, 9))
     _, (line,) = read(book({SHEET: sheet(rows)}))
-    assert "has a page of more than 1,000 cells, the empty ones counted; delete what" in line
+    assert "has a page of more than 1,000 cells, the empty ones counted; delete cells" in line
 
 
 def test_a_page_of_tags_alone_is_refused(book, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def full_store(_: Sequence[int]) -> None:
     error = sqlite3.OperationalError("database or disk is full")
     error.sqlite_errorcode = sqlite3.SQLITE_FULL
     form = database.Form(1, (), "store", "run again")
-    with database._explained(Path("models.sqlite"), form):
+    with database._explain_errors(Path("models.sqlite"), form):
         raise error
 
 
@@ -159,8 +159,8 @@ def test_a_scheduler_that_loses_everything_ends_the_run_and_says_where_text_stay
         cluster.map(len, [1])
     place = tmp_path / "shards/a"
     assert caplog.messages == [
-        f"executor: shards of a stage that failed, which hold texts, stay in {place}; run again to"
-        " go on from them, or delete that folder"
+        f"executor: shards of a failed stage, which contain texts, stay in {place}; run again to"
+        " continue from them, or delete that folder"
     ]
 
 
@@ -168,7 +168,7 @@ def test_workers_that_all_go_are_waited_for_no_longer_than_patience_lasts(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     running = {object(): ("one", time.monotonic())}
-    cluster._closed_to["w"] = "it hangs"
+    cluster._closed_workers["w"] = "it hangs"
     assert cluster._room(running) == 0  # it may yet answer
     with pytest.raises(BadInput, match=r"none of the 1 worker\(s\) .* \(w: it hangs\)"):
         cluster._room({})
@@ -190,10 +190,10 @@ def test_a_worker_that_stops_between_its_answer_and_saying_so_is_not_waited_for(
 
     future = SimpleNamespace(status="finished", result=result)
     with pytest.raises(dask_cluster._Lost):
-        cluster._answered(future, "one")
+        cluster._is_answered(future, "one")
     assert asked == [dask_cluster.SAYING_SECONDS]
     cluster._storage.write("one.answer", b"1")
-    assert cluster._answered(future, "one")
+    assert cluster._is_answered(future, "one")
     assert len(asked) == 1
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from stages.declared import Declared, declared
+from stages.declared import Entry, find_entry
 from stages.doorway import StageIO
 from tests.fuzz.rule import Ended, handled
 
@@ -87,10 +87,10 @@ def shorten(folder: Path, documents: int) -> None:
 def declaration(words: str) -> Ended:
     """What dvc.yaml declares of a stage of the current folder's project, such as `pair all`."""
     stage, *item = words.split()
-    return handled(lambda: declared(stage, ["sample", *item]))
+    return handled(lambda: find_entry(stage, ["sample", *item]))
 
 
-def run(words: str, entry: Declared) -> Ended:
+def run(words: str, entry: Entry) -> Ended:
     """Run that stage."""
     stage, *item = words.split()
     main = importlib.import_module(f"stages.{stage}").main

@@ -19,7 +19,7 @@ from tests.fuzz.rule import CANARY, handled
 from tests.studies.invented_tables import PLAIN, study
 
 STUDY = study(documents=("d1",), raters=("anna", "ben"), text=f"{CANARY} {{author}}, {{doc}}")
-KEY = key._parsed(json.loads(key.written(STUDY)))
+KEY = key._parse(json.loads(key.to_bytes(STUDY)))
 
 
 def sent() -> dict[str, list[Any]]:
@@ -54,7 +54,7 @@ def exported(tasks: list[Any]) -> list[Any]:
 
 SOUND = sent()
 FILE = json.dumps(SOUND["anna"]).encode()
-ASKED = sum(len(row.asked) for row in KEY.rows.values()) * len(KEY.assignments)
+ASKED = sum(len(row.questions) for row in KEY.rows.values()) * len(KEY.assignments)
 
 
 def check(content: bytes, *, partial: bool = False) -> None:
@@ -63,10 +63,10 @@ def check(content: bytes, *, partial: bool = False) -> None:
         (folder / "anna.json").write_bytes(content)
         (folder / "ben.json").write_text(json.dumps(SOUND["ben"]), encoding="utf-8")
 
-        def run() -> importing.Imported:
+        def run() -> importing.Results:
             files = [folder / "anna.json", folder / "ben.json"]
             rows = importing.read_files(files, [label_studio.KIND])
-            found = importing.imported(rows, KEY, PLAIN, partial=partial)
+            found = importing.unblind(rows, KEY, PLAIN, partial=partial)
             importing.write(found, KEY, folder)
             return found
 
@@ -77,9 +77,9 @@ def check(content: bytes, *, partial: bool = False) -> None:
             assert not there, "half imported"
             return
         assert there == {"ratings.csv", "comments.csv"}
-        assert len(ended.value.ratings) == ended.value.asked == ASKED
+        assert len(ended.value.ratings) == ended.value.n_questions == ASKED
         for one in ended.value.ratings:
-            scale = KEY.criteria[one.of.criterion]
+            scale = KEY.criteria[one.target.criterion]
             assert one.value is None or scale.low <= one.value <= scale.high
 
 

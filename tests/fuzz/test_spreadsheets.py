@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from metassay.core import strict_yaml
-from metassay.core.params import Benchmark, parsed
+from metassay.core.params import Benchmark, parse_folder
 from metassay.datasets.ingest import ingest
 from metassay.project.spreadsheets.read import Inputs, read_all
 from metassay.project.spreadsheets.summary import command, lines, project_of, settings_of
@@ -39,7 +39,7 @@ def check(name: str, accidents: Any) -> None:
             (own / Path(file).name).write_bytes(held)
         settings = Path(made, "params.yaml")
         settings.write_text(content.benchmark, encoding="utf-8")
-        benchmark = parsed(strict_yaml.load(settings), where="x")
+        benchmark = parse_folder(strict_yaml.load(settings), where="x")
         assert isinstance(benchmark, Benchmark)
         again = ingest("files", own, benchmark.criteria)
         rows = found.rows

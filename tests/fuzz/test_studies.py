@@ -57,7 +57,7 @@ def check(name: str, change: Any) -> None:
         for note in ended.value.notes:
             check_line(note)
         rows = list(csv.DictReader(io.StringIO((folder / "ratings.csv").read_text("utf-8"))))
-        assert len(rows) == len(ended.value.ratings) == ended.value.asked == 24
+        assert len(rows) == len(ended.value.ratings) == ended.value.n_questions == 24
         for row in rows:
             low, high = (1, 3) if row["criterion"] == "grade" else (0, 4)
             assert row["value"] == "" or low <= float(row["value"]) <= high
@@ -65,11 +65,11 @@ def check(name: str, change: Any) -> None:
         assert not any(cell[:1] in tuple("=+-@") for one in csv.reader(said) for cell in one)
 
 
-def taken(files: list[Path], folder: Path, form: Format) -> importing.Imported:
+def taken(files: list[Path], folder: Path, form: Format) -> importing.Results:
     """What the command does."""
     known = key.read(folder / key.FILE)
     rows = importing.read_files(files, list(SHEETS.values()))
-    found = importing.imported(rows, known, PLAIN, partial=False)
+    found = importing.unblind(rows, known, PLAIN, partial=False)
     importing.write(found, known, folder)
     return found
 

@@ -7,7 +7,7 @@ import openpyxl
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.generation.prompted import Example, read_examples, with_citations
+from metassay.generation.prompted import Example, add_citations, read_examples
 from metassay.text.citations import parse, strip_citations
 from metassay.text.sentences import sentences
 
@@ -125,7 +125,7 @@ def test_sentences_cite_the_passage_most_like_them() -> None:
         ["", "", ""],
         "PLAN\n\n- Ibuprofen 400 mg was advised.\n- Left knee hurts\n\nZzz qqq! Stairs hurt?",
     )
-    assert with_citations(example).text == (
+    assert add_citations(example).text == (
         "PLAN\n\n- Ibuprofen 400 mg was advised [2].\n- Left knee hurts [1]\n\nZzz qqq!"
         " Stairs hurt [1]?"
     )
@@ -133,9 +133,9 @@ def test_sentences_cite_the_passage_most_like_them() -> None:
 
 def test_an_example_that_cites_stays_as_it_is() -> None:
     example = Example("x", "note", ["knee hurts"], [""], "Knee hurts [0]. It hurts.")
-    assert with_citations(example) is example
+    assert add_citations(example) is example
     bare = Example("x", "note", [], [], "Knee hurts.")
-    assert with_citations(bare) is bare
+    assert add_citations(bare) is bare
 
 
 def test_released_examples_can_be_read_and_cited(mirror) -> None:
@@ -150,7 +150,7 @@ def test_released_examples_can_be_read_and_cited(mirror) -> None:
     for example in examples:
         assert len(example.speakers) == len(example.passages)
         assert all(passage.strip() for passage in example.passages)
-        cited = with_citations(example)
+        cited = add_citations(example)
         assert strip_citations(cited.text).split() == example.text.split()
         said = [parse(cited.text[start:end]) for start, end in sentences(cited.text)]
         assert sum(bool(one.citations) for one in said) >= 0.9 * len(said)

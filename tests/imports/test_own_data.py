@@ -68,8 +68,8 @@ def test_what_contradicts_itself_is_refused_whole_with_file_and_line(importer, t
     fix = "import these files one by one, or tell them apart by --columns doc=FIELD or system=FIELD"
     name = two.name
     assert said == [
-        "samples_t.jsonl: line 3: has nothing that names its document; say --columns"
-        " doc=FIELD, which every record has",
+        "samples_t.jsonl: line 3: has no name for its document; say --columns"
+        " doc=FIELD, a field of every record",
         f"{name}: line 1: has another text than before (doc 't:0', system 'a'); {fix}",
         f"{name}: line 2: has another source than before (doc 't:1'); {fix}",
         f"{name}: line 2: has another reference than before (doc 't:1'); {fix}",
@@ -187,4 +187,4 @@ def test_fields_that_name_documents_and_systems_can_be_said(importer, tmp_path) 
     done = importer("lm-eval", path, "--columns", "doc=doc.id", "system=of.model")
     assert done.column("scores.csv", "doc_id", "author") == [("n7", "m1")]
     (said,) = importer.refused("lm-eval", path, "--columns", "doc=doc.name")
-    assert "has nothing that names its document; say --columns doc=FIELD" in said
+    assert "has no name for its document; say --columns doc=FIELD" in said

@@ -85,7 +85,7 @@ def test_lines_that_are_no_objects_are_told_together(tmp_path) -> None:
     found = list(records(path, problems))
     assert [at.row for at, _ in found] == [1, 5]
     assert problems.lines() == [
-        "one.jsonl: 2 lines: is no object with named values (first: line 3);"
+        "one.jsonl: 2 lines: is not an object with named values (first: line 3);"
         " write it again, or correct it",
         "one.jsonl: line 4: is not valid JSON (expecting value); write it again, or correct it",
         "one.jsonl: line 6: is not UTF-8; write it again, or correct it",

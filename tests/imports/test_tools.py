@@ -383,4 +383,4 @@ def test_label_studio_annotators_are_raters(importer, tmp_path) -> None:
         ("n1", "m", "Cough.", "Cough?"),
         ("8", "m", "None.", ""),
     ]
-    assert any("1 results of type 'labels' are no ratings" in line for line in done.said)
+    assert any("1 results of type 'labels' are not ratings" in line for line in done.said)

@@ -11,7 +11,7 @@ from metassay.core.kinds import choose, record_of
 from metassay.judges import JUDGES
 from metassay.judges.make import instruments_of
 from metassay.llm.endpoints import parse_models
-from metassay.llm.needs import everyone
+from metassay.llm.needs import with_members
 from metassay.llm.session import model_problems
 from metassay.scoring.pairing.instruments import INSTRUMENTS
 
@@ -39,7 +39,7 @@ def test_every_kind_has_a_block_and_a_row() -> None:
         one.kind
         for block in BLOCKS
         for name, judge in block["judges"].items()
-        for one in everyone(choose(JUDGES, judge, where=name))
+        for one in with_members(choose(JUDGES, judge, where=name))
     }
     assert shown == set(JUDGES)
     assert {kind for kind in JUDGES if f"\n| `{kind}` |" in PAGE} == set(JUDGES)

@@ -12,7 +12,7 @@ import pytest
 
 from metassay.judges.llm import LlmJudge
 from metassay.judges.protocol import Judgment, Pair
-from metassay.llm.http import answer
+from metassay.llm.http import read_answer
 from metassay.llm.messages import ChatRequest, Reply
 from tests.judges.llm_setup import DECODING, PROMPTS, options, pair
 
@@ -553,7 +553,7 @@ def test_whole_responses_are_what_was_worked_out(provider: str) -> None:
     for response, expected in BODIES[provider]:
 
         def reply(request: ChatRequest, response: dict[str, Any] = response) -> Reply:
-            entry = answer(json.dumps(response).encode(), request, request.key)
+            entry = read_answer(json.dumps(response).encode(), request, request.key)
             assert entry is not None
             return entry.reply()
 

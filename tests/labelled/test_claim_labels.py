@@ -73,7 +73,7 @@ def test_a_kind_is_optional_and_given_to_all_claims_or_none(tmp_path: Path) -> N
     for kind in ("", "full"):
         assert problems(put(tmp_path / "mine", claims=claims.format(kind))) == [
             "claims.csv: line 3: has no kind, and other claims have one (item 'c2');"
-            " give each claim a kind, or none; 'other' is one, too"
+            " give each claim a kind, such as 'other', or none"
         ]
     (taken,) = problems(put(tmp_path / "mine", claims=claims.format("all kinds")))
     assert "line 3: the kind's name is taken ('all kinds')" in taken

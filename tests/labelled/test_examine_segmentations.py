@@ -162,5 +162,5 @@ def test_labels_that_people_were_less_sure_of_are_by_themselves() -> None:
 
 
 def test_labels_of_other_sentences_are_refused() -> None:
-    with pytest.raises(BadInput, match="mine says nothing of 6 sentences; run it again"):
+    with pytest.raises(BadInput, match="mine lacks 6 sentences; run it again"):
         examine(sentences(RIGHT), segmented({"one": [B, B, B]}), OPTIONS)

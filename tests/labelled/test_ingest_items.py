@@ -18,7 +18,7 @@ from metassay.labelled.types import (
 from metassay.scoring.pairing.pairs import pair_id
 from metassay.tables.judge_tests import GIVEN_VERDICTS, GOLD
 from metassay.tables.pairs import PAIRS
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from metassay.tabular.rows import Place, Rows
 
@@ -71,11 +71,11 @@ def test_every_premise_is_a_question_and_gold_may_be_peoples(ingested):
         ],
     )
     made = ingested(items)
-    pairs = as_written(PAIRS, made.pairs)
+    pairs = round_trip(PAIRS, made.pairs)
     first = pairs[pairs["doc_id"] == "a"].sort_values("position")
     assert first["pair_id"].tolist() == [pair_id("entailment", p, "B.") for p in ("A.", "C.")]
     assert set(pairs["repeats"]) == {"set"}
-    gold = as_written(GOLD, made.gold).set_index("item")
+    gold = round_trip(GOLD, made.gold).set_index("item")
     assert gold["label"].fillna("-").to_dict() == {
         **{"a": "entailed", "b": "entailed"},  # the data's own label stands, whatever a rater says
         **{"c": "-", "d": "-"},
@@ -83,9 +83,9 @@ def test_every_premise_is_a_question_and_gold_may_be_peoples(ingested):
     assert gold["unlabelled"].fillna("-").tolist() == ["-", "-", "split", "no_label"]
     assert gold["cluster"].tolist() == ["t", "b", "c", "d"]
     assert gold.loc["a", "kind"] == "time"
-    ratings = as_written(RATINGS, made.ratings)
+    ratings = round_trip(RATINGS, made.ratings)
     assert ratings["value"].tolist() == [0, 1, 1, 1, 1, 0, pytest.approx(float("nan"), nan_ok=True)]
-    given = as_written(GIVEN_VERDICTS, made.verdicts).iloc[0]
+    given = round_trip(GIVEN_VERDICTS, made.verdicts).iloc[0]
     assert (given["item"], given["judge"], given["probability"]) == ("a", "paper", 0.25)
     assert given["recipe"] == "given|reader:wice"
     assert made.warnings == (
@@ -146,8 +146,8 @@ def test_everything_that_is_wrong_comes_at_once(ingested):
         "line 13: the probability is not within 0 to 1",
         "line 14: a verdict that failed has a label",
         "line 16: the same item and judge is there twice (item 'g', judge 'lexical')",
-        "line 15: the name of a judge whose verdicts are given is that of a judge in params.yaml",
-        "line 21: the name of a rater is that of a judge whose verdicts are given ('paper')",
+        "line 15: the name of a judge with verdicts in the data is that of a judge in params.yaml",
+        "line 21: the name of a rater is that of a judge with verdicts in the data ('paper')",
     ):
         assert f"items.jsonl: {one}" in said
     assert len(found) == 14
@@ -186,7 +186,7 @@ def test_subsets_and_samples():
     items.items.reverse()
     assert set(kept([], Sample(items=25, seed=1))) == set(some)
     (line,) = chosen(["R3"], None).problems.lines()
-    assert line.endswith("do not have ('R3'); there are: 'R1', 'R2'")
+    assert line.endswith("is not in the data ('R3'); there are: 'R1', 'R2'")
 
 
 def test_readers_give_what_their_index_says():

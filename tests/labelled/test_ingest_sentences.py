@@ -82,7 +82,7 @@ def test_labels_of_options_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(line("d1", "method", "result"), encoding="utf-8")
     (one,) = problems(tmp_path, labels={"aim": "method"})
     assert one == (
-        "params.yaml > options > labels: names a label that the data do not have ('aim');"
+        "params.yaml > options > labels: names a label that is not in the data ('aim');"
         " there are: method, result"
     )
     (one,) = problems(tmp_path, labels={"method": "none", "result": "none"})

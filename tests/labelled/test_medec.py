@@ -106,7 +106,7 @@ def test_what_is_wrong_is_told_by_line_without_texts(tmp_path: Path) -> None:
         f"{start}line 3: has no text, or its sentences are not numbered from 0{end}",
         f"{start}2 lines: the erroneous sentence is not the one that 'Error Sentence ID' names"
         " (first: line 4, Text ID 't1'); fetch the file again",
-        f"{start}line 6: has an error, and not all that is to be known of it{end}",
+        f"{start}line 6: has an error, but some of its columns are empty{end}",
         f"{start}line 7: the erroneous sentence is in the corrected text{end}",
         f"{start}line 8: the corrected sentence is not in the corrected text{end}",
     ]

@@ -97,7 +97,10 @@ def test_anli_rounds_are_subsets(tmp_path: Path) -> None:
         {"context": SECRET, "hypothesis": "B.", "label": "entailed"},
     )
     first, second = problems(entailment.read_anli(tmp_path))
-    assert first == "R3/test.jsonl: line 1: has not one premise; write 'context' or 'premise'"
+    assert (
+        first
+        == "R3/test.jsonl: line 1: must have exactly one of 'context' and 'premise'; write one"
+    )
     assert second.startswith("R3/test.jsonl: line 2: the label is not known ('entailed');")
 
 

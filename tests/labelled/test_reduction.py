@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from metassay.core.errors import BadInput
-from metassay.labelled.examine import verdicts
+from metassay.labelled.examine import reduce_verdicts
 from metassay.tables.judge_tests import VERDICTS
 from metassay.tables.parquet import empty
 
@@ -28,7 +28,7 @@ def tables(*items, instrument="entailment"):
 
 def verdict(*premises, instrument="entailment"):
     """Status, label, probability and deciding premise of one item."""
-    made = verdicts(*tables(premises, instrument=instrument)).iloc[0]
+    made = reduce_verdicts(*tables(premises, instrument=instrument)).iloc[0]
     said = (made["status"], made["label"], made["probability"], made["position"])
     return tuple(None if pd.isna(value) else value for value in said)
 
@@ -85,7 +85,7 @@ def test_three_labels(labels, expected):
 def test_one_row_per_item_and_judge_counts_premises():
     pairs, judgments = tables([NO, YES], [NO, FAILED, UNSURE])
     again = judgments.assign(judge="k", status="error", label=None, probability=None)
-    made = verdicts(pairs, pd.concat([judgments, again], ignore_index=True))
+    made = reduce_verdicts(pairs, pd.concat([judgments, again], ignore_index=True))
     assert list(made.columns) == list(VERDICTS.columns)
     rows = made[["item", "judge", "n_premises", "n_judged"]].to_numpy().tolist()
     assert rows == [["i0", "j", 2, 2], ["i1", "j", 3, 1], ["i0", "k", 2, 0], ["i1", "k", 3, 0]]
@@ -95,8 +95,10 @@ def test_one_row_per_item_and_judge_counts_premises():
 
 def test_the_order_of_rows_changes_nothing():
     pairs, judgments = tables([NO, UNSURE, FAILED], [YES, NO], [NO, NO])
-    made = verdicts(pairs, judgments)
-    mixed = verdicts(pairs.sample(frac=1, random_state=1), judgments.sample(frac=1, random_state=2))
+    made = reduce_verdicts(pairs, judgments)
+    mixed = reduce_verdicts(
+        pairs.sample(frac=1, random_state=1), judgments.sample(frac=1, random_state=2)
+    )
     pd.testing.assert_frame_equal(made, mixed)
 
 
@@ -105,9 +107,9 @@ def test_a_judge_that_lacks_a_pair_is_told():
     with pytest.raises(
         BadInput, match=r"judgments: j has none for 1 pair\(s\).*item 'i1'; run the judge"
     ):
-        verdicts(pairs, judgments.iloc[:1])
+        reduce_verdicts(pairs, judgments.iloc[:1])
 
 
 def test_no_judge_is_no_row():
     pairs, judgments = tables([YES])
-    assert verdicts(pairs, judgments.iloc[:0]).equals(empty(VERDICTS))
+    assert reduce_verdicts(pairs, judgments.iloc[:0]).equals(empty(VERDICTS))

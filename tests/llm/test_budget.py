@@ -9,13 +9,13 @@ from metassay.llm.budget import (
     Billed,
     Budget,
     Spending,
-    beginning_with,
     booked,
     open_budget,
     spending,
+    spent_by_prefix,
 )
 from metassay.llm.client import asker
-from metassay.llm.endpoints import Prices, check
+from metassay.llm.endpoints import Prices, clear
 from metassay.llm.ledger import Entry, Ledger
 from metassay.llm.limits import Policy
 from tests.llm.batch_setup import (
@@ -134,7 +134,7 @@ def test_an_unknown_account_is_empty(ledger) -> None:
 
 def test_models_without_prices_are_counted_and_cost_nothing(server, ledger) -> None:
     budget = budget_of(ledger, prices=None)
-    cleared = check("public", "invented", "here", endpoint(server.base_url))
+    cleared = clear({"invented": "public"}, ["invented"], "here", endpoint(server.base_url))
     ask = asker(cleared, model(), ledger, budget)
     ask([request(1)])
     ask([request(1)])
@@ -252,6 +252,6 @@ def test_what_cannot_be_counted_stays_at_the_most_and_a_cap_holds(tmp_path, bill
     with Ledger(tmp_path / "ledger.sqlite") as ledger:  # sound, and what was under way is booked
         capped = budget_of(ledger, 4_000_000, prices=dear)
         assert spending(capped.ledger, capped.account).at_most >= 4_000_000
-        assert beginning_with(ledger, "st")["USD"] >= 4_000_000
+        assert spent_by_prefix(ledger, "st")["USD"] >= 4_000_000
         assert capped.reserve(request(1), "k", "me") == "over"
         assert booked(ledger, questions[-1].key) > 4_000_000

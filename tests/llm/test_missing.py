@@ -4,9 +4,9 @@ import pytest
 
 from metassay.llm.messages import (
     Missing,
-    counted,
-    mendable,
-    missing,
+    count_codes,
+    find_missing,
+    is_retryable,
     missing_notes,
     unfinished_message,
 )
@@ -24,17 +24,17 @@ from metassay.llm.messages import (
     ],
 )
 def test_which_failures_asking_again_may_mend(codes: str, may: bool) -> None:
-    assert {code: mendable(code) for code in codes.split()} == dict.fromkeys(codes.split(), may)
+    assert {code: is_retryable(code) for code in codes.split()} == dict.fromkeys(codes.split(), may)
 
 
 def test_codes_are_counted_the_most_frequent_first() -> None:
-    assert counted(["timeout", "http_500", "a", "http_500"]) == "http_500 2, a 1, timeout 1"
-    assert counted([]) == ""
+    assert count_codes(["timeout", "http_500", "a", "http_500"]) == "http_500 2, a 1, timeout 1"
+    assert count_codes([]) == ""
 
 
 def test_what_is_said_of_each_model_has_its_counts_and_codes() -> None:
     asked = {"a": "m", "b": "m", "c": "m", "d": "n"}
-    found = missing(asked, {"a": "timeout", "b": "context_length", "d": "endpoint_down"})
+    found = find_missing(asked, {"a": "timeout", "b": "context_length", "d": "endpoint_down"})
     assert found == [
         Missing("m", 3, ["timeout"], ["context_length"]),
         Missing("n", 1, ["endpoint_down"], []),
@@ -47,4 +47,4 @@ def test_what_is_said_of_each_model_has_its_counts_and_codes() -> None:
     said = unfinished_message(found, 0.25)
     assert "endpoint_down: not asked, since its endpoint failed too often in a row" in said
     assert said.endswith("that may be missing; it is 0.25")
-    assert missing_notes(missing(asked, {})) == []
+    assert missing_notes(find_missing(asked, {})) == []

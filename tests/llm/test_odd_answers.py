@@ -352,4 +352,4 @@ def test_answers_without_a_count_are_mentioned(server, ledger, caplog) -> None:
     with caplog.at_level(logging.WARNING, "metassay.llm"):
         asking(server, ledger)([request(1), request(2)])
     (record,) = caplog.records
-    assert record.getMessage().startswith("2 answers came without a count of tokens that can be")
+    assert record.getMessage().startswith("2 answers came without a plausible count of tokens")

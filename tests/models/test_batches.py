@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metassay.models.batches import by_length, padded
+from metassay.models.batches import by_length, pad_rows
 
 
 def test_by_hand() -> None:
@@ -22,5 +22,5 @@ def test_each_text_is_in_one_batch_that_fits(lengths: list[int], most: int) -> N
 
 
 def test_padding_stands_on_either_side() -> None:
-    assert padded([[5, 6], [7]], 0) == ([[5, 6], [7, 0]], [[1, 1], [1, 0]])
-    assert padded([[5, 6], [7]], 0, left=True) == ([[5, 6], [0, 7]], [[1, 1], [0, 1]])
+    assert pad_rows([[5, 6], [7]], 0) == ([[5, 6], [7, 0]], [[1, 1], [1, 0]])
+    assert pad_rows([[5, 6], [7]], 0, left=True) == ([[5, 6], [0, 7]], [[1, 1], [0, 1]])

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from metassay.models.digits import kept, on_grid
+from metassay.models.digits import keep_digits, on_grid
 from tests.machines import settings
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ def test_a_grid_has_no_negative_zero() -> None:
     ],
 )
 def test_digits_count_from_the_nearer_end(probability: float, expected: float) -> None:
-    assert kept(probability, 3) == pytest.approx(expected, abs=1e-15)
+    assert keep_digits(probability, 3) == pytest.approx(expected, abs=1e-15)
 
 
 @pytest.mark.slow  # two processes that load a real encoder

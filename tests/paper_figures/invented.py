@@ -8,7 +8,7 @@ import pandas as pd
 from metassay.meta_evaluation.agreement import RATING_SUMMARIES
 from metassay.paper_figures.draw import Inputs
 from metassay.paper_figures.inputs import inputs_in
-from metassay.paper_figures.papers import Each, Line, Numbers, Record
+from metassay.paper_figures.papers import EachValue, Line, Numbers, Record
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.parquet import empty, write
 
@@ -41,7 +41,7 @@ def every_form() -> tuple[Record, ...]:
     panels = (Line("First half", ours={"part": "full"}), Line("None", ours={"part": "exam"}))
     ours_alone = record(
         "table2",
-        rows=(Each("author", but=("one",)),),
+        rows=(EachValue("author", but=("one",)),),
         panels=panels,
         printed=(),
         numbers=Numbers("clinic", "leaderboard", "macro"),

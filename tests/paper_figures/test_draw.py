@@ -19,7 +19,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from metassay.paper_figures import FORMATS, pictures
-from metassay.paper_figures.cells import Cell, Cells, cells_of
+from metassay.paper_figures.cells import Cell, Cells, find_cells
 from metassay.paper_figures.draw import Inputs, Outcome, draw_paper
 from metassay.paper_figures.papers import Line, Numbers, Record
 from metassay.paper_figures.published import read_printed
@@ -52,7 +52,7 @@ def cells(inputs: Inputs, one: Record) -> Cells:
         return read(TABLES[name], inputs.table(benchmark, name))
 
     printed = read_printed(inputs.printed(PRINTED)) if one.printed else None
-    return cells_of(one, table, printed)
+    return find_cells(one, table, printed)
 
 
 # ---- cells -----------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def test_ours_stand_beside_what_was_printed(inputs: Inputs) -> None:
     assert (first.published, first.difference) == (0.5, 0.0)
     assert second.difference == pytest.approx(0.0012)
     # A printed dash is not a number; the third system is printed and not here.
-    assert (found.n_printed, found.n_beside) == (3, 2)
+    assert (found.n_printed, found.n_compared) == (3, 2)
     assert found.absent == ("Not here",)
     assert found.rows == ("First & 50 %", "Second_τ")
 
@@ -153,7 +153,7 @@ def test_a_damaged_table_stops_only_what_it_feeds(
     whole = board.read_bytes()
     damage_table(board, content)
     outcome = drawn(tmp_path, inputs, *TWO)
-    assert (outcome.drawn, outcome.kept) == ([], ["table2"])
+    assert (outcome.drawn, outcome.unchanged) == ([], ["table2"])
     assert list(outcome.damaged) == ["table1"]
     assert re.search(said, "".join(outcome.damaged["table1"]))
     assert {name.split(".")[0] for name in digest(tmp_path / "out")} == {"table2"}
@@ -273,13 +273,13 @@ def test_only_what_a_changed_table_feeds_is_drawn_again(tmp_path: Path, inputs: 
     assert drawn(tmp_path, inputs, *TWO).drawn == ["table1", "table2"]
     first = digest(tmp_path / "out")
     outcome = drawn(tmp_path, inputs, *TWO)
-    assert (outcome.drawn, outcome.kept) == ([], ["table1", "table2"])
+    assert (outcome.drawn, outcome.unchanged) == ([], ["table1", "table2"])
     assert outcome.absent == {"table1": ("Not here",), "table2": ("Not here",)}
     assert digest(tmp_path / "out") == first
 
     write_board(tmp_path, "clinic", {"one": 0.1, "two": 0.3})
     outcome = drawn(tmp_path, inputs, *TWO)
-    assert (outcome.drawn, outcome.kept) == (["table2"], ["table1"])
+    assert (outcome.drawn, outcome.unchanged) == (["table2"], ["table1"])
     changed = {name for name, sha in digest(tmp_path / "out").items() if first[name] != sha}
     assert changed == {"table2.csv", "table2.md", "table2.tex"}
 

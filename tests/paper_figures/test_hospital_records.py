@@ -21,8 +21,8 @@ from metassay.meta_evaluation.confounds import confounds
 from metassay.meta_evaluation.correlations import correlations
 from metassay.meta_evaluation.ensembles import ensembles
 from metassay.meta_evaluation.layouts import Groups
-from metassay.paper_figures.cells import Cells, cells_of
-from metassay.paper_figures.derived_tables import DERIVED, needed
+from metassay.paper_figures.cells import Cells, find_cells
+from metassay.paper_figures.derived_tables import DERIVED, needed_tables
 from metassay.paper_figures.papers import PAPERS, Line, Record
 from metassay.paper_figures.pictures import picture_files
 from metassay.paper_figures.published import read_printed
@@ -36,7 +36,7 @@ TESTED, TRAINING = "hospital_course", "hospital_course_training"
 RECORDS = {
     record.name: record
     for record in PAPERS["adams"]
-    if {benchmark for benchmark, _ in needed(record)} <= {TESTED, TRAINING}
+    if {benchmark for benchmark, _ in needed_tables(record)} <= {TESTED, TRAINING}
 }
 ALIGNMENTS = (
     "rouge_gain",
@@ -127,13 +127,13 @@ def made(benchmark: str) -> dict[str, pd.DataFrame]:
 @cache
 def table(benchmark: str, name: str) -> pd.DataFrame:
     if name in DERIVED:
-        return DERIVED[name].make({one: table(benchmark, one) for one in DERIVED[name].of})
+        return DERIVED[name].make({one: table(benchmark, one) for one in DERIVED[name].sources})
     return made(benchmark)[name]
 
 
 def shown(record: Record) -> Cells:
     printed = [read_printed(ROOT / "reports/published" / file) for file in record.printed]
-    return cells_of(record, table, pd.concat(printed, ignore_index=True) if printed else None)
+    return find_cells(record, table, pd.concat(printed, ignore_index=True) if printed else None)
 
 
 def test_only_closed_data_leave_a_record_open() -> None:
@@ -172,7 +172,7 @@ def test_signs_are_turned_once() -> None:
     cell = cells["BARTScore", "Untrained"]
     assert cell.ours == -ours["value"].item()
     assert (cell.low, cell.high) == (-ours["high"].item(), -ours["low"].item())
-    read = [numbers for record in RECORDS.values() for numbers in record.every_numbers]
+    read = [numbers for record in RECORDS.values() for numbers in record.all_numbers]
     of_people = ("statement_correlations", "least_copied_statements", "tuning_by_use")
     turned = [one for one in read if one.table in (*of_people, "correlation_spread")]
     assert {one.scale for one in turned} == {-1}

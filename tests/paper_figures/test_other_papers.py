@@ -18,7 +18,7 @@ from metassay.core.options import Criterion
 from metassay.datasets.simsum import CRITERIA
 from metassay.meta_evaluation.agreement import agreement, rating_summaries
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.paper_figures.cells import Cells, cells_of
+from metassay.paper_figures.cells import Cells, find_cells
 from metassay.paper_figures.derived_tables import DERIVED
 from metassay.paper_figures.inputs import PUBLISHED, inputs_in
 from metassay.paper_figures.papers import PAPERS
@@ -59,7 +59,7 @@ BESIDE: Mapping[tuple[str, str], tuple[int, int, float | None]] = {
 @cache
 def table(benchmark: str, name: str) -> pd.DataFrame:
     if name in DERIVED:
-        return DERIVED[name].make({one: table(benchmark, one) for one in DERIVED[name].of})
+        return DERIVED[name].make({one: table(benchmark, one) for one in DERIVED[name].sources})
     path = inputs_in(ROOT).table(benchmark, name)
     if not path.exists():
         pytest.skip(f"the tables of {benchmark} are not here")
@@ -69,7 +69,7 @@ def table(benchmark: str, name: str) -> pd.DataFrame:
 def shown(paper: str, name: str) -> Cells:
     record = RECORDS[paper, name]
     printed = [read_printed(ROOT / PUBLISHED / file) for file in record.printed]
-    return cells_of(record, table, pd.concat(printed, ignore_index=True) if printed else None)
+    return find_cells(record, table, pd.concat(printed, ignore_index=True) if printed else None)
 
 
 def ours(cells: Cells) -> dict[tuple[str, str], float]:
@@ -98,13 +98,13 @@ def pearson(one: "pd.Series[float]", other: "pd.Series[float]") -> float:
 @pytest.mark.parametrize("key", BESIDE, ids=" ".join)
 def test_printed_numbers_beside_ours_are_counted(key: tuple[str, str]) -> None:
     cells = shown(*key)
-    n_printed, n_beside, largest = BESIDE[key]
-    assert (cells.n_printed, cells.n_beside) == (n_printed, n_beside)
+    n_printed, n_compared, largest = BESIDE[key]
+    assert (cells.n_printed, cells.n_compared) == (n_printed, n_compared)
     if largest is None:
         assert RECORDS[key].apart
         return
     found = [abs(cell.difference) for cell in cells.cells if cell.difference is not None]
-    assert len(found) == n_beside
+    assert len(found) == n_compared
     assert max(found) == pytest.approx(largest, abs=0.0006)
 
 
@@ -256,7 +256,7 @@ def test_the_summary_of_simsum_is_drawn_once_there_is_a_benchmark() -> None:
         "agreement": agreement(ratings, scales, options),
     }
     record = replace(RECORDS["simsum", "summary"], open="")
-    values = ours(cells_of(record, lambda _, name: made[name], None))
+    values = ours(find_cells(record, lambda _, name: made[name], None))
     assert len(values) == 3 * len(CRITERIA)
     assert values["Clinical accuracy", "Mean"] == pytest.approx(10 / 3)
     assert values["Clinical accuracy", "SD"] == pytest.approx(np.std([2, 3, 5]))

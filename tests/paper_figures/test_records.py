@@ -9,7 +9,13 @@ import yaml
 
 from metassay.core.options import BENCHMARKS
 from metassay.paper_figures import NAMES
-from metassay.paper_figures.derived_tables import DERIVED, DRAWN_FROM, needed, tables_of, unknown
+from metassay.paper_figures.derived_tables import (
+    DERIVED,
+    DRAWN_FROM,
+    needed_tables,
+    source_tables,
+    unknown_tables,
+)
 from metassay.paper_figures.inputs import FIGURES, paths
 from metassay.paper_figures.page import describe
 from metassay.paper_figures.papers import PAPERS, Line, Record
@@ -49,11 +55,11 @@ def test_the_stage_of_a_paper_declares_what_its_records_read(paper: str) -> None
 
 @pytest.mark.parametrize("record", DRAWN, ids=ids)
 def test_what_a_record_names_is_there(record: Record) -> None:
-    assert unknown(record) == []
-    assert record.every_numbers
-    for benchmark, _ in needed(record):
+    assert unknown_tables(record) == []
+    assert record.all_numbers
+    for benchmark, _ in needed_tables(record):
         assert (ROOT / BENCHMARKS / benchmark).is_dir()
-    for numbers in record.every_numbers:
+    for numbers in record.all_numbers:
         if numbers.table in DRAWN_FROM:  # columns of those that are made are checked when drawn
             read = [*numbers.columns, *numbers.where]
             assert set(read) <= set(DRAWN_FROM[numbers.table].columns)
@@ -77,15 +83,15 @@ def test_what_is_open_says_what_is_missing_and_reads_nothing() -> None:
     for record in EVERY:
         if record.open:
             assert len(record.open) > 20, ids(record)
-            assert needed(record) == [], ids(record)
+            assert needed_tables(record) == [], ids(record)
 
 
 def test_tables_made_for_figures_are_made_of_those_of_the_contract() -> None:
     assert not set(DERIVED) & set(DRAWN_FROM)
     whole = [replace(record, open="") for record in EVERY]  # as some wait for their data alone
-    used = {numbers.table for record in whole for numbers in record.every_numbers}
+    used = {numbers.table for record in whole for numbers in record.all_numbers}
     assert set(DERIVED) <= used
-    assert {table for name in used for table in tables_of(name)} == set(DRAWN_FROM)
+    assert {table for name in used for table in source_tables(name)} == set(DRAWN_FROM)
 
 
 def test_docs_list_every_record() -> None:

@@ -5,23 +5,23 @@ import json
 import pandas as pd
 
 from metassay.core.options import Criterion
-from metassay.studies.export import Design, study_of
+from metassay.studies.export import Design, build_study
 from metassay.studies.record import (
-    Asked,
     Choice,
     Draft,
     DraftRow,
     Form,
-    Made,
     Question,
-    Shown,
+    SheetText,
     Study,
+    StudyDraft,
     Target,
+    TargetQuestion,
 )
 from metassay.tables.documents import SOURCES
 from metassay.tables.leaderboard import LEADERBOARD
 from metassay.tables.names import FULL
-from metassay.tables.parquet import as_written, empty
+from metassay.tables.parquet import empty, round_trip
 from metassay.tables.parts import PARTS
 from metassay.tables.scores import SCORES
 from metassay.tables.units import UNITS
@@ -50,7 +50,7 @@ def sources(attributes=None):
         }
         for doc in DOCUMENTS
     ]
-    return as_written(SOURCES, pd.DataFrame(rows))
+    return round_trip(SOURCES, pd.DataFrame(rows))
 
 
 def parts(failed=("d3", "gamma"), without=()):
@@ -69,7 +69,7 @@ def parts(failed=("d3", "gamma"), without=()):
     frame = pd.DataFrame(rows, columns=names)
     frame["made_up"] = [[] for _ in rows]
     frame["repeats"] = [["one"] for _ in rows]
-    return as_written(PARTS, frame)
+    return round_trip(PARTS, frame)
 
 
 def units():
@@ -89,7 +89,7 @@ def units():
         rows, columns=["doc_id", "author", "part", "kind", "position", "text", "statement"]
     )
     frame = frame.assign(status="ok", citations=[[] for _ in rows], start=None, end=None)
-    return as_written(UNITS, frame)
+    return round_trip(UNITS, frame)
 
 
 def ranked():
@@ -110,7 +110,7 @@ def ranked():
     board = pd.DataFrame(
         [{**dict.fromkeys(board.columns), "metric": m, "better": "higher"} for m in values]
     )
-    return {"scores": as_written(SCORES, frame), "leaderboard": board}
+    return {"scores": round_trip(SCORES, frame), "leaderboard": board}
 
 
 COVERED = Question(
@@ -130,14 +130,14 @@ def drafts(documents=DOCUMENTS, systems=SYSTEMS, text="=SUM(A1) of {author}, {do
     for doc in documents:
         for author in systems:
             target = [Target(doc, author, FULL, "text", name) for name in SCALES]
-            asked = (Asked(GRADE, target[0]), Asked(FAULTS, target[1]))
-            shown = (Shown("text", text.format(author=f"{author[::-1]}", doc=doc)),)
+            asked = (TargetQuestion(GRADE, target[0]), TargetQuestion(FAULTS, target[1]))
+            shown = (SheetText("text", text.format(author=f"{author[::-1]}", doc=doc)),)
             found.append(Draft((doc, author), (author,), shown, (DraftRow((), asked),)))
     return found
 
 
 def study(raters=("anna", "ben", "carla"), per_item=None, items=None, seed=1, **of_drafts) -> Study:
     """A study with a grade and a count of faults for each text."""
-    made = Made(drafts(**of_drafts), SCALES, ("Read, then grade.",))
+    made = StudyDraft(drafts(**of_drafts), SCALES, ("Read, then grade.",))
     design = Design(raters, per_item or len(raters), items, seed)
-    return study_of("one", "pilot", PLAIN, made, design)
+    return build_study("one", "pilot", PLAIN, made, design)

@@ -23,7 +23,7 @@ def projects(study, folder):
 
 def asked(study):
     """What is asked of each row, by its id."""
-    return {row.id: row.asks for item in study.items for row in item.rows}
+    return {row.id: row.questions for item in study.items for row in item.rows}
 
 
 def answered(question, chance, whole=True):
@@ -44,7 +44,7 @@ def answers(study, seed=7):
     for sheet in study.sheets():
         for item in sheet.items:
             for row in item.rows:
-                own = {one.column: answered(one, chance) for one in row.asks}
+                own = {one.column: answered(one, chance) for one in row.questions}
                 comment = chance.choice(["", "", 'a <b>bold</b> & "odd" one\nof two lines'])
                 said[sheet.rater, row.id] = (own, comment)
     return said

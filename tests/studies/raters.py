@@ -21,7 +21,7 @@ def fill_in(study: Path, column: str, raters: dict[str, str], seed: int = 1) -> 
         header, *rows = csv.reader(io.StringIO(path.read_text("utf-8-sig"), newline=""))
         lots = random.Random(f"{seed} {rater}")
         for row in rows:
-            target = known.rows[row[header.index("row")]].asked[column].of
+            target = known.rows[row[header.index("row")]].questions[column].target
             row[header.index(column)] = str(_grade(manner, target.author, lots))
         made = io.StringIO(newline="")
         csv.writer(made).writerows([header, *rows])

@@ -105,8 +105,8 @@ def test_a_deleted_row_and_a_sheet_that_is_missing(sent):
     assert len(problems(sent)) == 2
     assert "key.json: nothing came back from rater 'ben' (9 rows were sent)" in problems(sent)[1]
     found = imported(sent, sheets.KIND, partial=True)
-    assert found.absent == 10
-    assert found.empty == 20
+    assert found.n_absent == 10
+    assert found.n_empty == 20
     assert len(found.ratings) == 54
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from metassay.studies.drawing import assigned, chosen, ids
+from metassay.studies.drawing import assign, draw_ids, draw_items
 from tests.studies.invented_tables import drafts, study
 
 
@@ -23,7 +23,7 @@ def test_everybody_gets_as_many_and_of_every_system(counts, raters, seed, data):
     per_item = data.draw(st.integers(1, raters))
     items = {f"{s}-{n}": (f"s{s}",) for s, count in enumerate(counts) for n in range(count)}
     named = [f"r{n}" for n in range(raters)]
-    found = assigned(items, named, per_item, seed)
+    found = assign(items, named, per_item, seed)
     assert list(found) == named
     given_to = Counter(item for of in found.values() for item in of)
     assert given_to == dict.fromkeys(items, per_item)
@@ -37,7 +37,7 @@ def test_everybody_gets_as_many_and_of_every_system(counts, raters, seed, data):
 
 def test_any_two_raters_share_items():
     items = {f"i{n}": ("s",) for n in range(30)}
-    found = {rater: set(of) for rater, of in assigned(items, list("abcd"), 2, 1).items()}
+    found = {rater: set(of) for rater, of in assign(items, list("abcd"), 2, 1).items()}
     shared = [len(found[a] & found[b]) for a, b in combinations("abcd", 2)]
     assert sum(shared) == 30
     assert max(shared) - min(shared) <= 1
@@ -45,37 +45,37 @@ def test_any_two_raters_share_items():
 
 def test_orders_differ_between_raters_and_not_between_draws():
     items = {f"i{n}": ("s",) for n in range(12)}
-    first, again = (assigned(items, ["a", "b"], 2, 7) for _ in range(2))
+    first, again = (assign(items, ["a", "b"], 2, 7) for _ in range(2))
     assert first == again
     assert first["a"] != first["b"]
-    assert assigned(items, ["a", "b"], 2, 8) != first
+    assert assign(items, ["a", "b"], 2, 8) != first
 
 
 def test_too_many_raters_per_item():
     with pytest.raises(ValueError, match="1 to 2"):
-        assigned({"i": ("s",)}, ["a", "b"], 3, 1)
+        assign({"i": ("s",)}, ["a", "b"], 3, 1)
 
 
 def test_some_items_are_of_whole_documents_or_of_all_pairs_of_systems():
     every = drafts(documents=[f"d{n:02}" for n in range(20)])
-    some = chosen(every, 30, 1, together=True)
+    some = draw_items(every, 30, 1, together=True)
     assert Counter(one.systems for one in some) == dict.fromkeys({d.systems for d in every}, 10)
     assert len({one.identity[0] for one in some}) == 10
     for n in range(1, 61):
-        counts = Counter(one.systems for one in chosen(every, n, 3, together=True))
+        counts = Counter(one.systems for one in draw_items(every, n, 3, together=True))
         assert max(counts.values()) - min([*counts.values(), *[0] * (len(counts) < 3)]) <= 1
-    spread = chosen(every, 30, 1, together=False)
+    spread = draw_items(every, 30, 1, together=False)
     assert Counter(one.systems for one in spread) == dict.fromkeys({d.systems for d in every}, 10)
     assert len({one.identity[0] for one in spread}) > 12
-    assert chosen(every, None, 1, together=True) == sorted(every, key=lambda one: one.identity)
+    assert draw_items(every, None, 1, together=True) == sorted(every, key=lambda one: one.identity)
 
 
 def test_ids_say_nothing_and_no_spreadsheet_rewrites_them():
     named = [(f"d{n}", author) for n in range(2000) for author in ("alpha", "beta")]
-    found = ids(named, 1)
+    found = draw_ids(named, 1)
     assert len(set(found)) == len(found)
     assert all(re.fullmatch("[bcdfghjklmnpqrstvwxz]{8}", one) for one in found)
-    assert not set(found) & set(ids(named, 2))
+    assert not set(found) & set(draw_ids(named, 2))
 
 
 def test_sheets_know_no_author_and_no_document():

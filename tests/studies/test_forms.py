@@ -8,7 +8,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.studies import FORM_NAMES, key
-from metassay.studies.export import Design, study_of
+from metassay.studies.export import Design, build_study
 from metassay.studies.forms import FORMS
 from metassay.studies.record import Answer, Options, Target
 from tests.studies.invented_tables import parts, sources, tables
@@ -25,10 +25,10 @@ def made(form, read=None, **options):
 def asked(found):
     """Every question: the texts read, its column, and the target."""
     return [
-        ({**dict(draft.shown), **dict(row.shown)}, question.column, target)
+        ({**dict(draft.texts), **dict(row.texts)}, question.column, target)
         for draft in found.drafts
         for row in draft.rows
-        for question, target in row.asked
+        for question, target in row.questions
     ]
 
 
@@ -65,7 +65,7 @@ def test_pairs_and_the_shares_that_are_asked_once_a_text():
     found = made(pairs, shares=True)
     assert len(found.drafts) == 3 + 3 + 1
     design = Design(("a", "b"), 2, None, 1)
-    study = study_of("one", "s", pairs, found, design)
+    study = build_study("one", "s", pairs, found, design)
     targets = list(study.targets.values())
     preferred = [one for one in targets if one.criterion == "preference"]
     assert len(preferred) == 7
@@ -75,7 +75,7 @@ def test_pairs_and_the_shares_that_are_asked_once_a_text():
     for row in (row for item in study.items for row in item.rows):
         target = study.targets[row.id, "better"]
         item = next(item for item in study.items if row in item.rows)
-        texts = {one.heading: one.text for one in item.shown}
+        texts = {one.heading: one.text for one in item.texts}
         assert f" {target.author} did" in texts["text A"]
         assert f" {target.unit.removeprefix('versus:')} did" in texts["text B"]
     first = {study.targets[row.id, "better"].author for i in study.items for row in i.rows}
@@ -98,7 +98,7 @@ def test_elements_of_each_sentence_and_their_shares():
         ("beta method.", "beta did so in d1.", "statement:1"),
     ]
     (question,) = {
-        one.question for draft in found.drafts for row in draft.rows for one in row.asked
+        one.question for draft in found.drafts for row in draft.rows for one in row.questions
     }
     code = {choice.word: choice.value for choice in question.choices}
     assert len(code) == len(set(code.values())) == 7
@@ -108,7 +108,7 @@ def test_elements_of_each_sentence_and_their_shares():
         for n, word in enumerate(said)
     ]
     answers.append(Answer(Target("d", "a", "full", "statement:1", "label 0"), None))
-    got = {(one.of.unit, one.of.criterion): one.value for one in elements.rate(answers)}
+    got = {(one.target.unit, one.target.criterion): one.value for one in elements.rate(answers)}
     # Three of four elements have an error, one of each category; one error is critical.
     assert [got["statement:0", name] for name in found.criteria] == [0.75, 0.25, 0.25, 0.25, 0.25]
     assert [got["statement:1", name] for name in found.criteria] == [None] * 5
@@ -129,13 +129,13 @@ def test_facts_of_a_text_and_those_that_it_leaves_out():
         "It healed. reference did d1.",
         "It healed. beta did d1.",
     )
-    code = {c.word: c.value for c in found.drafts[0].rows[0].asked[0].question.choices}
+    code = {c.word: c.value for c in found.drafts[0].rows[0].questions[0].question.choices}
     targets = [target for _, _, target in of]
 
     def rated(*answers):
         got = facts.rate([Answer(*one) for one in zip(targets, answers, strict=True)])
-        assert {one.of[:4] for one in got} == {("d1", "beta", "full", "text")}
-        assert [one.of.criterion for one in got] == list(found.criteria)
+        assert {one.target[:4] for one in got} == {("d1", "beta", "full", "text")}
+        assert [one.target.criterion for one in got] == list(found.criteria)
         return [one.value for one in got]
 
     # One fact of three is right, and one of the reference's two is there.
@@ -161,7 +161,7 @@ def test_a_rubric_as_columns_with_its_caps():
     about = {"note_type": "respiratory", "symptoms": {"cough": "yes", "fever": "no"}}
     read = tables(sources=sources(about))
     found = made(rubric, read, rubric="note_respiratory")
-    by_column = {one.question.column: one.question for one in found.drafts[0].rows[0].asked}
+    by_column = {one.question.column: one.question for one in found.drafts[0].rows[0].questions}
     assert by_column["note_respiratory_1A"].high == 2
     assert by_column["note_respiratory_1A"].capped
     assert "note_respiratory_1B" not in by_column, "nothing is forbidden here, so nothing is asked"
@@ -172,7 +172,7 @@ def test_a_rubric_as_columns_with_its_caps():
         " One for each of: No suspected diagnosis; No symptoms beyond those of the prompt"
         " (describing these is allowed); Neither sex nor age of the patient."
     )
-    shown = dict(found.drafts[0].rows[0].shown)
+    shown = dict(found.drafts[0].rows[0].texts)
     assert shown["items of note_respiratory_1A"] == "cough: yes\nfever: no"
     assert shown["input"] == "doctor: What is d1?\npatient: A cough."
     assert made(rubric, rubric="note_respiratory").notes[-1].endswith("is not for their document")
@@ -215,14 +215,14 @@ def test_facets_are_graded_where_the_reference_has_them():
 )
 def test_a_key_brings_back_every_target(tmp_path, form, options):
     found = made(form, **options)
-    study = study_of("one", "s", form, found, Design(("a", "b"), 1, 6, 3))
-    (tmp_path / "key.json").write_bytes(key.written(study))
+    study = build_study("one", "s", form, found, Design(("a", "b"), 1, 6, 3))
+    (tmp_path / "key.json").write_bytes(key.to_bytes(study))
     back = key.read(tmp_path / "key.json")
-    targets = {(r, c): a.of for r, row in back.rows.items() for c, a in row.asked.items()}
+    targets = {(r, c): a.target for r, row in back.rows.items() for c, a in row.questions.items()}
     assert targets == dict(study.targets)
     assert back.criteria == dict(study.criteria)
-    questions = {q for item in study.items for row in item.rows for q in row.asks}
-    assert {a.question for row in back.rows.values() for a in row.asked.values()} == questions
+    questions = {q for item in study.items for row in item.rows for q in row.questions}
+    assert {a.question for row in back.rows.values() for a in row.questions.values()} == questions
     columns = {(row, column) for row, column in targets}
     assert len(columns) == len(targets)
     said = json.loads((tmp_path / "key.json").read_text("utf-8"))

@@ -13,22 +13,22 @@ from label_studio_sdk.label_interface import LabelInterface
 
 from metassay.core.errors import BadInput
 from metassay.studies import importing, key, label_studio, sheets
-from metassay.studies.export import Design, study_of, write
+from metassay.studies.export import Design, build_study, write
 from metassay.studies.forms import FORMS
 from metassay.studies.record import (
     Answer,
-    Asked,
     Choice,
     Draft,
     DraftRow,
     Form,
-    Made,
     Options,
     Question,
-    Shown,
+    SheetText,
+    StudyDraft,
     Target,
+    TargetQuestion,
 )
-from metassay.studies.sheets import value_of
+from metassay.studies.sheets import parse_answer
 from tests.studies import label_studio_people as people
 from tests.studies.invented_tables import PLAIN, SCALES, study, tables
 
@@ -49,7 +49,7 @@ OPTIONS = {
 def study_by(name, raters=("anna", "ben"), per_item=1):
     form = FORMS[name]
     made = form.make(tables(), Options(seed=5, root=ROOT, **OPTIONS[name]))
-    return form, study_of("one", "pilot", form, made, Design(raters, per_item, None, 5))
+    return form, build_study("one", "pilot", form, made, Design(raters, per_item, None, 5))
 
 
 def read(files):
@@ -84,7 +84,7 @@ def through_sheets(made, said, folder):
 @pytest.mark.parametrize("name", FORMS)
 def test_a_form_goes_out_and_comes_back_to_exactly_the_ratings_that_were_given(tmp_path, name):
     form, made = study_by(name)
-    known = key._parsed(json.loads(key.written(made)))
+    known = key._parse(json.loads(key.to_bytes(made)))
     said, exports = people.answers(made), {}
     for rater, (tasks, interface) in people.projects(made, tmp_path / "a").items():
         interface.validate()
@@ -92,9 +92,9 @@ def test_a_form_goes_out_and_comes_back_to_exactly_the_ratings_that_were_given(t
         exports[rater] = people.exported(tasks, interface, said)
         for task in exports[rater]:
             assert interface.validate_annotation(task["annotations"][0])
-    found = importing.imported(returned(exports, tmp_path), known, form, partial=False)
+    found = importing.unblind(returned(exports, tmp_path), known, form, partial=False)
     sheets = through_sheets(made, said, tmp_path / "b")
-    assert found == importing.imported(sheets, known, form, partial=False)
+    assert found == importing.unblind(sheets, known, form, partial=False)
     assert len(found.comments) == sum(bool(comment) for _, comment in said.values())
 
     rated = {}
@@ -103,13 +103,13 @@ def test_a_form_goes_out_and_comes_back_to_exactly_the_ratings_that_were_given(t
             own = [
                 Answer(
                     made.targets[row.id, one.column],
-                    value_of(one, said[sheet.rater, row.id][0][one.column]),
+                    parse_answer(one, said[sheet.rater, row.id][0][one.column]),
                 )
                 for row in item.rows
-                for one in row.asks
+                for one in row.questions
             ]
-            rated |= {(one.of, sheet.rater): one.value for one in form.rate(own)}
-    assert {(one.of, one.rater): one.value for one in found.ratings} == rated
+            rated |= {(one.target, sheet.rater): one.value for one in form.rate(own)}
+    assert {(one.target, one.rater): one.value for one in found.ratings} == rated
     assert any(value is None for value in rated.values())
     assert any(value is not None for value in rated.values())
 
@@ -137,14 +137,14 @@ def odd_study():
     one = Question("one", "gra&de", "choice", f"Is it {odd}?", (word, Choice("yes", 1.0)))
     two = Question("two", "gra&de", "choice", "How good?", (Choice("1", 1.0), Choice("2", 2.0)))
     other = Question("n", "n", "number", odd, low=-0.5, high=2.5)
-    shown = (Shown("text <b>", odd), Shown("$row & more", "line one\n\tline two"))
+    shown = (SheetText("text <b>", odd), SheetText("$row & more", "line one\n\tline two"))
     rows = (
-        DraftRow(shown[1:], (Asked(one, Target("d", "a", "full", "text", "grade")),)),
-        DraftRow((), (Asked(two, Target("d", "a", "x", "text", "grade")),)),
-        DraftRow((), (Asked(other, Target("d", "a", "full", "text", "faults")),)),
+        DraftRow(shown[1:], (TargetQuestion(one, Target("d", "a", "full", "text", "grade")),)),
+        DraftRow((), (TargetQuestion(two, Target("d", "a", "x", "text", "grade")),)),
+        DraftRow((), (TargetQuestion(other, Target("d", "a", "full", "text", "faults")),)),
     )
-    made = Made([Draft(("d", "a"), ("a",), shown[:1], rows)], SCALES, (odd,))
-    return study_of("one", "pilot", PLAIN, made, Design(("anna",), 1, None, 2))
+    made = StudyDraft([Draft(("d", "a"), ("a",), shown[:1], rows)], SCALES, (odd,))
+    return build_study("one", "pilot", PLAIN, made, Design(("anna",), 1, None, 2))
 
 
 def test_nothing_in_a_text_is_markup_and_each_task_brings_what_it_alone_asks(tmp_path):
@@ -154,7 +154,7 @@ def test_nothing_in_a_text_is_markup_and_each_task_brings_what_it_alone_asks(tmp
     assert all(interface.validate_task(task) for task in tasks)
     first, second, third = (task["data"] for task in tasks)
     (item,) = made.items
-    assert first["text_1"] == item.shown[0].text == second["text_1"]
+    assert first["text_1"] == item.texts[0].text == second["text_1"]
     assert first["text_2"] == "line one\n\tline two"
     assert (second["text_2"], second["headings"]) == ("", {"text_1": "text <b>"})
     assert first["choices_1"] == [
@@ -173,8 +173,8 @@ def test_nothing_in_a_text_is_markup_and_each_task_brings_what_it_alone_asks(tmp
         ("anna", f"{item.id}-03"): ({"n": "-0.125"}, ""),
     }
     rows = returned({"anna": people.exported(tasks, interface, said)}, tmp_path)
-    known = key._parsed(json.loads(key.written(made)))
-    found = importing.imported(rows, known, PLAIN, partial=False)
+    known = key._parse(json.loads(key.to_bytes(made)))
+    found = importing.unblind(rows, known, PLAIN, partial=False)
     assert sorted(one.value for one in found.ratings) == [-0.125, 0.0, 2.0]
     assert [one.text for one in found.comments] == ["<&>"]
 
@@ -185,11 +185,11 @@ def project(tmp_path):
     made = study(raters=("anna",))
     ((tasks, interface),) = people.projects(made, tmp_path / "s").values()
     exports = people.exported(tasks, interface, people.answers(made))
-    return made, key._parsed(json.loads(key.written(made))), exports, interface
+    return made, key._parse(json.loads(key.to_bytes(made))), exports, interface
 
 
 def imported(project, exports, folder, *, partial=False):
-    return importing.imported(
+    return importing.unblind(
         returned({"anna": exports}, folder), project[1], PLAIN, partial=partial
     )
 
@@ -210,15 +210,15 @@ def test_skipped_is_empty_unsubmitted_is_absent_and_drafts_and_predictions_are_n
     with pytest.raises(BadInput, match="1 of 9 rows of rater 'anna' are not there"):
         imported(project, exports, tmp_path)
     found = imported(project, exports, tmp_path, partial=True)
-    assert (found.absent, whole.absent) == (1, 0)
-    values = {one.of: one.value for one in found.ratings}
+    assert (found.n_absent, whole.n_absent) == (1, 0)
+    values = {one.target: one.value for one in found.ratings}
     gone = {
-        asked.of
+        asked.target
         for task in (exports[-1], exports[-2])
-        for asked in known.rows[task["data"]["row"]].asked.values()
+        for asked in known.rows[task["data"]["row"]].questions.values()
     }
     for one in whole.ratings:
-        assert values[one.of] == (None if one.of in gone else one.value)
+        assert values[one.target] == (None if one.target in gone else one.value)
 
 
 def test_accounts_may_be_numbers_or_people_and_what_else_was_added_is_said(tmp_path, project):
@@ -249,9 +249,9 @@ def test_two_machines_may_use_the_same_account_numbers(tmp_path):
         rater: people.exported(tasks, interface, people.answers(made), user=1)
         for rater, (tasks, interface) in people.projects(made, tmp_path / "s").items()
     }
-    known = key._parsed(json.loads(key.written(made)))
+    known = key._parse(json.loads(key.to_bytes(made)))
     assert (
-        len(importing.imported(returned(exports, tmp_path), known, PLAIN, partial=False).ratings)
+        len(importing.unblind(returned(exports, tmp_path), known, PLAIN, partial=False).ratings)
         == 54
     )
 
@@ -378,9 +378,16 @@ def test_the_config_is_one_that_label_studio_parses_whatever_the_words_are():
     question = Question("q", "q", "choice", "?", (Choice("\x00\ud800]]>", 1.0), Choice("b", 2.0)))
     target = Target("d", "a", "full", "text", "grade")
     drafts = [
-        Draft(("d", "a"), ("a",), (), (DraftRow((Shown("h", "t"),), (Asked(question, target),)),))
+        Draft(
+            ("d", "a"),
+            ("a",),
+            (),
+            (DraftRow((SheetText("h", "t"),), (TargetQuestion(question, target),)),),
+        )
     ]
     form = Form("plain", lambda *_: None)
-    made = study_of("one", "s", form, Made(drafts, SCALES, ()), Design(("anna",), 1, None, 1))
+    made = build_study(
+        "one", "s", form, StudyDraft(drafts, SCALES, ()), Design(("anna",), 1, None, 1)
+    )
     (sheet,) = made.sheets()
     LabelInterface(label_studio.config(sheet)).validate()

@@ -11,7 +11,7 @@ from metassay.studies.forms import FORMS
 from metassay.studies.next_items import Decision, Frame, next_items, weighted_lines
 from metassay.studies.record import Options
 from metassay.tables.leaderboard import LEADERBOARD
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from tests.studies import invented_tables
@@ -32,7 +32,7 @@ def reads(**changes):
             ("sure", "maxi", {1.0: 0.0, 2.0: 1.0, 3.0: 1.0}),
         )
     ]
-    table = as_written(SCORES, pd.concat([scores, *rows], ignore_index=True))
+    table = round_trip(SCORES, pd.concat([scores, *rows], ignore_index=True))
     return invented_tables.tables(scores=table, **changes)
 
 
@@ -42,7 +42,7 @@ def rated(*texts):
          "rater": "r", "criterion": "vanilla_rating", "value": value}
         for doc, author, value in texts
     ]  # fmt: skip
-    return as_written(RATINGS, pd.DataFrame(rows))
+    return round_trip(RATINGS, pd.DataFrame(rows))
 
 
 def made(read):
@@ -50,14 +50,14 @@ def made(read):
 
 
 def test_words_of_a_decision():
-    found = Decision.of("certificate claim_recall (lexical) completeness system")
+    found = Decision.parse("certificate claim_recall (lexical) completeness system")
     assert found == ("certificate", "claim_recall (lexical)", "completeness", "system")
-    assert Decision.of("judge-card sure good") == ("judge-card", "sure", "good", "")
-    assert Decision.of("judge-card sure good pass_rate").number == "pass_rate"
+    assert Decision.parse("judge-card sure good") == ("judge-card", "sure", "good", "")
+    assert Decision.parse("judge-card sure good pass_rate").number == "pass_rate"
     for wrong in ("", "certificate a b", "certificate a b c", "judge-card a", "card a b",
                   "judge-card a b system", "certificate a b global more"):  # fmt: skip
         with pytest.raises(BadInput, match="write 'certificate METRIC CRITERION LEVEL'"):
-            Decision.of(wrong)
+            Decision.parse(wrong)
 
 
 def test_texts_of_which_a_judge_is_unsure_have_larger_chances():

@@ -77,7 +77,7 @@ def test_what_is_sent_comes_back(tmp_path, form):
     assert [one.row for one in found] == [row.id for item in sheet.items for row in item.rows]
     assert {one.rater for one in found} == {"anna"}
     for one, item in zip(found, sheet.items, strict=True):
-        assert key.digest(one.shown["text"]) == key.digest(item.shown[0].text)
+        assert key.digest(one.texts["text"]) == key.digest(item.texts[0].text)
     assert all(set(one.answers.values()) - {one.answers["text"]} == {""} for one in found)
 
 
@@ -97,7 +97,7 @@ def test_long_texts_go_on_in_a_second_column(tmp_path, form):
     assert cells_of(path)[0][2:5] == ["text", "text (2)", "text (3)"]
     found = {one.row: one for one in returned(path, form)}
     for item in made.items:
-        assert key.digest(found[item.rows[0].id].shown["text"]) == key.digest(item.shown[0].text)
+        assert key.digest(found[item.rows[0].id].texts["text"]) == key.digest(item.texts[0].text)
 
 
 def test_workbooks_help_to_fill_in(tmp_path):
@@ -123,7 +123,7 @@ def imported(folder, form, *files, partial=False):
     rows = importing.read_files(
         files or sorted((folder / "sheets").glob(f"*.{form.name}")), formats
     )
-    return importing.imported(rows, key.read(folder / key.FILE), PLAIN, partial=partial)
+    return importing.unblind(rows, key.read(folder / key.FILE), PLAIN, partial=partial)
 
 
 def test_sheets_edited_in_a_spreadsheet_import_the_same(tmp_path, form):
@@ -133,8 +133,8 @@ def test_sheets_edited_in_a_spreadsheet_import_the_same(tmp_path, form):
     for rater in ("anna", "ben", "carla"):
         filled(folder / f"sheets/{rater}.{form.name}")
     before = imported(folder, form)
-    assert len(before.ratings) == before.asked == 54
-    assert before.empty == 0
+    assert len(before.ratings) == before.n_questions == 54
+    assert before.n_empty == 0
     path = folder / f"sheets/anna.{form.name}"
     header, *rows = cells_of(path)
     rows = [
@@ -181,8 +181,8 @@ def test_numbers_in_cells_of_a_workbook(tmp_path):
     book.save(folder / "sheets/anna.xlsx")
     found = imported(folder, workbooks.KIND)
     mine = [one for one in found.ratings if one.rater == "anna"]
-    assert {(one.of.criterion, one.value) for one in mine} == {("grade", 2.0), ("faults", 3.0)}
-    assert found.empty == 36
+    assert {(one.target.criterion, one.value) for one in mine} == {("grade", 2.0), ("faults", 3.0)}
+    assert found.n_empty == 36
     assert [one.text for one in found.comments] == ["=not a formula"]
     importing.write(found, key.read(folder / key.FILE), folder)
     assert "'=not a formula" in (folder / "comments.csv").read_text("utf-8")

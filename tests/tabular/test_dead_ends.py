@@ -6,11 +6,11 @@ from typing import Any
 import openpyxl
 import pytest
 
-from metassay.api.columns import ColumnOptions
+from metassay.api.columns import Roles
 from metassay.api.reading import read_both
 from metassay.core.errors import BadInput
 from metassay.project.spreadsheets.read import Inputs, read_all
-from metassay.tabular.infer_columns import joined_by_text
+from metassay.tabular.infer_columns import join_by_text
 from metassay.tabular.rows import Findings
 from metassay.tabular.sheet import read_sheet
 from tests.tabular.test_one_reader import (
@@ -45,7 +45,7 @@ def meta_eval(files: dict[str, Path], *columns: str) -> set[tuple[Any, ...]]:
     if faults:
         raise BadInput(faults.lines())
     scores, ratings = ([one] for one in sheets if one is not None)
-    _, found = read_both(scores, ratings, ColumnOptions(columns=columns))
+    _, found = read_both(scores, ratings, Roles(columns=columns))
     return values(found.table.to_dict("records"))
 
 
@@ -97,7 +97,7 @@ def test_several_raters_files_that_name_texts_alone_are_joined_too(tmp_path: Pat
         for name, rows in (("scores", PLAIN[0]), ("texts", TEXTS))
     )
     sheets = [sheet for one in (scores, *of_raters) if (sheet := read_sheet(one, Findings()))]
-    _, found = read_both(sheets[:1], sheets[1:], ColumnOptions())
+    _, found = read_both(sheets[:1], sheets[1:], Roles())
     assert values(found.table.to_dict("records")) == PLAIN_VALUES
     rows = read_all(Inputs({"texts": [texts], "ratings": of_raters})).rows
     assert values([one._asdict() for one in rows.ratings]) == PLAIN_VALUES
@@ -111,7 +111,7 @@ def test_a_title_row_and_names_above_names(tmp_path: Path) -> None:
     merged = ["A1:F1", "A2:A3", "B2:B3", "C2:D2", "E2:F2"]
     path = workbook(tmp_path, [title, head, under, *body], *merged)
     (problem,) = refused_by_meta_eval(tmp_path, path)
-    assert "the names seem to say two things each" in problem
+    assert "the names seem to have two parts each" in problem
     remedy = "ratings.wide={rater} - {criterion}"
     assert meta_eval(paths(tmp_path, path), remedy) == init(paths(tmp_path, path), tmp_path, remedy)
     assert ("d1", "alba", "Ann", 1.0) in meta_eval(paths(tmp_path, path), remedy)
@@ -170,7 +170,7 @@ def test_two_raters_files_in_the_place_of_scores_and_ratings(
         ("a.json", '{"doc_id": 1', "is not valid JSON"),
         ("a.json", "[1, 2]", "2 records: is not an object with named values"),
         ("a.json", "[]", "has no row"),
-        ("a.csv", "doc,system,m\nd,a\n", "line 2: has not the 3 cells that the header names"),
+        ("a.csv", "doc,system,m\nd,a\n", "line 2: does not have the 3 cells of the header"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_row(
@@ -194,7 +194,7 @@ def test_texts_are_never_found_by_a_grade(tmp_path: Path, column: str, joins: bo
     of_scores, of_ratings = sheets
     assert of_scores is not None
     assert of_ratings is not None
-    found = joined_by_text(of_ratings, of_scores, "doc_id", "system")
+    found = join_by_text(of_ratings, of_scores, "doc_id", "system")
     assert ("doc_id" in found.frame) is joins
     if joins:
         assert list(found.frame["doc_id"]) == ["d5", "d4", "d3", "d2", "d1"]

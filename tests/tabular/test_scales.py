@@ -2,7 +2,7 @@
 
 import pytest
 
-from metassay.tabular.scales import guessed_scale
+from metassay.tabular.scales import guess_scale
 
 ENDS = [  # values, ends that were said, and the scale with its ends
     ([1, 2, 5], None, ("ordinal", 1, 5)),
@@ -25,6 +25,6 @@ def test_a_scale_by_its_values(
     values: list[float], ends: tuple[float, float] | None, expected: tuple[object, ...], lower: bool
 ) -> None:
     said = (float(ends[0]), float(ends[1])) if ends else None
-    found = guessed_scale([float(value) for value in values], said, lower=lower)
+    found = guess_scale([float(value) for value in values], said, lower=lower)
     assert (found.scale, found.low, found.high) == expected
     assert found.better == ("lower" if lower else "higher")

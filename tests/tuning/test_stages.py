@@ -18,7 +18,7 @@ import yaml
 from flows import dag
 from metassay.cli.main import main
 from metassay.cli.run_summary import print_summary
-from metassay.core.params import Tuning, load, parsed
+from metassay.core.params import Tuning, load, parse_folder
 from metassay.metrics.faithfulness.record import Case
 from metassay.tables.alignments import ALIGNMENTS
 from metassay.tables.corruptions import CORRUPTIONS
@@ -30,7 +30,7 @@ from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import MEASUREMENTS
 from metassay.tables.statement_scores import STATEMENT_SCORES
 from metassay.tables.units import UNITS
-from metassay.tuning.options import DEFAULTS, checked
+from metassay.tuning.options import DEFAULTS, parse_block
 from metassay.versions.code_yaml import FILE
 from stages import declared, doorway
 from stages.doorway import StageIO
@@ -229,7 +229,7 @@ def run(monkeypatch: pytest.MonkeyPatch, root: Path, command: str) -> None:
         real(io)
 
     doorway.enter(keep)
-    entry = declared.declared(module, arguments)
+    entry = declared.find_entry(module, arguments)
     keys = {(file, key) for file, of in entry.params.items() for key in of if file != FILE}
     assert handed[0].used == keys | entry.deps | entry.outs
 
@@ -432,13 +432,13 @@ def test_the_blocks_of_the_page_are_right() -> None:
     folders = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)]
     assert [folder["tune"] for folder in folders] == list(DEFAULTS)
     for folder in folders:
-        own = parsed(folder, where="docs/scores.md")
+        own = parse_folder(folder, where="docs/scores.md")
         assert isinstance(own, Tuning)
         for key in folder.keys() - {"name", "tune", "from", "alignments", "criterion"}:
-            checked(own.tune, key, folder[key], where="docs/scores.md")
+            parse_block(own.tune, key, folder[key], where="docs/scores.md")
     rows = [row.strip("| ").split(" | ") for row in page.split("## Defaults")[1].split("\n")[4:12]]
     for place, tune in enumerate(DEFAULTS, start=1):
-        training = checked(tune, "training", {"seed": 1}, where="docs/scores.md").model_dump()
+        training = parse_block(tune, "training", {"seed": 1}, where="docs/scores.md").model_dump()
         for row in rows:
             name = re.match(r"`?(\w+)", row[0])
             assert name is not None

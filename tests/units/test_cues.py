@@ -38,7 +38,7 @@ def divided(texts: list[Text], facets: Block = BMRC, **block: object) -> Divided
 
 def roles_of(full: str) -> list[tuple[str, str]]:
     one = read(text_of(full))
-    return list(zip(one.said, cue_roles(one), strict=True))
+    return list(zip(one.texts, cue_roles(one), strict=True))
 
 
 def test_a_plain_abstract_becomes_facets() -> None:
@@ -128,7 +128,7 @@ def test_a_given_sentence_keeps_its_heading() -> None:
     full = "Results: Half agreed. Purpose \u2013"
     one = read(text_of(full, [Span(0, 21), Span(22, len(full))]))
     assert one.spans == [Span(0, 21), Span(22, len(full))]
-    assert one.said == ["Half agreed.", "Purpose \u2013"]
+    assert one.texts == ["Half agreed.", "Purpose \u2013"]
     assert cue_roles(one) == ["result", "objective"]
 
 

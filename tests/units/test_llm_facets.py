@@ -137,7 +137,7 @@ def test_an_answer_that_can_mean_one_thing_only_is_read_and_counted() -> None:
     said = facets(result=["The change was cheap."]) | {"outcome": []}
     ((result,),), notes = divided(lambda *_: said)
     assert result.text == "The change was cheap."
-    assert notes[0].startswith("1 of 1 answers were not in just the form")
+    assert notes[0].startswith("1 of 1 answers were not in the requested form")
 
 
 @pytest.mark.parametrize("status", ["refused", "truncated", "error"])
@@ -209,7 +209,7 @@ def test_examples_are_shown_as_turns_and_belong_to_their_facets(
     (tmp_path / "prompts").mkdir()
     (tmp_path / "prompts/facets.yaml").write_text(yaml.safe_dump(file), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadInput, match="must stand in its text, to the character"):
+    with pytest.raises(BadInput, match="must be in its text, character by character"):
         facet_requests([], options(shots=1), DECODING)
 
 

@@ -72,7 +72,7 @@ def test_facets_that_the_block_does_not_name_are_counted() -> None:
 
 
 def test_data_without_any_such_facet_is_bad_input() -> None:
-    with pytest.raises(BadInput, match="brings no facet called background, result, conclusion"):
+    with pytest.raises(BadInput, match="has no facet called background, result, conclusion"):
         divided(text({"method": "We counted."}))
     with pytest.raises(BadInput, match="twice"):
         divided(facets=["result", "result"])

@@ -37,7 +37,7 @@ def test_invented_abstracts(name: str, right: int) -> None:
         for one, other in zip(cue_roles(reads), roles, strict=True)
     ]
     assert (sum(same), len(same)) == (right, 58)
-    assert all(is_study(reads.said) for reads, _ in texts)
+    assert all(is_study(reads.texts) for reads, _ in texts)
 
 
 TRIAL = (

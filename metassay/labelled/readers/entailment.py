@@ -1,4 +1,4 @@
-"""Sets of premise, hypothesis and label, as they were released: SNLI, ANLI, LLM-AggreFact."""
+"""Released sets of premise, hypothesis and label: SNLI, ANLI, LLM-AggreFact, WiCE, XSum."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,9 +9,8 @@ from pydantic_core import PydanticCustomError
 
 from metassay.core.errors import BadInput, shown
 from metassay.core.options import Options
-from metassay.datasets.own_data import Clean, Filled, Key, parsed
+from metassay.datasets.own_data import Clean, Filled, Key, validate_all
 from metassay.datasets.scored_texts import read_xsum_hallucination as read_rows
-from metassay.labelled import records
 from metassay.labelled.records import (
     CONTRADICTED,
     ENTAILED,
@@ -24,6 +23,7 @@ from metassay.labelled.records import (
     VerdictRow,
     files,
     hash_of,
+    parsed_lines,
 )
 from metassay.tables.names import FULL
 from metassay.tables.parquet_file import load
@@ -42,7 +42,7 @@ _FORMATS = (".jsonl", ".csv", ".parquet")
 
 
 class _Line(Options):
-    """A line whose other keys are not read."""
+    """A line; unknown keys are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -64,9 +64,8 @@ class _Anli(_Line):
     @model_validator(mode="after")
     def _has_one_premise(self) -> Self:
         if (self.context is None) == (self.premise is None):
-            raise PydanticCustomError(
-                "premise", "has not one premise; write 'context' or 'premise'"
-            )
+            what = "must have exactly one of 'context' and 'premise'; write one"
+            raise PydanticCustomError("premise", what)
         return self
 
 
@@ -89,10 +88,10 @@ def read_snli(folder: Path) -> Items:
     agree, is no gold label.
     """
     items = Items()
-    for subset, at, one in _subsets(folder, _Snli, items):
-        label = None if one.gold_label == UNDECIDED else _label(one.gold_label, at, items)
-        key = f"{subset}:{one.pairID or at.row}"
-        items.items.append(_item(at, key, one.sentence1, one.sentence2, label, subset))
+    for subset, at, line in _subsets(folder, _Snli, items):
+        label = None if line.gold_label == UNDECIDED else _label(line.gold_label, at, items)
+        key = f"{subset}:{line.pairID or at.row}"
+        items.items.append(_item(at, key, line.sentence1, line.sentence2, label, subset))
     return items
 
 
@@ -103,10 +102,10 @@ def read_anli(folder: Path) -> Items:
     `label` is e, n or c; the words and the numbers 0 to 2 of copies are read as well.
     """
     items = Items()
-    for subset, at, one in _subsets(folder, _Anli, items):
-        label, premise = _label(str(one.label), at, items), one.context or one.premise or ""
-        key = f"{subset}:{one.uid or at.row}"
-        items.items.append(_item(at, key, premise, one.hypothesis, label, subset))
+    for subset, at, line in _subsets(folder, _Anli, items):
+        label, premise = _label(str(line.label), at, items), line.context or line.premise or ""
+        key = f"{subset}:{line.uid or at.row}"
+        items.items.append(_item(at, key, premise, line.hypothesis, label, subset))
     return items
 
 
@@ -123,39 +122,39 @@ def read_llm_aggrefact(folder: Path) -> Items:
         what = f"holds no {', '.join(_FORMATS)} file"
         items.problems.add(Place(str(folder)), what, f"put it there; {SEE}")
     for path in paths:
-        for at, one in parsed(_rows(path, items), _Claim, items.problems):
-            label: Label = ENTAILED if one.label else NOT_ENTAILED
+        for at, line in validate_all(_rows(path, items), _Claim, items.problems):
+            label: Label = ENTAILED if line.label else NOT_ENTAILED
             key = f"{path.stem}:{at.row}"
-            items.items.append(_item(at, key, one.doc, one.claim, label, one.dataset))
+            items.items.append(_item(at, key, line.doc, line.claim, label, line.dataset))
     return items
 
 
 def _item(
     at: Place, key: str, premise: str, hypothesis: str, label: Label | None, subset: str
 ) -> ItemRow:
-    """Items of one premise are alike; its hash is a name for it that holds no text."""
+    """Return an item; its cluster is a hash of the premise, without any text."""
     cluster = hash_of(premise)[:16]
     return ItemRow(at, key, [premise], hypothesis, label, subset, cluster=cluster)
 
 
 def _subsets(folder: Path, model: type[Any], items: Items) -> Iterator[tuple[str, Place, Any]]:
-    """The sound lines of every .jsonl file, at any depth, and the subset that it is: `R1_test`.
+    """Read the valid lines of every .jsonl file, at any depth, and its subset: `R1_test`.
 
-    A file is called by its folder too: each round of ANLI has its test.jsonl.
+    Messages name the folder, too: each round of ANLI has a test.jsonl.
     """
     for path in files(folder, "**/*.jsonl", items.problems, f"put it there; {SEE}"):
         name = f"{path.parent.name}/{path.name}"
         values = json_lines(path, items.problems, remedy=SEE)
         placed = ((at._replace(file=name), value) for at, value in values)
-        for at, one in parsed(placed, model, items.problems):
-            yield "_".join(path.relative_to(folder).with_suffix("").parts), at, one
+        for at, line in validate_all(placed, model, items.problems):
+            yield "_".join(path.relative_to(folder).with_suffix("").parts), at, line
 
 
-def _label(written: str, at: Place, items: Items) -> Label | None:
-    if written not in LABELS:
+def _label(word: str, at: Place, items: Items) -> Label | None:
+    if word not in LABELS:
         fix = f"write one of {', '.join(LABELS)}"
-        items.problems.add(at, "the label is not known", fix, shown(written))
-    return LABELS.get(written)
+        items.problems.add(at, "the label is not known", fix, shown(word))
+    return LABELS.get(word)
 
 
 def _rows(path: Path, items: Items) -> Iterator[tuple[Place, Any]]:
@@ -178,77 +177,66 @@ def _rows(path: Path, items: Items) -> Iterator[tuple[Place, Any]]:
                 yield Place(path.name, number, "row"), row
 
 
-# WiCE (Kamoi et al. 2023): claims of Wikipedia beside what the pages that they cite say.
-# A record is one chunk of a claim's evidence, sentences that were read together; records with one
-# meta.id are one claim. A claim is `entailed` if it is labelled `supported`; `partially_supported`
-# and `not_supported` are `not_entailed`, as in the paper's table of binary scores.
+# WiCE (Kamoi et al. 2023): claims of Wikipedia, and evidence in the pages that they cite.
+# A record is a chunk of a claim's evidence; records with the same meta.id are of the same claim. A
+# claim is `entailed` if it is labelled `supported`; `partially_supported` and `not_supported` are
+# `not_entailed`, as in the paper's table of binary scores.
 
 
 WICE_CLAIMS = "oracle_claim_*.jsonl"
 WICE_SCORES = "*.entailment_score.json"
-WICE_JUDGE = "t5_3b_anli"  # whose scores are released: probabilities that a claim is entailed
+WICE_JUDGE = "t5_3b_anli"  # of the released probabilities that a claim is entailed
 
 _FETCH_AGAIN = "fetch the file again"
 
 
-class _Meta(Options):
-    model_config = ConfigDict(extra="ignore")
-
+class _Meta(_Line):
     id: Key
     claim_title: Key
 
 
-class _WiceRecord(Options):
-    """One chunk; other keys are not read_wice."""
-
-    model_config = ConfigDict(extra="ignore")
-
+class _WiceRecord(_Line):
     label: Literal["supported", "partially_supported", "not_supported"]
     claim: Filled
     evidence: list[Clean] = Field(min_length=1)
     meta: _Meta
 
 
-def read_wice(folder: Path) -> records.Items:
-    """Read the claims and, where there are any, the published scores of T5-3B-ANLI.
+def read_wice(folder: Path) -> Items:
+    """Read the claims and, if there are any, the published scores of T5-3B-ANLI.
 
-    A subset is what follows `oracle_claim_` in a file's name: dev. An item's premises are its
-    chunks, their sentences joined by spaces, in the order of the file. Claims of one Wikipedia
-    article are alike.
+    A subset is the end of a file's name, after `oracle_claim_`: dev. An item's premises are its
+    chunks, their sentences joined by spaces, in the order of the file. A Wikipedia article is a
+    cluster.
     """
-    items = records.Items()
-    for path in records.files(folder, WICE_CLAIMS, items.problems, _FETCH_AGAIN):
+    items = Items()
+    for path in files(folder, WICE_CLAIMS, items.problems, _FETCH_AGAIN):
         _add_claims(path, items)
     for path in sorted(folder.glob(WICE_SCORES)):
         _add_scores(path, items)
     return items
 
 
-def _add_claims(path: Path, items: records.Items) -> None:
-    found: dict[str, tuple[records.ItemRow, _WiceRecord]] = {}
-    for at, one in records.parsed_lines([path], _WiceRecord, items.problems, _FETCH_AGAIN):
-        premise = " ".join(sentence.strip() for sentence in one.evidence if sentence.strip())
-        if one.meta.id not in found:
-            label: records.Label = (
-                records.ENTAILED if one.label == "supported" else records.NOT_ENTAILED
-            )
-            subset = path.stem.rpartition("_")[2]
-            title = one.meta.claim_title
-            row = records.ItemRow(
-                at, one.meta.id, [premise], one.claim, label, subset, cluster=title
-            )
-            found[one.meta.id] = (row, one)
+def _add_claims(path: Path, items: Items) -> None:
+    claims: dict[str, tuple[ItemRow, _WiceRecord]] = {}
+    for at, record in parsed_lines([path], _WiceRecord, items.problems, _FETCH_AGAIN):
+        premise = " ".join(sentence.strip() for sentence in record.evidence if sentence.strip())
+        if record.meta.id not in claims:
+            label: Label = ENTAILED if record.label == "supported" else NOT_ENTAILED
+            item = (record.meta.id, [premise], record.claim, label, path.stem.rpartition("_")[2])
+            row = ItemRow(at, *item, cluster=record.meta.claim_title)
+            claims[record.meta.id] = (row, record)
             continue
-        row, first = found[one.meta.id]
+        row, first = claims[record.meta.id]
         row.premises.append(premise)
         for name in ("claim", "label"):
-            if getattr(one, name) != getattr(first, name):
+            if getattr(record, name) != getattr(first, name):
                 what = f"{name!r} is not that of the claim's first record"
-                items.problems.add(at, what, _FETCH_AGAIN, f"meta.id {shown(one.meta.id)}")
-    items.items += [row for row, _ in found.values()]
+                items.problems.add(at, what, _FETCH_AGAIN, f"meta.id {shown(record.meta.id)}")
+    items.items += [row for row, _ in claims.values()]
 
 
-def _add_scores(path: Path, items: records.Items) -> None:
+def _add_scores(path: Path, items: Items) -> None:
     at, problems = Place(path.name), items.problems
     scores: Any = load_json(path, problems, remedy=_FETCH_AGAIN)
     if scores is UNREAD:
@@ -261,15 +249,13 @@ def _add_scores(path: Path, items: records.Items) -> None:
         if isinstance(score, bool) or not isinstance(score, int | float):
             problems.add(here, "a score is not a number", _FETCH_AGAIN, f"claim {shown(item)}")
         else:
-            items.verdicts.append(
-                records.VerdictRow(here, item, WICE_JUDGE, probability=float(score))
-            )
+            items.verdicts.append(VerdictRow(here, item, WICE_JUDGE, probability=float(score)))
 
 
 # Factuality of XSum summaries (Maynez et al. 2020): is a summary true, whatever its article says?
-# Three people were asked about each summary that somebody had found unfaithful. The released score
-# of an entailment model, of the summary given its article, is a judge whose verdicts are given. The
-# articles are not released with the labels, so that no other judge can be asked.
+# Three people labelled each summary that somebody had judged unfaithful. The released scores of an
+# entailment model (of the summary given its article) are the verdicts of a judge. The articles are
+# not released with the labels, so no other judge can be asked.
 
 
 XSUM_JUDGE = "released_entailment"
@@ -277,23 +263,23 @@ _CRITERION, _METRIC = "factuality", "xsum_entailment"
 
 
 def read_xsum_factuality(folder: Path) -> Items:
-    """Each summary that people were asked about; its subset is the system that wrote it."""
+    """Read each summary that people labelled; its subset is the system that wrote it."""
     rows = read_rows(folder)
     labels = [
         LabelRow(row.at, _xsum_key(row), row.rater, None if row.value is None else row.value == 1)
         for row in rows.ratings
         if row.criterion == _CRITERION
     ]
-    asked = {row.item for row in labels}
+    labelled = {row.item for row in labels}
     items = [
         ItemRow(row.at, _xsum_key(row), [], row.text or "", None, row.author, FULL, row.doc_id)
         for row in rows.texts
-        if _xsum_key(row) in asked
+        if _xsum_key(row) in labelled
     ]
     verdicts = [
         VerdictRow(row.at, _xsum_key(row), XSUM_JUDGE, probability=row.value)
         for row in rows.scores
-        if row.metric == _METRIC and _xsum_key(row) in asked
+        if row.metric == _METRIC and _xsum_key(row) in labelled
     ]
     return Items(items, verdicts, labels, rows.problems, rows.warnings)
 

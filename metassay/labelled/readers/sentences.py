@@ -1,4 +1,4 @@
-"""Texts whose sentences are labelled: JSON Lines of one's own, CSAbstruct, PubMed RCT."""
+"""Texts with labelled sentences: a user's JSON Lines, CSAbstruct, PubMed RCT."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,12 +27,12 @@ class _Text(Options):
     confs: list[Annotated[float, Field(ge=0, le=1)]] | None = None
 
 
-class _Own(_Text):
+class _WithId(_Text):
     doc_id: Key
 
 
 class _Abstract(_Text):
-    """One line of CSAbstruct; other keys are not read."""
+    """A line of CSAbstruct; other keys are not read."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -40,74 +40,74 @@ class _Abstract(_Text):
 
 
 def read(folder: Path) -> Documents:
-    """Read every .jsonl file of one's own; labels may be any names of facets.
+    """Read every .jsonl file of a user; labels may be any names of facets.
 
     A line is {"doc_id": ..., "sentences": [...], "labels": [...], "confs": [...]}; `confs` says how
     sure people were of each label (0 to 1) and may be left out.
     """
-    return _read(folder, _Own, lambda one, _: one.doc_id)
+    return _read(folder, _WithId, lambda text, _: text.doc_id)
 
 
 def read_csabstruct(folder: Path) -> Documents:
     """Read every .jsonl file of CSAbstruct (Cohan et al. 2019); a key is a file's name and line.
 
-    The data's own ids are all the same.
+    The ids in the data are all the same.
     """
     return _read(folder, _Abstract, lambda _, at: f"{Path(at.file).stem}:{at.row}")
 
 
 def _read(folder: Path, model: type[_Text], key: Callable[[Any, Place], str]) -> Documents:
-    found = Documents()
-    paths = files(folder, "*.jsonl", found.problems, f"put it there; {SEE}")
-    for at, one in parsed_lines(paths, model, found.problems, SEE):
-        sure = [None] * len(one.sentences) if one.confs is None else one.confs
-        lengths = {"labels": len(one.labels), "confs": len(sure)}
-        wrong = [name for name, length in lengths.items() if length != len(one.sentences)]
-        if wrong:
-            counts = f"{lengths[wrong[0]]} for {len(one.sentences)} sentences"
-            found.problems.add(at, f"{wrong[0]!r} is not as long as 'sentences'", SEE, counts)
+    data = Documents()
+    paths = files(folder, "*.jsonl", data.problems, f"put it there; {SEE}")
+    for at, text in parsed_lines(paths, model, data.problems, SEE):
+        confidences = [None] * len(text.sentences) if text.confs is None else text.confs
+        lengths = {"labels": len(text.labels), "confs": len(confidences)}
+        unequal = [name for name, length in lengths.items() if length != len(text.sentences)]
+        if unequal:
+            counts = f"{lengths[unequal[0]]} for {len(text.sentences)} sentences"
+            data.problems.add(at, f"{unequal[0]!r} is not as long as 'sentences'", SEE, counts)
         else:
-            said = zip(map(str.strip, one.sentences), one.labels, sure, strict=True)
-            found.documents.append(of_sentences(at, key(one, at), said))
-    return found
+            sentences = zip(map(str.strip, text.sentences), text.labels, confidences, strict=True)
+            data.documents.append(of_sentences(at, key(text, at), sentences))
+    return data
 
 
 def read_pubmed_rct(folder: Path) -> Documents:
     """Read every .txt file of PubMed RCT (Dernoncourt and Lee 2017): abstracts of trials.
 
-    A line `###` with the PubMed id, which is a text's key, begins an abstract; then comes a line
-    per sentence, its label in capitals, a tab, and the sentence.
+    An abstract begins with a line of `###` and the PubMed id, which is its key; then comes a line
+    per sentence: its label in capitals, a tab, and the sentence.
     """
-    found = Documents()
+    data = Documents()
     remedy = f"put test.txt or another split there; {SEE}"
-    for path in files(folder, "*.txt", found.problems, remedy):
-        text = read_text(path, found.problems, remedy=SEE)
+    for path in files(folder, "*.txt", data.problems, remedy):
+        text = read_text(path, data.problems, remedy=SEE)
         if text is not None:
-            begun: tuple[Place, str] | None = None
-            said: list[tuple[str, str, float | None]] = []
-            # Not by splitlines(): a sentence may hold a line separator of Unicode.
+            header: tuple[Place, str] | None = None
+            sentences: list[tuple[str, str, float | None]] = []
+            # Not splitlines(): a sentence may contain a Unicode line separator.
             for number, line in enumerate([*text.split("\n"), _BEGINS], start=1):
-                at, written = Place(path.name, number), line.strip()
-                if written.startswith(_BEGINS):
-                    if begun is not None:
-                        found.documents.append(of_sentences(*begun, said))
-                    begun, said = (at, written.removeprefix(_BEGINS).strip()), []
-                elif written and begun is None:
+                place, stripped = Place(path.name, number), line.strip()
+                if stripped.startswith(_BEGINS):
+                    if header is not None:
+                        data.documents.append(of_sentences(*header, sentences))
+                    header, sentences = (place, stripped.removeprefix(_BEGINS).strip()), []
+                elif stripped and header is None:
                     fix = f"begin each abstract with a line {_BEGINS} and its id; {SEE}"
-                    found.problems.add(at, "a sentence is before the first abstract", fix)
-                elif written and (sentence := _sentence(at, written, found)) is not None:
-                    said.append(sentence)
-    return found
+                    data.problems.add(place, "a sentence is before the first abstract", fix)
+                elif stripped and (sentence := _sentence(place, stripped, data)) is not None:
+                    sentences.append(sentence)
+    return data
 
 
-def _sentence(at: Place, line: str, found: Documents) -> tuple[str, str, float | None] | None:
+def _sentence(at: Place, line: str, data: Documents) -> tuple[str, str, float | None] | None:
     label, tab, words = line.partition("\t")
     if not tab or not words.strip():
         fix = f"write LABEL, a tab and the sentence; {SEE}"
-        found.problems.add(at, "is not a label and sentence with a tab between them", fix)
+        data.problems.add(at, "is not a label and sentence with a tab between them", fix)
     elif label not in PUBMED_LABELS:
         fix = f"write one of {', '.join(PUBMED_LABELS)}"
-        found.problems.add(at, "the label is not known", fix, shown(label))
+        data.problems.add(at, "the label is not known", fix, shown(label))
     else:
         return words.strip(), PUBMED_LABELS[label], None
     return None

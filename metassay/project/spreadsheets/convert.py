@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metassay.core.errors import shown
-from metassay.datasets.own_data import Rating, Score, Source, Text, checked
+from metassay.datasets.own_data import Rating, Score, Source, Text, validate
 from metassay.tables.names import FULL, is_reference
 from metassay.tables.names import REFERENCE as REFERENCE_AUTHOR
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import Columns
-from metassay.tabular.numbers import Numbers, absent, numbers_of
+from metassay.tabular.numbers import NumberFormat, find_format, is_blank
 from metassay.tabular.rows import (
     Findings,
     MetricRow,
@@ -20,8 +20,8 @@ from metassay.tabular.rows import (
     Rows,
     ScoreRow,
     TextRow,
-    canonical,
     source_row,
+    to_json,
 )
 from metassay.tabular.sheet import Sheet
 from metassay.text.sentences import sentences
@@ -55,15 +55,22 @@ class Table(NamedTuple):
                 if column not in lacking:
                     yield at, {**cells, **labels, role: row[column]}, column
 
-    def numbers(self, problems: Findings) -> dict[str, Numbers]:
+    def numbers(self, problems: Findings) -> dict[str, NumberFormat]:
         """Return how the numbers of each column are written; a problem where that is unclear."""
         columns = self.columns.spread or [self.columns.roles[Role.VALUE]]
         return {column: self.sheet.clear_numbers(column, problems) for column in columns}
 
+    def names(self, role: str) -> list[str]:
+        """Return the systems, metrics or other keys of a role, in their order."""
+        if role in self.columns.name_roles:
+            return list(dict.fromkeys(labels[role] for labels in self.columns.spread.values()))
+        column = self.columns.roles.get(role)
+        return self.sheet.cells(column) if column else []
+
     @property
     def roles(self) -> frozenset[str]:
         """The roles that columns have, or that their names tell."""
-        return self.columns.each | self.columns.roles.keys()
+        return self.columns.name_roles | self.columns.roles.keys()
 
     @property
     def default_metric(self) -> str:
@@ -108,18 +115,18 @@ def add_texts(table: Table, references_by: Mapping[str, str], rows: Rows, *, aga
         if again and key in seen:
             continue
         seen.add(key)
-        n_empty += absent(text[Role.TEXT]) and author not in references_by.values()
+        n_empty += is_blank(text[Role.TEXT]) and author not in references_by.values()
         _add_text(at, *key, rows)
     for doc, (at, cell) in references.items():
         _add_text(at, doc, REFERENCE_AUTHOR, cell, rows)
     for doc, (at, cell) in sources.items():
         value = {"doc_id": doc, "task": "other", "passages": _passages(cell)}
-        source = checked(Source, value, at, rows.problems)
+        source = validate(Source, value, at, rows.problems)
         if source is not None:
             texts = [passage.text for passage in source.passages]
             speakers = [passage.speaker for passage in source.passages]
             attributes = {role: of_doc[doc][1] for role, of_doc in labels.items() if doc in of_doc}
-            more = canonical(attributes) if attributes else None
+            more = to_json(attributes) if attributes else None
             rows.sources.append(source_row(at, doc, source.task, texts, speakers, attributes=more))
     return Texts(n_empty, {name: family for name, (_, family) in families.items()})
 
@@ -128,7 +135,7 @@ def add_ratings(
     table: Table, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
 ) -> int:
     """Add ratings of the study `people`; return the number of empty cells (the rater abstained)."""
-    words = {c: numbers_of((), semicolons=False, words=w) for c, w in table.sheet.words.items()}
+    words = {c: find_format((), semicolons=False, words=w) for c, w in table.sheet.words.items()}
     anonymous = Role.RATER not in table.roles
     rated: set[tuple[str, ...]] = set()
     n_empty = 0
@@ -138,7 +145,7 @@ def add_ratings(
         value = {"study": STUDY, "doc_id": cells[Role.DOC], "author": cells[Role.SYSTEM]}
         value |= {"rater": cells.get(Role.RATER, rater), "value": cells[Role.VALUE]}
         value |= {"criterion": cells.get(Role.CRITERION, ONE_CRITERION)}
-        rating = checked(Rating, value, at, rows.problems)
+        rating = validate(Rating, value, at, rows.problems)
         if rating is None:
             continue
         key = (rating.doc_id, rating.author, rating.rater, rating.criterion)
@@ -148,8 +155,8 @@ def add_ratings(
             continue
         rated.add(key)
         numbers = words.get(rating.criterion, of_column)
-        number = numbers.sound(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
-        n_empty += numbers.none(cells[Role.VALUE])
+        number = numbers.read(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+        n_empty += numbers.is_missing(cells[Role.VALUE])
         rows.ratings.append(RatingRow(at, **{**dict(rating), "value": number}))
     return n_empty
 
@@ -173,10 +180,10 @@ def add_scores(
         name = cells.get(Role.METRIC, table.default_metric)
         metric = renamed.get(name, name)
         value = {"doc_id": cells[Role.DOC], "author": cells[Role.SYSTEM], "metric": metric}
-        score = checked(Score, {**value, "value": cells[Role.VALUE]}, at, rows.problems)
+        score = validate(Score, {**value, "value": cells[Role.VALUE]}, at, rows.problems)
         if score is not None:
-            number = numbers.sound(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
-            n_empty += numbers.none(cells[Role.VALUE])
+            number = numbers.read(cells[Role.VALUE], at, _NO_NUMBER, _WRITE, rows.problems)
+            n_empty += numbers.is_missing(cells[Role.VALUE])
             rows.scores.append(ScoreRow(at, score.doc_id, score.author, FULL, metric, number))
             first.setdefault(metric, MetricRow(at, metric, better.get(metric, "higher")))
     rows.metrics += first.values()
@@ -185,7 +192,7 @@ def add_scores(
 
 def _value_rows(
     table: Table, systems: Iterable[str], references_by: Mapping[str, str], rows: Rows
-) -> Iterator[tuple[Place, Mapping[str, str], Numbers]]:
+) -> Iterator[tuple[Place, Mapping[str, str], NumberFormat]]:
     """Yield each value's place, the row's cells by role, and how its numbers are written."""
     writers = {*systems} - {*references_by, REFERENCE_AUTHOR}
     if Role.SYSTEM not in table.roles and len(writers) != 1:
@@ -203,7 +210,7 @@ def _add_equal(
     at: Place, key: str, cell: str, role: str, values: dict[str, tuple[Place, str]], rows: Rows
 ) -> None:
     """Add the value of a document or system at its first place; a problem if another differs."""
-    if absent(cell):
+    if is_blank(cell):
         return
     place, before = values.get(key, (at, ""))
     if not before:
@@ -216,11 +223,11 @@ def _add_equal(
 
 
 def _add_text(at: Place, doc: str, author: str, cell: str, rows: Rows) -> None:
-    if absent(cell) and is_reference(author):
+    if is_blank(cell) and is_reference(author):
         return  # nobody wrote one
     value = {"doc_id": doc, "author": author}
-    value |= {"status": "error"} if absent(cell) else {"text": cell}
-    text = checked(Text, value, at, rows.problems)
+    value |= {"status": "error"} if is_blank(cell) else {"text": cell}
+    text = validate(Text, value, at, rows.problems)
     if text is not None:
         rows.texts.append(TextRow(at, doc, author, FULL, text.text, text.status))
 

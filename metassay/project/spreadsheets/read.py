@@ -26,21 +26,21 @@ from metassay.tabular.column_synonyms import (
     LIKE_REFERENCE,
     REFERENCES,
     Role,
-    called,
-    plain_key,
+    fold_key,
+    is_called,
 )
-from metassay.tabular.columns import Keys, check_each, said_columns
-from metassay.tabular.infer_columns import find_columns, joined_by_text
+from metassay.tabular.columns import Keys, check_files, parse_columns
+from metassay.tabular.infer_columns import find_columns, join_by_text
 from metassay.tabular.rows import Findings, Place, Rows
 from metassay.tabular.scales import (
-    SAID,
+    BY_USER,
     Direction,
     Scales,
     direction,
     direction_lines,
-    ends_in,
-    guessed_scale,
-    said_scales,
+    ends_in_name,
+    guess_scale,
+    parse_scales,
 )
 from metassay.tabular.sheet import Sheet, read_sheets
 
@@ -89,8 +89,8 @@ def read_all(inputs: Inputs) -> OwnData:
     """Read the files; BadInput has every problem of all of them, with file, row and remedy."""
     rows = Rows()
     problems: list[str] = []
-    columns = said_columns(inputs.columns, inputs.files, problems)
-    scales = said_scales([scale.rpartition("=")[::2] for scale in inputs.scales], problems)
+    columns = parse_columns(inputs.columns, inputs.files, problems)
+    scales = parse_scales([scale.rpartition("=")[::2] for scale in inputs.scales], problems)
     raise_problems(problems)
     sheets: dict[str, Sheet] = {}
     for kind, paths in inputs.files.items():
@@ -100,13 +100,13 @@ def read_all(inputs: Inputs) -> OwnData:
     tables = _find_tables(sheets, columns, rows.problems)
     if "texts" not in tables:
         raise BadInput(rows.problems.lines())
-    systems = _systems(tables["texts"])
+    systems = tables["texts"].names(Role.SYSTEM)
     references = _find_references(inputs.reference, systems, rows.problems, tables["texts"])
     real = {kind: {path.resolve() for path in paths} for kind, paths in inputs.files.items()}
     again = real["texts"] & (real.get("ratings", set()) | real.get("scores", set()))
     texts = add_texts(tables["texts"], references, rows, again=bool(again))
     empty = {"texts": texts.n_empty}
-    column = tables["texts"].columns.get(Role.REFERENCE)
+    column = tables["texts"].columns.roles.get(Role.REFERENCE)
     references_by = {**references, **({column: REFERENCE} if column else {})}
     if "ratings" in tables:
         empty["ratings"] = add_ratings(tables["ratings"], systems, references_by, rows)
@@ -114,7 +114,7 @@ def read_all(inputs: Inputs) -> OwnData:
     of_metrics: dict[str, Direction] = {}
     if "scores" in tables:
         scores = tables["scores"]
-        renamed = _rename_metrics(_metrics(scores), scores, rows.problems)
+        renamed = _rename_metrics(scores, rows.problems)
         listed = {name: metric.better for name, metric in descriptions().items()}
         of_metrics = {
             in_file: direction([in_file, name], inputs.directions, listed)
@@ -133,8 +133,8 @@ def read_all(inputs: Inputs) -> OwnData:
     check(rows, criteria)
     _check_silent_errors(rows, scales.ranges)
     raise_problems(rows.problems.lines())
-    guessed = {name for name, end in of_criteria.items() if end.why != SAID}
-    guessed |= {renamed[name] for name, end in of_metrics.items() if end.why != SAID}
+    guessed = {name for name, end in of_criteria.items() if end.why != BY_USER}
+    guessed |= {renamed[name] for name, end in of_metrics.items() if end.why != BY_USER}
     _warn(rows, criteria, guessed, sheets["texts"].name)
     # What belongs together: documents by attributes of their sources, systems by name.
     roles = tables["texts"].columns.roles
@@ -164,24 +164,17 @@ def _find_tables(
                 for role, column in of_kind.items()
                 if role not in (Role.DOC, Role.SYSTEM) or column in sheet.columns
             }
-            doc, system = keys.called.get(Role.DOC), keys.called.get(Role.SYSTEM)
+            doc, system = keys.columns.get(Role.DOC), keys.columns.get(Role.SYSTEM)
             if doc and system and doc not in of_kind.values():
-                sheet = joined_by_text(sheet, tables["texts"].sheet, doc, system)
+                sheet = join_by_text(sheet, tables["texts"].sheet, doc, system)
         inferred = find_columns(kind, sheet, of_kind, keys, problems)
         if inferred is not None:
-            check_each(kind, sheet, inferred, problems)
+            check_files(kind, sheet, inferred, problems)
             tables[kind] = Table(sheet, inferred)
         if kind == "texts" and inferred is not None:
             documents = frozenset(sheet.cells(inferred.roles[Role.DOC]))
-            keys = Keys(documents, frozenset(_systems(tables["texts"])), inferred.roles)
+            keys = Keys(documents, frozenset(tables["texts"].names(Role.SYSTEM)), inferred.roles)
     return tables
-
-
-def _systems(texts: Table) -> list[str]:
-    if Role.SYSTEM in texts.columns.each:
-        return list(texts.columns.spread)
-    column = texts.columns.get(Role.SYSTEM)
-    return texts.sheet.cells(column) if column else []
 
 
 def _find_references(
@@ -195,9 +188,9 @@ def _find_references(
             problems.add(at, what, f"there are {', '.join(map(shown, systems))}")
         return {option: REFERENCE} if option else {}
     first = 2 if Role.REFERENCE in texts.columns.roles else 1
-    references = sorted(name for name in systems if called(name, REFERENCES))
+    references = sorted(name for name in systems if is_called(name, REFERENCES))
     for name in systems:
-        if name not in references and called(name, LIKE_REFERENCE):
+        if name not in references and is_called(name, LIKE_REFERENCE):
             what = f"{shown(name)} may be a system, or have written the references"
             problems.add(at, what, f"say --reference {shlex.quote(name)}, or --reference '' if not")
     return {
@@ -206,19 +199,11 @@ def _find_references(
     }
 
 
-def _metrics(scores: Table) -> list[str]:
-    if Role.METRIC in scores.columns.each:
-        names = [labels[Role.METRIC] for labels in scores.columns.spread.values()]
-        return list(dict.fromkeys(names))
-    column = scores.columns.get(Role.METRIC)
-    return scores.sheet.cells(column) if column else [scores.default_metric]
-
-
-def _rename_metrics(metrics: Sequence[str], scores: Table, problems: Findings) -> dict[str, str]:
+def _rename_metrics(scores: Table, problems: Findings) -> dict[str, str]:
     """Give each metric a valid name that no metric of ours has."""
     ours = {name.casefold() for name, m in descriptions().items() if m.family != RELEASED}
     renamed: dict[str, str] = {}
-    for metric in metrics:
+    for metric in scores.names(Role.METRIC) or [scores.default_metric]:
         name = in_letters(metric)[: LONGEST - len(_PREFIX)]
         if name.casefold() in ours or name_problem(name):
             name = f"{_PREFIX}{name}"
@@ -253,8 +238,8 @@ def _build_criteria(
     _check_directions(directions, at.file, rows.problems)
     criteria = {}
     for name, numbers in values.items():
-        ends = scales.ranges.get(name) or ends_in(name, numbers)
-        scale = guessed_scale(numbers, ends, lower=directions[name].better == "lower")
+        ends = scales.ranges.get(name) or ends_in_name(name, numbers)
+        scale = guess_scale(numbers, ends, lower=directions[name].better == "lower")
         criteria[name] = scale.model_copy(update={"scale": scales.kinds.get(name, scale.scale)})
     return criteria
 
@@ -281,11 +266,11 @@ def _check_silent_errors(rows: Rows, scales: Collection[str]) -> None:
     `scales`: criteria whose scale the user gave.
     """
     documents = {source.doc_id for source in rows.sources}
-    similar = {plain_key(doc): doc for doc in documents}
+    similar = {fold_key(doc): doc for doc in documents}
     for of_kind in (rows.ratings, rows.scores):
         unknown = {row.doc_id: row.at for row in of_kind if row.doc_id not in documents}
         for doc, at in unknown.items():
-            if like := similar.get(plain_key(doc)):
+            if like := similar.get(fold_key(doc)):
                 what = "names documents as the texts do, but for zeros, case or .0"
                 fix = "write them alike; programs for tables take 007 for 7 unless told it is text"
                 example = f"doc {shown(doc)}, in the texts {shown(like)}"
@@ -312,15 +297,13 @@ def _codes(values: Collection[float]) -> Iterator[float]:
         yield from (value for value in values if value in _CODES and not low <= value <= high)
 
 
-def _warn(
-    rows: Rows, criteria: Mapping[str, Criterion], guessed: Collection[str], file: str
-) -> None:
+def _warn(rows: Rows, criteria: Mapping[str, Criterion], guessed: set[str], file: str) -> None:
     """Add warnings about odd numbers; `guessed`: criteria and metrics of guessed direction."""
     # Criteria that contradict each other, and metrics that contradict people.
     lower = {name: criterion.better == "lower" for name, criterion in criteria.items()}
     people = _text_means([(r.doc_id, r.author, r.criterion, r.value) for r in rows.ratings], lower)
     for a, b in combinations(criteria, 2):
-        if {a, b} & set(guessed) and _contradict(people[a], people[b]):
+        if {a, b} & guessed and _contradict(people[a], people[b]):
             what = f"{shown(a)} and {shown(b)} go against each other"
             _warn_of_direction(rows.ratings[0].at.file, what, rows.warnings)
     # The mean over criteria, each divided by its standard deviation.
@@ -328,7 +311,7 @@ def _warn(
     lower = {m.metric: m.better == "lower" for m in rows.metrics if m.better != "neither"}
     scores = _text_means([(r.doc_id, r.author, r.metric, r.value) for r in rows.scores], lower)
     for at, metric, _ in rows.metrics:
-        if metric in {*guessed} & lower.keys() and _contradict(scores[metric], overall):
+        if metric in guessed & lower.keys() and _contradict(scores[metric], overall):
             what = f"metric {shown(metric)} disagrees with people"
             _warn_of_direction(at.file, what, rows.warnings)
     _warn_of_systems(rows, Place(file))
@@ -366,7 +349,7 @@ def _warn_of_systems(rows: Rows, at: Place) -> None:
     for name in (name for name in systems if rated and name not in rated):
         what = f"system {shown(name)} has no ratings, and others do"
         rows.warnings.add(at, what, "if it is no system, say which columns or rows are")
-    for name in (name for name in systems if called(name, HUMAN)):
+    for name in (name for name in systems if is_called(name, HUMAN)):
         what = f"{shown(name)} is taken for a system"
         rows.warnings.add(at, what, f"if it wrote the references, say --reference {shown(name)}")
     if len(systems) > 1 and len({text.doc_id for text in texts}) == len(texts):

@@ -19,7 +19,7 @@ from metassay.tables.names import REFERENCE, is_reference
 from metassay.tabular.column_synonyms import Role
 from metassay.tabular.columns import SPREADS
 from metassay.tabular.decoding import csv_bytes
-from metassay.tabular.infer_columns import listed, numeric
+from metassay.tabular.infer_columns import listed, numeric_columns
 from metassay.tabular.rows import Findings, Rows
 from metassay.text.citations import parse
 from metassay.text.headings import divide
@@ -142,13 +142,10 @@ def _files(rows: Rows) -> dict[str, bytes]:
         cells = [(*(getattr(r, key) for key in head[:-1]), _number(r.value)) for r in rows.ratings]
         files[RATINGS_FILE] = csv_bytes(head, cells)
     if rows.scores:
-        better = {row.metric: row.better for row in rows.metrics}
+        ends = {row.metric: row.better for row in rows.metrics}
         files[SCORES_FILE] = csv_bytes(
             ("doc_id", "author", "metric", "value", "better"),
-            [
-                (r.doc_id, r.author, r.metric, _number(r.value), better[r.metric])
-                for r in rows.scores
-            ],
+            [(r.doc_id, r.author, r.metric, _number(r.value), ends[r.metric]) for r in rows.scores],
         )
     return files
 
@@ -265,14 +262,14 @@ def _head(kind: str, table: Table) -> Iterator[str]:
     if columns.pattern:
         roles.append(f"columns called {columns.pattern} = {_quoted(columns.spread)}")
     elif columns.spread:
-        (each,) = columns.each
+        (each,) = columns.name_roles
         names = listed(columns.spread) if each == Role.SYSTEM else _quoted(columns.spread)
         roles.append(f"{_EACH[each]} each = {names}")
     if kind == "ratings" and Role.RATER not in table.roles and sheet.parts:
         roles.append(f"{Role.RATER} = the file's name")
     yield f"{one_line(sheet.name)}, {counted(len(sheet.lines), 'row')}: {'; '.join(roles)}"
     unread = columns.unread(sheet)
-    numbers = [] if kind == "texts" else numeric(sheet, unread)
+    numbers = [] if kind == "texts" else numeric_columns(sheet, unread)
     others = [column for column in unread if column not in numbers]
     if others:
         yield f"  not read: {listed(others)}"

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from metassay.core.errors import BadInput, raise_problems
-from metassay.core.options import GIVEN
+from metassay.core.options import FROM_DATASET
 from metassay.metrics.describe import RELEASED, RUBRICS, Description
 from metassay.scoring.rubrics.record import EVERY_FACET, Conditions, Criterion, Rubric
 from metassay.tables.criteria import CRITERIA
@@ -177,7 +177,7 @@ def rubric_descriptions(criteria: pd.DataFrame) -> dict[str, Description]:
         descriptions[row.metric] = Description(
             *(row.metric, row.meaning, row.better),
             (row.low / row.high, 1.0) if shares else (row.low, high),
-            *(row.missing, row.source, RELEASED if row.kind == GIVEN else RUBRICS),
+            *(row.missing, row.source, RELEASED if row.kind == FROM_DATASET else RUBRICS),
             headline=row.kind in _SUMS or row.rubric not in summed,
         )
     return descriptions

@@ -13,16 +13,16 @@ NAME = "entity_chain"
 
 
 class EntityChainOptions(Options):
-    """`linker`: what finds concepts."""
+    """`linker` finds concepts."""
 
     linker: linkers.Linker
 
 
 def align(documents: Sequence[Statements], options: EntityChainOptions) -> Aligned:
-    """For each statement all passages that share a concept with it, in source order.
+    """Return all passages that share a concept with each statement, in source order.
 
-    A passage's value is how many concepts they share: 1 or more, higher is closer. A statement that
-    names no concept is aligned with nothing; notes count these. Raises BadInput as `linkers.load`.
+    A passage's value is the number of shared concepts: 1 or more, higher is closer. A statement
+    without concept is aligned with nothing; notes count these. Raises BadInput as `linkers.load`.
 
     Terms fever, cough, chest x-ray; passages "Fever and cough.", "No coughs.", "An x-ray."; the
     statement "She had a cough and fever." gets passage 0 with 2 and passage 1 with 1.
@@ -35,12 +35,12 @@ def align(documents: Sequence[Statements], options: EntityChainOptions) -> Align
     aligned = []
     for passages, _, statements in documents:
         of_passages = [link(passage) for passage in passages]
-        shared = [[len(link(statement) & each) for each in of_passages] for statement in statements]
+        shared = [[len(link(text) & concepts) for concepts in of_passages] for text in statements]
         aligned.append([[(i, float(n)) for i, n in enumerate(row) if n] for row in shared])
     every = [statement for document in documents for statement in document.statements]
     unnamed = sum(not link(statement) for statement in every)
-    told = f"by linker {options.linker.kind}; nothing is aligned with them"
-    form = f"{{:,}} of {{:,}} statements name no concept {told}"
+    reason = f"by linker {options.linker.kind}; nothing is aligned with them"
+    form = f"{{:,}} of {{:,}} statements name no concept {reason}"
     tally = Tally("", form, (unnamed, len(every)))
     return Aligned(aligned, tally.notes, tally)
 

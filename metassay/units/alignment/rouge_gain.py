@@ -1,8 +1,8 @@
-"""ROUGE-Gain: passages are added as long as they make up the statement better.
+"""ROUGE-Gain: passages are added while they cover the statement better.
 
 Adams et al. 2023, section 6.1, after Lebanoff et al. 2019. Two rules: `printed` is the paper's,
-`lebanoff` what the released code does, which takes words away from the statement instead of adding
-passages up.
+`lebanoff` that of the released code, which removes words from the statement instead of joining
+passages.
 """
 
 from collections import Counter, defaultdict
@@ -19,21 +19,21 @@ from metassay.core.options import Options
 from metassay.units.alignment.rouge import Integers, Reals, f1, rouge_tokens
 from metassay.units.record import Aligned, Alignment, Statements
 
-FEWEST = 2  # different words of what remains that a second passage must have, by `lebanoff`
+FEWEST = 2  # distinct remaining words that a second passage must have, by `lebanoff`
 
 Pair = tuple[str, str]
 Picks = list[tuple[int, float]]
 
 
 class RougeGainOptions(Options):
-    """By which rule passages are added, and how many at most (the released code takes 5)."""
+    """The rule by which passages are added, and their largest number (the released code has 5)."""
 
     rule: Literal["printed", "lebanoff"]
     k: int | None = Field(default=None, ge=1)
 
 
 class _Passages(NamedTuple):
-    """The words of passages, and in which of them each word and each pair of words stands."""
+    """The words of passages, and the passages with each word and each pair of words."""
 
     words: list[list[str]]
     with_word: Mapping[str, list[int]]
@@ -41,10 +41,10 @@ class _Passages(NamedTuple):
 
 
 class _Shared(NamedTuple):
-    """What c passages share with a statement of n tokens: those that share a token at all.
+    """N-grams that a statement of n tokens shares with c passages, those that share any token.
 
-    `ones` and `twos`: how often each different unigram (bigram) of the statement is in each
-    passage, c x number of them; `ones_there` and `twos_there`: how often it is in the statement.
+    `ones` and `twos`: counts of the statement's distinct unigrams (bigrams) in each passage, c x
+    number of them; `ones_there` and `twos_there`: counts in the statement.
     """
 
     passages: Integers
@@ -56,17 +56,17 @@ class _Shared(NamedTuple):
 
 
 def align(documents: Sequence[Statements], options: RougeGainOptions) -> Aligned:
-    """For each statement its passages, in the order in which they were chosen.
+    """Return each statement's passages, in the order of choice.
 
-    `printed`: add the passage whose concatenation with those chosen so far, a blank between, has
+    `printed`: add the passage whose concatenation with those chosen so far, a space between, has
     the highest mean F1 of ROUGE-1, ROUGE-2 and ROUGE-L with the statement; its value is that mean.
-    Stop where none is strictly above the last value. A passage that shares no token with the
-    statement is never chosen, so there may be none.
-    `lebanoff`: take the passage of highest mean F1 of ROUGE-1 and ROUGE-2 with what remains of the
-    statement, which is its value, then strike from the statement every word that the passage has.
-    Stop where nothing remains, or where the next passage shares fewer than FEWEST different words
-    with what remains. The first passage is always taken.
-    Values are 0 to 1, higher is closer. Equal ones go by lower index. A statement without a token,
+    Stop if none is strictly above the last value. A passage that shares no token with the statement
+    is never chosen, so there may be none.
+    `lebanoff`: choose the passage of highest mean F1 of ROUGE-1 and ROUGE-2 with the rest of the
+    statement, which is its value, then remove its words from the statement. Stop if nothing
+    remains, or if the next passage shares fewer than FEWEST distinct words with the rest. The first
+    passage is always chosen.
+    Values are 0 to 1, higher is closer. Ties go to the lower index. A statement without a token,
     or a source without passages, is aligned with nothing.
 
     Passages "fever with cough", "given ceftriaxone", statement "fever, given ceftriaxone": passage
@@ -74,16 +74,16 @@ def align(documents: Sequence[Statements], options: RougeGainOptions) -> Aligned
     0 the mean falls to .528, and only one word, "fever", remains.
     """
     choose = _added if options.rule == "printed" else _struck
-    found = []
+    aligned = []
     for passages, _, statements in documents:
         read = _read(passages)
-        most = len(passages) if options.k is None else options.k
-        found.append([choose(read, rouge_tokens(text), most) for text in statements])
-    return Aligned(found)
+        limit = len(passages) if options.k is None else options.k
+        aligned.append([choose(read, rouge_tokens(text), limit) for text in statements])
+    return Aligned(aligned)
 
 
-def _added(read: _Passages, statement: Sequence[str], most: int) -> Picks:
-    """By the rule `printed`."""
+def _added(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
+    """Choose passages by rule `printed`."""
     shared, chosen, last = _share(read, statement), Picks(), 0.0
     letters = {word: chr(n) for n, word in enumerate(dict.fromkeys(statement))}
     spelled = ["".join(letters.get(w, "") for w in read.words[i]) for i in shared.passages]
@@ -91,38 +91,43 @@ def _added(read: _Passages, statement: Sequence[str], most: int) -> Picks:
     pairs = {pair: n for n, pair in enumerate(dict.fromkeys(_pairs(statement)))}
     size, ones, twos, text = 0, 0.0 * shared.ones_there, 0.0 * shared.twos_there, ""
     free = np.ones(len(starts), bool)
-    while free.any() and len(chosen) < most:
+    while free.any() and len(chosen) < limit:
         both = twos + shared.twos
-        if chosen:  # the pair of words where the next passage is joined on
+        if chosen:  # the bigram across the boundary of passages
             end = read.words[chosen[-1][0]][-1]
             for row, start in enumerate(starts):
                 if (end, start) in pairs:
                     both[row, pairs[end, start]] += 1
-        found = [text + its for its in spelled]
+        joined = [text + letters_of_passage for letters_of_passage in spelled]
         longest = cdist(
-            ["".join(letters[word] for word in statement)], found, scorer=LCSseq.similarity
+            ["".join(letters[word] for word in statement)], joined, scorer=LCSseq.similarity
         )
-        now = shared._replace(sizes=size + shared.sizes, ones=ones + shared.ones, twos=both)
-        one, two, of_longest = _f1s(now, len(statement), longest.astype(np.float64))
-        values = np.where(free, (one + two + of_longest) / 3, -1.0)
+        candidates = shared._replace(sizes=size + shared.sizes, ones=ones + shared.ones, twos=both)
+        rouge_1, rouge_2, of_longest = _f1s(candidates, len(statement), longest.astype(np.float64))
+        values = np.where(free, (rouge_1 + rouge_2 + of_longest) / 3, -1.0)
         at = int(values.argmax())
         if values[at] <= last:
             break
         last, free[at] = float(values[at]), False
-        size, ones, twos, text = now.sizes[at], now.ones[at], now.twos[at], found[at]
+        size, ones, twos, text = (
+            candidates.sizes[at],
+            candidates.ones[at],
+            candidates.twos[at],
+            joined[at],
+        )
         chosen.append((int(shared.passages[at]), last))
     return chosen
 
 
-def _struck(read: _Passages, statement: Sequence[str], most: int) -> Picks:
-    """By the rule `lebanoff`."""
+def _struck(read: _Passages, statement: Sequence[str], limit: int) -> Picks:
+    """Choose passages by rule `lebanoff`."""
     chosen: Picks = []
-    while statement and read.words and len(chosen) < most:
+    while statement and read.words and len(chosen) < limit:
         shared = _share(read, statement)
         if not len(shared.passages):
             return chosen or [(0, 0.0)]
-        one, two, _ = _f1s(shared, len(statement), np.zeros((1, len(shared.sizes))))
-        values = (one + two) / 2
+        rouge_1, rouge_2, _ = _f1s(shared, len(statement), np.zeros((1, len(shared.sizes))))
+        values = (rouge_1 + rouge_2) / 2
         at = int(values.argmax())
         if chosen and (shared.ones[at] > 0).sum() < FEWEST:
             break
@@ -136,10 +141,10 @@ def _struck(read: _Passages, statement: Sequence[str], most: int) -> Picks:
 def _read(passages: Sequence[str]) -> _Passages:
     words = [rouge_tokens(text) for text in passages]
     with_word, with_pair = defaultdict[str, list[int]](list), defaultdict[Pair, list[int]](list)
-    for place, its in enumerate(words):
-        for word in its:
+    for place, of_passage in enumerate(words):
+        for word in of_passage:
             with_word[word].append(place)
-        for pair in _pairs(its):
+        for pair in _pairs(of_passage):
             with_pair[pair].append(place)
     return _Passages(words, with_word, with_pair)
 
@@ -149,13 +154,13 @@ def _share(read: _Passages, statement: Sequence[str]) -> _Shared:
     count = len(read.words)
     of_ones = [np.bincount(read.with_word.get(w, []), minlength=count) for w in ones]
     of_twos = [np.bincount(read.with_pair.get(pair, []), minlength=count) for pair in twos]
-    every = np.array(of_ones, np.float64).reshape(len(ones), count).T
+    of_words = np.array(of_ones, np.float64).reshape(len(ones), count).T
     pairs = np.array(of_twos, np.float64).reshape(len(twos), count).T
-    passages = np.flatnonzero(every.any(1))
+    passages = np.flatnonzero(of_words.any(1))
     return _Shared(
         passages,
         np.array([len(read.words[i]) for i in passages], np.int64),
-        every[passages],
+        of_words[passages],
         np.array(list(ones.values()), np.float64),
         pairs[passages],
         np.array(list(twos.values()), np.float64),
@@ -163,11 +168,11 @@ def _share(read: _Passages, statement: Sequence[str]) -> _Shared:
 
 
 def _f1s(shared: _Shared, size: int, longest: Reals) -> list[Reals]:
-    """F1 of ROUGE-1, ROUGE-2 and ROUGE-L with each passage, by the subsequences' lengths."""
-    one = np.minimum(shared.ones, shared.ones_there).sum(1)[None]
-    two = np.minimum(shared.twos, shared.twos_there).sum(1)[None]
+    """Return F1 of ROUGE-1, ROUGE-2 and ROUGE-L with each passage; `longest`: lengths of LCS."""
+    unigrams = np.minimum(shared.ones, shared.ones_there).sum(1)[None]
+    bigrams = np.minimum(shared.twos, shared.twos_there).sum(1)[None]
     n, sizes = np.array([size]), shared.sizes
-    return [f1(one, n, sizes)[0], f1(two, n - 1, sizes - 1)[0], f1(longest, n, sizes)[0]]
+    return [f1(unigrams, n, sizes)[0], f1(bigrams, n - 1, sizes - 1)[0], f1(longest, n, sizes)[0]]
 
 
 def _pairs(words: Sequence[str]) -> list[Pair]:

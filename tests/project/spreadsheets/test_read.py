@@ -142,7 +142,7 @@ def test_every_fault_of_all_files_is_told_at_once_and_no_text(tmp_path: Path) ->
         found(tmp_path, texts=texts, ratings=ratings, scores=scores)
     said = "\n".join(caught.value.problems)
     for words in (
-        "texts.csv: line 21: has not the 5 cells that the header names (2 cells)",
+        "texts.csv: line 21: does not have the 5 cells of the header (2 cells)",
         "texts.csv: line 5: the source differs from an earlier row's",
         "texts.csv: line 18: the key (doc_id, author, part) is there twice",
         "ratings.csv: line 2: a cell is not a number; write a number, or leave it empty",

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from metassay.core.errors import BadInput
-from metassay.core.params import parsed
+from metassay.core.params import parse_folder
 from metassay.datasets.ingest import ingest
 from metassay.meta_evaluation.layouts import groups_of
 from metassay.project.spreadsheets.read import Inputs, read_all
@@ -30,7 +30,7 @@ def test_the_project_says_what_the_sheet_says(tmp_path: Path) -> None:
     given = asked(tmp_path)
     one = read_all(given)
     made = project_of("mine", one, ["texts.csv"])
-    benchmark = parsed(yaml.safe_load(made.benchmark), where="params.yaml")
+    benchmark = parse_folder(yaml.safe_load(made.benchmark), where="params.yaml")
     # The sheets' bleu is called otherwise, as there is one of Metassay's own.
     assert benchmark.design.primary == "own_bleu"
     folder = tmp_path / "raw"

@@ -102,8 +102,8 @@ def test_columns_of_a_system_and_what_is_said_of_it(tmp_path: Path) -> None:
     [
         (["Ann", "Ben"], "'Ann', 'Ben': raters or criteria; say which: --columns ratings.raters="),
         (["expert", "crowd"], "column 'expert' may say who rated, or be a rating itself"),
-        (["a_ann", "a_ben", "b_ann", "b_ben"], "the names seem to say two things each"),
-        (["fluency1", "fluency2"], "the names seem to say two things each"),
+        (["a_ann", "a_ben", "b_ann", "b_ben"], "the names seem to have two parts each"),
+        (["fluency1", "fluency2"], "the names seem to have two parts each"),
     ],
 )
 def test_raters_and_criteria_are_not_taken_for_each_other(
@@ -234,7 +234,7 @@ def test_who_may_have_written_references_is_asked_for(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["impression", "note", "discharge_summary"])
 def test_a_column_called_after_a_kind_of_text_may_be_no_system(tmp_path: Path, name: str) -> None:
     tables = {"texts": wide("alba", name)}
-    assert f"{name!r} may be of a system" in refused(tmp_path, tables)
+    assert f"{name!r} may be a system's text" in refused(tmp_path, tables)
     found = read(tmp_path, tables, f"texts.reference={name}")
     assert {one.author for one in found.rows.texts} == {"alba", "reference"}
     assert {
