@@ -20,7 +20,7 @@ from metassay.core.stages import (
     dag_problem,
     entry,
     figures,
-    filled,
+    fill_template,
     stages_of,
 )
 from metassay.datasets.registry import is_closed, load_registry
@@ -98,12 +98,12 @@ def _instances(
     words = {key: value for key, value in values.items() if isinstance(value, str)}
     template = entry(stage, stages)
     if not stage.each:
-        yield stage.name, filled(template, words)
+        yield stage.name, fill_template(template, words)
         return
     names = values[stage.each]
     for name in names:
         more = {"element": name, "value": names[name] if stage.over_mapping else ""}
-        yield f"{stage.name}@{name}", filled(template, words | more)
+        yield f"{stage.name}@{name}", fill_template(template, words | more)
 
 
 def _watched(

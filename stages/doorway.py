@@ -223,7 +223,7 @@ def enter(main: Main) -> None:
             check_code(entry, stage)
             main(StageIO(entry, arguments))
     except BadInput as error:
-        for problem in strict_yaml.located(error.problems):
+        for problem in strict_yaml.add_lines(error.problems):
             print(problem, file=sys.stderr)
         sys.exit(BAD_INPUT)
     except Unfinished as error:

@@ -25,7 +25,7 @@ from metassay.meta_evaluation.options import CertificationOptions, MetaOptions
 from metassay.reporting.certificates import advice, best_of, make_certificates
 from metassay.tables.certificates import CERTIFICATES
 from metassay.tables.designs import DESIGNS
-from metassay.tables.parquet import as_written, empty
+from metassay.tables.parquet import empty, round_trip
 from metassay.tabular.rows import Findings
 from metassay.tabular.scales import parse_scales
 from metassay.tabular.sheet import Sheet, frame_sheet
@@ -236,7 +236,7 @@ def evaluate_sheets(
     settings = inputs.settings
     if "evidence" in tables:  # the certificates have all of its numbers
         rows = make_certificates(tables.pop("evidence"), settings.certification)
-        tables["certificates"] = as_written(CERTIFICATES, rows)
+        tables["certificates"] = round_trip(CERTIFICATES, rows)
     return MetaEvaluation(
         *(tables, (*notes, *_notes(inputs, request)), _choices(inputs, request)),
         *((*_of_design(tables), *warnings), settings.options, settings.certification),
@@ -300,7 +300,7 @@ def _concat(name: str, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
     if "study" in table and len(pieces) > 1:
         filled = [piece for piece in pieces if len(piece)]
         table = pd.concat(filled, ignore_index=True) if filled else table
-    return as_written(RESULT_TABLES[name], table) if name in RESULT_TABLES else table
+    return round_trip(RESULT_TABLES[name], table) if name in RESULT_TABLES else table
 
 
 def _of_design(tables: Mapping[str, pd.DataFrame]) -> list[str]:

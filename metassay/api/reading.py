@@ -27,7 +27,7 @@ from metassay.format.numbers import counted
 from metassay.meta_evaluation.study import NAMELESS
 from metassay.statistics.exact_sums import Array
 from metassay.tables.names import REFERENCE
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tables.ratings import RATINGS
 from metassay.tables.scores import SCORES
 from metassay.tabular.column_synonyms import fold_key
@@ -79,7 +79,7 @@ def read_both(
             keys = Keys(documents, systems - {NAMELESS})
     rated = _read(of_ratings, RATINGS_FILE, options, of_scores, keys, problems)
     raise_problems(problems)
-    rated = rated._replace(table=as_written(RATINGS, rated.table[list(RATINGS.columns)]))
+    rated = rated._replace(table=round_trip(RATINGS, rated.table[list(RATINGS.columns)]))
     return (_as_scores(scored) if scored else None), rated
 
 
@@ -94,7 +94,7 @@ def _as_scores(scored: InputTable) -> InputTable:
     value = scored.table["value"]
     table = scored.table.assign(low=value, high=value, n_expected=1, n_judged=1, n_failed=0)
     table["recipe"] = ""
-    table = as_written(SCORES, table.reindex(columns=list(SCORES.columns)))
+    table = round_trip(SCORES, table.reindex(columns=list(SCORES.columns)))
     # The recipe names these scores, whatever the order and the form of the file.
     digest = hashlib.sha256(table["value"].to_numpy(dtype="<f8").tobytes())
     for key in SCORES.key:

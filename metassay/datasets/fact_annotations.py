@@ -20,9 +20,9 @@ from metassay.datasets.own_data import Clean, Filled, Key, Line, validate_all
 from metassay.statistics.facts import (
     STATUSES,
     FactCounts,
+    count_contradiction,
     count_facts,
     fact_scores,
-    miscounted,
     phrases_per_word,
     quality,
 )
@@ -219,7 +219,7 @@ def _counted(
 def _add_up(
     at: Place, entry: _Annotation, counts: FactCounts, system: int | None, rows: Rows
 ) -> bool:
-    fault = miscounted(counts, system)
+    fault = count_contradiction(counts, system)
     if fault is not None:
         doc_id, author, rater = map(shown, (entry.doc_id, entry.author, entry.rater))
         where = f"doc_id {doc_id}, author {author}, rater {rater}"

@@ -11,7 +11,7 @@ import pandas as pd
 from metassay.core.errors import raise_problems, shown
 from metassay.core.kinds import Chosen
 from metassay.core.naming import name_problem
-from metassay.core.options import printed
+from metassay.core.options import recipe_text
 from metassay.datasets.readers import READERS, SENTENCE_READERS, check_type, reader_of
 from metassay.labelled import records
 from metassay.labelled.types import SegmentTestOptions
@@ -190,7 +190,7 @@ def predict(
     status and no label: unknown is not wrong.
     """
     block = segmentation.options.model_dump(mode="json", exclude_unset=True)
-    recipe = printed({"kind": segmentation.kind} | block)
+    recipe = recipe_text({"kind": segmentation.kind} | block)
     divided: Divided = segmentation.record.divide(texts, segmentation.options, resources)
     rows = [
         (name, text.doc_id, text.author, place, *prediction, recipe)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 
 from metassay.core.errors import BadInput, shown
 from metassay.core.naming import name_problem
-from metassay.core.options import Block, Name, Options, Seed, parse, without
+from metassay.core.options import Block, Name, Options, Seed, parse, refuse
 from metassay.core.params import SEGMENTATION
 from metassay.datasets.readers import ITEM_READERS, READERS, SENTENCE_READERS, reader_mismatch
 from metassay.labelled.records import ENTAILED, NOT_ENTAILED, ItemRow, Items, Label, hash_of
@@ -64,7 +64,7 @@ class MinimalPairsOptions(Options):
     sentences: Annotated[int, Field(ge=1)]
     seed: Seed
     premise: Literal["sentence", "text"]
-    kinds: list[Annotated[str, without(lambda kind: None if kind in KINDS else _UNKNOWN)]]
+    kinds: list[Annotated[str, refuse(lambda kind: None if kind in KINDS else _UNKNOWN)]]
 
 
 def _labels(labels: dict[str, str]) -> dict[str, str]:

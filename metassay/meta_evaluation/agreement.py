@@ -32,7 +32,7 @@ from metassay.statistics.correlation import COEFFICIENTS, WEIGHTED
 from metassay.statistics.correlation import Coefficient as Correlation
 from metassay.statistics.document_means import NO_CLUSTERS, Resampling, means
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.statistics.layout import numbered_by
+from metassay.statistics.layout import factorize_by
 from metassay.tables.columns import table
 from metassay.tables.names import REFERENCE
 
@@ -137,7 +137,7 @@ def agreement(
         raters = [str(rater) for rater in wide.columns]
         scale = criteria[str(criterion)].scale
         documents = wide.index.get_level_values("doc_id").astype(str)
-        unit = numbered_by(documents, clusters)
+        unit = factorize_by(documents, clusters)
         for request in _requests(raters, values, scale):
             key = (str(study), str(criterion), *request[:3])
             rng = generator(options.seed, "agreement", *key)

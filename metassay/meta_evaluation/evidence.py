@@ -19,7 +19,7 @@ from metassay.statistics.jackknife import (
     LeftOut,
     Over,
     between_systems,
-    corrected_for_choice,
+    correct_for_choice,
     deviations,
     interval,
     joint_confidence,
@@ -169,7 +169,7 @@ def _intervals(
     together = joint_confidence(moves, confidence=options.confidence, rng=rng)
     sure = np.where(primary, options.confidence, together)
     corrected: Array = np.full(len(primary), np.nan)
-    corrected[defined] = corrected_for_choice(metrics.value, moves)
+    corrected[defined] = correct_for_choice(metrics.value, moves)
     corrected = np.where(primary, left.value, corrected)
     moderate = moderator(between_systems(metrics), moves, alone=level == "system")
     joint = interval(left, confidence=sure, over=over, moderate=moderate)

@@ -14,7 +14,7 @@ from metassay.meta_evaluation.study import frame_of, generator, human_scores
 from metassay.statistics.document_means import NO_CLUSTERS, worth
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.facet_weights import Method, fit, mean_squared_error
-from metassay.statistics.layout import numbered_by
+from metassay.statistics.layout import factorize_by
 from metassay.statistics.resampling import draw, expanded_percentiles
 from metassay.tables.columns import table
 
@@ -124,7 +124,7 @@ def _fit(
     used = np.isfinite(shares).all(axis=1) | (method != "complete")
     overall, shares = texts.iloc[:, 0].to_numpy(dtype=np.float64)[used], shares[used]
     documents = texts.index.get_level_values("doc_id").astype(str)[used]
-    cluster = numbered_by(documents, clusters)
+    cluster = factorize_by(documents, clusters)
     size = (1, int(cluster.max(initial=-1)) + 1)
     draws = draw(size, resample="documents", n=options.resamples, rng=rng).documents
     once = np.ones((1, len(cluster)))

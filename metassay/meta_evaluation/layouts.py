@@ -17,13 +17,13 @@ from metassay.statistics.layout import (
     blocks_of,
     clumps,
     differ_by_group,
-    doubles,
+    drift_with_order,
+    duplicate_items,
+    factorize,
+    factorize_by,
     in_blocks,
-    joined,
+    join_partitions,
     near_copies,
-    numbered,
-    numbered_by,
-    order_shows,
 )
 
 SURE, SUSPICIOUS = 5.0, 3.5  # standard deviations by which documents clump beyond chance
@@ -79,10 +79,10 @@ def layout_of(
     scores = np.stack(metrics) if metrics else np.empty((0, *human.shape))
     stratum, names = _strata(systems, documents, human, groups, findings)
     family = _families(systems, human, scores, groups, findings)
-    equal = doubles(scores) if metrics else np.arange(len(documents))
+    equal = duplicate_items(scores) if metrics else np.arange(len(documents))
     _report_equal(documents, equal, "documents", findings)
     if groups.clusters:
-        cluster = numbered_by(documents, groups.clusters)
+        cluster = factorize_by(documents, groups.clusters)
     else:
         plain = Layout(stratum, np.arange(len(documents)), family)
         sides = [plain.less_strata(side) for side in (human, *metrics)]
@@ -94,8 +94,8 @@ def layout_of(
         )
         cluster = next((c for c in candidates if c is not None), np.arange(len(documents)))
     # A cluster that two strata share becomes two clusters.
-    cluster = numbered(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
-    layout = Layout(stratum, joined(cluster, equal), family)
+    cluster = factorize(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
+    layout = Layout(stratum, join_partitions(cluster, equal), family)
     return Grouping(layout, names, tuple(findings), tuple(suspicions))
 
 
@@ -108,7 +108,7 @@ def _strata(
 ) -> tuple[Index, tuple[str, ...]]:
     if groups.strata:
         labels = [groups.strata.get(document, "") for document in documents]
-        stratum = numbered(labels)
+        stratum = factorize(labels)
         first = np.unique(stratum, return_index=True)[1]
         return stratum, tuple(labels[place] or "no label" for place in first)
     present = np.isfinite(human)
@@ -117,7 +117,7 @@ def _strata(
     texts = np.bincount(of_document, minlength=size.size)
     whole = (size[of_document] > 1) & (texts[of_document] > 1)
     # Texts outside every block of two systems and two documents share a stratum of single texts.
-    stratum = numbered(np.where(whole, of_document, -1))
+    stratum = factorize(np.where(whole, of_document, -1))
     n = int(stratum.max(initial=0)) + 1
     if n == 1 or not whole.any():
         return np.zeros(len(documents), dtype=np.intp), ("",)
@@ -137,10 +137,10 @@ def _strata(
 def _families(
     systems: Sequence[str], human: Array, scores: Array, groups: Groups, findings: list[str]
 ) -> Index:
-    equal = doubles(scores.transpose(0, 2, 1)) if len(scores) else np.arange(len(systems))
+    equal = duplicate_items(scores.transpose(0, 2, 1)) if len(scores) else np.arange(len(systems))
     _report_equal(systems, equal, "systems", findings)
     if groups.families:
-        return joined(numbered_by(systems, groups.families), equal)
+        return join_partitions(factorize_by(systems, groups.families), equal)
     alike = near_copies([human, *scores])
     if np.unique(alike).size < np.unique(equal).size:
         listed = "; ".join(
@@ -152,13 +152,13 @@ def _families(
             f" {listed}. They count as one. If each stands for itself, say so by `family`, which"
             " names a column of a file (the systems' own), or by a benchmark's `families`."
         )
-    return joined(alike, equal)
+    return join_partitions(alike, equal)
 
 
 def _named_alike(
     documents: Sequence[str], sides: Sequence[Array], findings: list[str]
 ) -> Index | None:
-    group = numbered([_LAST_NUMBER.sub("", name) for name in documents])
+    group = factorize([_LAST_NUMBER.sub("", name) for name in documents])
     size = np.bincount(group)
     if not 1 < size.size <= len(documents) / 2 or size[size > 1].sum() < 0.8 * len(documents):
         return None
@@ -181,7 +181,7 @@ def _neighbours(
     for number in np.unique(stratum):
         members = order[stratum[order] == number]
         people, *metrics = (side[:, members] for side in sides)
-        if order_shows(people, metrics).any():
+        if drift_with_order(people, metrics).any():
             block = in_blocks(members.size)
             blocks[members] = members[np.searchsorted(block, block)]
             drifts = True
@@ -191,7 +191,7 @@ def _neighbours(
         "Scores and ratings drift with the order of the documents' names. Neighbours count as one:"
         f" {np.unique(blocks).size} blocks. {_ASK}"
     )
-    return numbered(blocks)
+    return factorize(blocks)
 
 
 def _alike(

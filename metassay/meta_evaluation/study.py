@@ -14,12 +14,12 @@ from metassay.core.errors import BadInput, raise_problems, shown
 from metassay.core.options import Criterion
 from metassay.meta_evaluation.layouts import NO_GROUPS, Grouping, Groups, layout_of
 from metassay.meta_evaluation.options import MetaOptions
-from metassay.statistics.correlation import TIE, tied
+from metassay.statistics.correlation import TIE, tie_close
 from metassay.statistics.exact_sums import Array
 from metassay.statistics.layout import Layout
 from metassay.tables.names import REFERENCE, STATEMENT, base_metric, metric_label, suffix_of
 from metassay.tables.parquet import Table, empty
-from metassay.tables.ratings import of_statements
+from metassay.tables.ratings import statement_ratings
 
 VERSUS = "versus:"
 UNREAD = "unread"  # the confound: the share of its passages that a model did not read
@@ -246,7 +246,7 @@ def tie_rounding(values: Array) -> Array:
     if not np.isfinite(values).any():
         return values
     tolerance = TIE * float(np.nanmax(np.abs(values)))
-    return tied(values.ravel(), tolerance=tolerance).reshape(values.shape)
+    return tie_close(values.ravel(), tolerance=tolerance).reshape(values.shape)
 
 
 def tie_constant(values: Array) -> Array:
@@ -337,7 +337,7 @@ def by_statement(scores: pd.DataFrame, ratings: pd.DataFrame, groups: Groups) ->
     document form a cluster, across systems. Statements that people did not mark are left out.
     Returns None if none is marked or scored.
     """
-    marked = of_statements(ratings)
+    marked = statement_ratings(ratings)
     if marked.empty or scores.empty:
         return None
     document, statement = marked["doc_id"], _names(marked)

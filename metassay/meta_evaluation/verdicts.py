@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from metassay.meta_evaluation.options import VANISHES, CertificationOptions
-from metassay.statistics.jackknife import fisher_z, needed
+from metassay.statistics.jackknife import fisher_z, smallest_study
 
 USE: Final = "use"
 THESE_SYSTEMS: Final = "these systems only"
@@ -49,7 +49,7 @@ def certify(evidence: pd.DataFrame, options: CertificationOptions) -> pd.DataFra
     """Add to the rows of the table `evidence` the columns of `certificates` that are decided.
 
     Each verdict is a function of its row, without random numbers or tests. needed_* are those of
-    `jackknife.needed`, where more systems or documents can change the verdict; else NaN.
+    `jackknife.smallest_study`, where more systems or documents can change the verdict; else NaN.
     """
     confounds = [None if pd.isna(name) else name for name in evidence["confound"]]
     rows = evidence.assign(confound=pd.Series(confounds, evidence.index, dtype=object))
@@ -93,7 +93,7 @@ def _needed(
     else:
         target = useful  # to exclude 0 or the useful value
     of_systems = 0.0 if row["design"] in OF_NO_OTHERS else row["variance_systems"]
-    systems, documents = needed(
+    systems, documents = smallest_study(
         (of_systems, row["variance_documents"]),
         (row["n_families"], row["n_clusters"]),
         target,

@@ -76,12 +76,6 @@ class Store:
                 connection.executemany("DELETE FROM outputs WHERE key = ?", damaged)
         return outputs
 
-    def computed_since(self, moment: float) -> list[tuple[str, int]]:
-        """Count the outputs of each model since a moment (seconds of the epoch)."""
-        with self._database.reading() as connection:
-            query = "SELECT model, count(*) FROM outputs WHERE computed >= ? GROUP BY 1 ORDER BY 1"
-            return connection.execute(query, (moment,)).fetchall()
-
     def keep(self, outputs: Mapping[str, Any], *, model: str, task: str) -> dict[str, Any]:
         """Store outputs (any JSON but NaN) by key, all or none, and return what the store has.
 

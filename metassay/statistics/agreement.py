@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Level,
-    in_turn,
+    apply_by_cells,
     weighted_pearson,
     weighted_spearman,
 )
@@ -38,8 +38,14 @@ from metassay.statistics.exact_sums import (
     quotient,
     weighted_sums,
 )
-from metassay.statistics.jackknife import Across, LeftOut, left_out, left_out_documents, over_strata
-from metassay.statistics.layout import Layout, Part, numbered, plain
+from metassay.statistics.jackknife import (
+    Across,
+    LeftOut,
+    leave_out,
+    leave_out_documents,
+    over_strata,
+)
+from metassay.statistics.layout import Layout, Part, default_layout, factorize
 from metassay.statistics.resampling import CHUNK, expanded_percentiles, expanded_tail, tallies
 
 Scale = Literal["nominal", "ordinal", "interval"]
@@ -288,7 +294,7 @@ def agreement_interval(
     NaN with one unit, and if fewer than half of the resamples have a coefficient. Raises ValueError
     unless ratings are two-dimensional.
     """
-    table, unit = _rated(ratings), numbered(unit)
+    table, unit = _rated(ratings), factorize(unit)
     items, units = table.shape[1], int(np.max(unit, initial=-1)) + 1
     if units < 2:
         return Interval(np.nan, np.nan, 0, n)
@@ -341,7 +347,7 @@ def below_others(
     the resamples are defined; no interval with fewer than FEW_UNITS effective units. Raises
     ValueError unless ratings are two-dimensional.
     """
-    table, unit = _rated(ratings), numbered(unit)
+    table, unit = _rated(ratings), factorize(unit)
     rated, raters = np.isfinite(table), len(table)
     pairs = [
         _Pair((a, b), table[[a, b]][:, both], unit[both])
@@ -417,7 +423,7 @@ def against_rater(
             f"want raters x systems x documents and one system x document shape, got"
             f" {table.shape}, {scores.shape}"
         )
-    n_raters, groups = len(table), layout or plain(scores.shape)
+    n_raters, groups = len(table), layout or default_layout(scores.shape)
     table = table if n_raters else np.full((1, *table.shape[1:]), np.nan)
     of = EVERY_COEFFICIENT[coefficient]
 
@@ -431,13 +437,13 @@ def against_rater(
                 lefts = [_by_document(side, b, c[:1], coefficient, groups) for side in (a, None)]
                 n = int(np.count_nonzero(~np.isnan(of(b.mT, c[:1].mT))))
             else:
-                lefts = [left_out(side, c[:1], level, coefficient, groups) for side in (a, b)]
+                lefts = [leave_out(side, c[:1], level, coefficient, groups) for side in (a, b)]
                 n = int(np.count_nonzero(present if level == "global" else present.any(axis=1)))
             of_rater = lefts[1].take(np.zeros(len(a), dtype=np.intp))
             return *lefts[0], *of_rater, np.full(len(a), n)
 
         rated = np.where(np.isfinite(table[rater]), others, np.nan)
-        sides = in_turn(leave_out_both, scores.reshape(-1, *scores.shape[-2:]), rated)
+        sides = apply_by_cells(leave_out_both, scores.reshape(-1, *scores.shape[-2:]), rated)
         return LeftOut(*sides[:5]), LeftOut(*sides[5:10]), sides[10]
 
     metrics, raters, compared = zip(*map(with_rater, range(len(table))), strict=True)
@@ -450,9 +456,7 @@ def against_rater(
     results = mean_metric, mean_rater, difference
     counts = n, n_raters - n, np.where(n > 0, fewest, 0)
     if scores.ndim == 2:
-        return AgainstRater(
-            *(result.take(0) for result in results), *(result[0] for result in counts)
-        )
+        return AgainstRater(*(left.take(0) for left in results), *(c[0] for c in counts))
     return AgainstRater(*results, *counts)
 
 
@@ -472,7 +476,7 @@ def _by_document(
             return np.where(np.isnan(of_rater), np.nan, np.nan_to_num(of(scores, target)))
 
         n = int(np.count_nonzero(~np.isnan(EVERY_COEFFICIENT[coefficient](rated.mT, target.mT))))
-        left = left_out_documents(values, coefficient, np.isfinite(target[0]), part.layout)
+        left = leave_out_documents(values, coefficient, np.isfinite(target[0]), part.layout)
         return left, np.full(len(left.systems), n)
 
     return over_strata(of_part, np.isfinite(others[0]), layout, "document")

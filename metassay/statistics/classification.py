@@ -26,12 +26,12 @@ from metassay.statistics.shares import (
     Estimate,
     Tables,
     cells,
-    drawn,
+    cluster_codes,
     effective_size,
     jeffreys,
     judgments,
-    own_clusters,
     pass_or_fail,
+    posterior_estimate,
     probabilities,
     quantile_ratio,
     share,
@@ -72,7 +72,7 @@ def tables(
     return counts
 
 
-def resampled_tables(counts: Array, *, n: int, rng: np.random.Generator) -> Array:
+def resample_tables(counts: Array, *, n: int, rng: np.random.Generator) -> Array:
     """Sum n resamples of whole documents, with replacement: (n, ...) of (documents, ...).
 
     Sentences of a document are correlated, so documents are drawn, not sentences.
@@ -152,7 +152,7 @@ def majority_guess(table: Tables) -> Tables:
     return quotient(support(table).max(axis=-1), _total(table))
 
 
-def failed(table: Tables, missing: ArrayLike) -> Tables:
+def failure_rate(table: Tables, missing: ArrayLike) -> Tables:
     """Return the share of texts without a label: `missing`, not in the table; less is better."""
     return quotient(missing, _total(table) + missing)
 
@@ -232,7 +232,7 @@ def judge_card(
     halves = estimates["sensitivity"], estimates["specificity"]
     estimates["balanced_accuracy"] = _balanced_accuracy(cell, clusters, *halves)
     for name, coefficient in COEFFICIENTS.items():
-        estimates[name] = drawn(coefficient, cell, clusters, **options)
+        estimates[name] = posterior_estimate(coefficient, cell, clusters, **options)
     a, b, c, d = (int(count) for count in np.bincount(cell, minlength=4))
     n_judged = int(np.count_nonzero(np.isfinite(judgment)))
     return JudgeCard(a, b, c, d, estimates, n_judged, beside.n_missing)
@@ -271,9 +271,7 @@ COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {  # of tables (..., 4) of
     "agreement_by_chance": _by_chance,
     "cohen_kappa": lambda table: _beyond(accuracy(_square(table)), _by_chance(table)),
     "mcc": matthews,
-    "f1": lambda table: quotient(
-        2 * table[..., 0], 2 * table[..., 0] + table[..., 1] + table[..., 2]
-    ),
+    "f1": lambda t: quotient(2 * t[..., 0], 2 * t[..., 0] + t[..., 1] + t[..., 2]),
 }
 
 
@@ -287,7 +285,7 @@ class _Beside(NamedTuple):
 
 
 def _beside(predicted: Array, right: Array, cluster: ArrayLike | None) -> _Beside:
-    clusters = own_clusters(cluster, predicted.size)
+    clusters = cluster_codes(cluster, predicted.size)
     if predicted.shape != right.shape:
         raise ValueError(f"want two arrays of equal length, got {predicted.shape}, {right.shape}")
     both = np.isfinite(predicted) & np.isfinite(right)
@@ -349,7 +347,9 @@ def three_way(
     }
     options: dict[str, Any] = {"cells": WAYS * WAYS, "prior": PRIOR_OF_THREE, "rng": rng}
     return {"accuracy_3way": share(x == y, clusters, confidence=confidence)} | {
-        name: drawn(coefficient, WAYS * y + x, clusters, confidence=confidence, **options)
+        name: posterior_estimate(
+            coefficient, WAYS * y + x, clusters, confidence=confidence, **options
+        )
         for name, coefficient in coefficients.items()
     }
 

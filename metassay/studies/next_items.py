@@ -99,7 +99,7 @@ def next_items(
     left = [text for text, is_free in zip(texts, free, strict=True) if is_free]
     order = sorted(range(len(left)), key=lambda i: (group[free][i], lot(seed, "next", *left[i])))
     start = lot(seed, "next", "start") / 2**256
-    sample = next_labels.drawn_by(chance, np.array(order), start)
+    sample = next_labels.draw_texts(chance, np.array(order), start)
     values = zip(left, x[free].tolist(), chance.tolist(), strict=True)
     frame = Frame(words, tuple((*text, score, p) for text, score, p in values))
     n_without = sum(text not in scores for text in by_text)

@@ -96,7 +96,7 @@ def ends(text: str) -> list[int]:
     return [mark.end for mark in _marks(text)]
 
 
-def blanked(text: str) -> str:
+def blank_citations(text: str) -> str:
     """Replace citations by blanks, so that offsets stay the same."""
     parts, start = [], 0
     for mark in _marks(text):

@@ -4,8 +4,8 @@ import scipy.stats
 
 from metassay.statistics.components import COMPONENTS, correlate_at
 from metassay.statistics.correlation import EVERY_COEFFICIENT, LEVELS, taus_without
-from metassay.statistics.jackknife import LeftOut, interval, left_out, units_of
-from metassay.statistics.layout import Layout, plain
+from metassay.statistics.jackknife import LeftOut, interval, leave_out, units_of
+from metassay.statistics.layout import Layout, default_layout
 
 NAN = np.nan
 NOTHING = np.empty(0)
@@ -32,7 +32,7 @@ def world(shape, gaps, seed=0):
 @pytest.mark.parametrize(("shape", "gaps"), [((5, 6), False), ((5, 6), True), ((4, 45), True)])
 def test_every_leave_out_is_that_of_the_smaller_study(relation, coefficient, shape, gaps):
     metric, human = world(shape, gaps)
-    found = left_out(metric, human, relation, coefficient)
+    found = leave_out(metric, human, relation, coefficient)
 
     def value(systems, documents):
         sides = (side[systems][:, documents] for side in (metric, human))
@@ -69,7 +69,7 @@ def test_taus_without_each_group_are_scipys_of_the_rest(items, n):
 
 
 def groups(documents):
-    return units_of(plain((1, documents))).document
+    return units_of(default_layout((1, documents))).document
 
 
 def test_groups_are_alike_and_in_order():
@@ -104,7 +104,7 @@ def test_families_clusters_and_strata_are_left_out_whole(relation, coefficient):
             values.append(correlate_at(*part, relation, coefficient).value)
         return np.average(values, weights=weights)
 
-    found = left_out(metric, human, relation, coefficient, layout)
+    found = leave_out(metric, human, relation, coefficient, layout)
     assert found.value == pytest.approx(mean())
     assert correlate_at(metric, human, relation, coefficient, layout).value == found.value
     known = ~np.isnan(found.systems)
@@ -181,7 +181,7 @@ def test_fishers_scale_keeps_within_one():
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_other_systems_make_more_doubt(level):
-    left = left_out(*world((6, 12), False, seed=1), level, "pearson")
+    left = leave_out(*world((6, 12), False, seed=1), level, "pearson")
     both, documents, systems = (
         interval(left, confidence=0.9, over=over) for over in ("both", "documents", "systems")
     )
@@ -207,11 +207,11 @@ def test_unknown():
 @pytest.mark.parametrize(("systems", "known"), [(3, False), (4, True)])
 def test_two_means_say_nothing_of_a_third(systems, known):
     """Left out of three, two systems correlate 1 or -1 whatever they are."""
-    left = left_out(*world((systems, 8), False), "system", "pearson")
+    left = leave_out(*world((systems, 8), False), "system", "pearson")
     assert np.isfinite(left.systems).all() == known
     assert np.isnan(interval(left, confidence=0.9).low) != known
     assert np.isfinite(interval(left, confidence=0.9, over="documents").low)
-    turned = left_out(
+    turned = leave_out(
         *(side.T for side in world((systems, 8), False)), "between_documents", "pearson"
     )
     assert np.isfinite(turned.documents).all() == known
@@ -221,7 +221,7 @@ def test_documents_without_a_coefficient_are_no_replicates():
     # Only the first document orders anything; the others, left out, tell nothing of its like.
     metric = np.array([[1.0, 2, 3], [2, 2, 3], [4, 2, 3], [3, 2, 3]])
     human = np.random.default_rng(0).normal(size=(4, 3))
-    left = left_out(metric, human, "document", "pearson")
+    left = leave_out(metric, human, "document", "pearson")
     assert np.isnan(left.documents).all()
     assert np.isnan(interval(left, confidence=0.9, over="documents").low)
 
@@ -231,6 +231,6 @@ def test_nothing_at_all():
         empty = np.full(shape, NAN)
         for relation in (*LEVELS, *COMPONENTS):
             for coefficient in EVERY_COEFFICIENT:
-                left = left_out(empty, empty, relation, coefficient)
+                left = leave_out(empty, empty, relation, coefficient)
                 assert np.isnan(interval(left, confidence=0.9)).all()
                 assert np.isnan(left.systems).all()
