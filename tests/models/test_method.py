@@ -27,12 +27,12 @@ COMPUTING = {
             *("text/tokens", "text/tokens.txt"),
             *("units/alignment/vectors", "units/alignment/rouge"),
         ),
-        (1, "39ca2619bfc81c47"),
+        (1, "b4e29f8a09b41fa5"),
     ),
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "a02a70b25b31832b"),
+        (3, "437f66ca23e21c48"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,12 +40,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "f2d4dbf0dd0ce3cb"),
+        (1, "86ada5918735fa27"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "44b817624b2d2282"),
+        (1, "22aedb24272e1745"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -53,12 +53,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "ab58c88ecb119aa2"),
+        (1, "19be6f3476048cda"),
     ),
     "likelihood": (
         likelihood.METHOD,
         (*SHARED, "models/rows", "models/pair_inputs", "models/likelihood"),
-        (2, "5b7ba1fe2bb086a6"),
+        (2, "fb6d4beeb586d78f"),
     ),
     "med_bertscore": (
         med_bertscore.METHOD,
@@ -67,12 +67,12 @@ COMPUTING = {
             "metrics/med_bertscore",
             *("concepts/linkers", "concepts/terms", "concepts/terms.txt"),
         ),
-        (2, "ee9f045de8e2d860"),
+        (2, "db7c63400586ce5a"),
     ),
     "nli": (
         pair_scores.METHOD,
         (*SHARED, "models/pair_inputs", "models/pair_scores", "models/rows"),
-        (1, "422d9effde628bb6"),
+        (1, "d7b489b1c4f486df"),
     ),
     "redress": (
         redress.METHOD,
@@ -80,7 +80,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs", "models/pair_scores"),
             "metrics/faithfulness/redress",
         ),
-        (1, "4da3e3303c8cf6b0"),
+        (1, "5176415a8abfde13"),
     ),
     "semantic": (
         semantic.METHOD,
@@ -96,7 +96,7 @@ COMPUTING = {
             "text/vocabulary/inflection.txt",
             *(f"text/vocabulary/{name}.txt" for name in VOCABULARY),
         ),
-        (5, "9e2e4aba37159de5"),
+        (5, "82505d1d7a55367d"),
     ),
 }
 
