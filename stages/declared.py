@@ -23,7 +23,7 @@ from metassay.core.stages import (
     fill_template,
     stages_of,
 )
-from metassay.datasets.registry import closed, load_registry
+from metassay.datasets.registry import is_closed, load_registry
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def find_entry(module: str, arguments: list[str]) -> Entry:
                     raise BadInput(problem)
                 params_file = file.with_name(PARAMS.name).as_posix()
                 return Entry(
-                    name, params_file, *_watched(block), closed(first, registry), stages, params
+                    name, params_file, *_watched(block), is_closed(first, registry), stages, params
                 )
     raise BadInput(
         f"no dvc.yaml has the command {shlex.join(words)!r}; name a benchmark, and what its"

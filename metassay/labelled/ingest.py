@@ -9,7 +9,7 @@ import pandas as pd
 
 from metassay.core.errors import raise_problems, shown
 from metassay.core.naming import normalise
-from metassay.datasets.readers import ITEM_READERS, READERS, reader_of, returned
+from metassay.datasets.readers import ITEM_READERS, READERS, check_type, reader_of
 from metassay.labelled import records
 from metassay.labelled.types import Test
 from metassay.scoring.pairing.pairs import pair_id
@@ -54,7 +54,7 @@ def ingest_items(
     problems, each with file, row and remedy.
     """
     index, result = (ITEM_READERS, records.Items) if test.kind.reads == "items" else (READERS, Rows)
-    read = returned(reader_of(reader, index)(raw), result, reader)
+    read = check_type(reader_of(reader, index)(raw), result, reader)
     items = test.kind.make(read, test.options)
     n_labels = test.kind.ways(test.options)
     check(items, n_labels, judges)

@@ -9,8 +9,7 @@ import pandas as pd
 from metassay.meta_evaluation.analysis import Analysis, Page
 from metassay.meta_evaluation.exact_tests import StudyTests, directed_places, run_test
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
-from metassay.meta_evaluation.statements import UNREAD
-from metassay.meta_evaluation.study import MetricScores, frame_of
+from metassay.meta_evaluation.study import UNREAD, MetricScores, frame_of
 from metassay.statistics.components import correlate_at, rests_on
 from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, map_cells
 from metassay.statistics.ensembles import standardise

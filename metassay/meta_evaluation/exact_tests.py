@@ -12,7 +12,7 @@ from metassay.meta_evaluation.options import MetaOptions
 from metassay.meta_evaluation.study import MetricScores, Study, generator
 from metassay.statistics.components import BETWEEN, PARTS_OF_LEVEL, Relation, rests_on
 from metassay.statistics.correlation import LEVELS, Level
-from metassay.statistics.exact_sums import Array, Mask
+from metassay.statistics.exact_sums import Array
 from metassay.statistics.independence import (
     Independence,
     Orders,
@@ -112,14 +112,10 @@ def run_test(
         if test is not None:
             tests.append(test)
             present = np.isfinite(part.of(study.human))
-            weights.append([_weight(present, which) for which in relations_of(study, level)])
-    return combine_strata(tests, np.array(weights)) if tests else None
-
-
-def _weight(present: Mask, relation: Relation) -> float:
-    """Return a stratum's weight: its texts, documents with two texts, or number of means less 1."""
-    n = rests_on(present, relation)
-    return float(max(0, n - 1) if relation in BETWEEN else n)
+            # Strata weigh by texts, documents with two texts, or their number of means less 1.
+            counts = {name: rests_on(present, name) for name in relations_of(study, level)}
+            weights.append([max(0, n - (name in BETWEEN)) for name, n in counts.items()])
+    return combine_strata(tests, np.array(weights, dtype=np.float64)) if tests else None
 
 
 def _test_part(

@@ -59,13 +59,6 @@ class Grouping(NamedTuple):
     suspected: tuple[str, ...]  # these ask for a column
 
 
-class Findings(NamedTuple):
-    """The sentences of a grouping, collected."""
-
-    dealt_with: list[str]
-    suspected: list[str]
-
-
 def layout_of(
     systems: Sequence[str],
     documents: Sequence[str],
@@ -81,7 +74,8 @@ def layout_of(
     systems are families. Clusters are documents whose names begin alike, neighbours in the order of
     names, or groups with similar scores, if scores and ratings show it.
     """
-    findings = Findings([], [])
+    findings: list[str] = []
+    suspicions: list[str] = []
     scores = np.stack(metrics) if metrics else np.empty((0, *human.shape))
     stratum, names = _strata(systems, documents, human, groups, findings)
     family = _families(systems, human, scores, groups, findings)
@@ -92,11 +86,17 @@ def layout_of(
     else:
         plain = Layout(stratum, np.arange(len(documents)), family)
         sides = [plain.less_strata(side) for side in (human, *metrics)]
-        cluster = _clusters(documents, sides, stratum, equal, rng, findings)
+        # Each of these may add findings; the first that finds clusters decides.
+        candidates = (
+            _named_alike(documents, sides, findings),
+            _neighbours(documents, sides, stratum, findings),
+            _alike(sides, equal, rng, findings, suspicions),
+        )
+        cluster = next((c for c in candidates if c is not None), np.arange(len(documents)))
     # A cluster that two strata share becomes two clusters.
     cluster = factorize(cluster * (int(stratum.max(initial=0)) + 1) + stratum)
     layout = Layout(stratum, join_partitions(cluster, equal), family)
-    return Grouping(layout, names, *map(tuple, findings))
+    return Grouping(layout, names, tuple(findings), tuple(suspicions))
 
 
 def _strata(
@@ -104,7 +104,7 @@ def _strata(
     documents: Sequence[str],
     human: Array,
     groups: Groups,
-    findings: Findings,
+    findings: list[str],
 ) -> tuple[Index, tuple[str, ...]]:
     if groups.strata:
         labels = [groups.strata.get(document, "") for document in documents]
@@ -127,7 +127,7 @@ def _strata(
         several = f"{', '.join(members[:3])} and {len(members) - 3} more"
         names.append(", ".join(members) if len(members) <= 4 else several)
         sizes.append(f"{len(members)} systems on {np.count_nonzero(stratum == number):,} documents")
-    findings.dealt_with.append(
+    findings.append(
         f"The texts fall into {n} sets that share no system and no document ({'; '.join(sizes)})."
         " Correlations are of what varies within each set, averaged over the sets."
     )
@@ -135,7 +135,7 @@ def _strata(
 
 
 def _families(
-    systems: Sequence[str], human: Array, scores: Array, groups: Groups, findings: Findings
+    systems: Sequence[str], human: Array, scores: Array, groups: Groups, findings: list[str]
 ) -> Index:
     equal = duplicate_items(scores.transpose(0, 2, 1)) if len(scores) else np.arange(len(systems))
     _report_equal(systems, equal, "systems", findings)
@@ -147,7 +147,7 @@ def _families(
             " and ".join(shown(systems[i]) for i in np.flatnonzero(alike == number))
             for number in np.flatnonzero(np.bincount(alike) > 1)
         )
-        findings.dealt_with.append(
+        findings.append(
             f"Systems go up and down with the same documents, as versions of one system do:"
             f" {listed}. They count as one. If each stands for itself, say so by `family`, which"
             " names a column of a file (the systems' own), or by a benchmark's `families`."
@@ -155,27 +155,8 @@ def _families(
     return join_partitions(alike, equal)
 
 
-def _clusters(
-    documents: Sequence[str],
-    sides: Sequence[Array],
-    stratum: Index,
-    equal: Index,
-    rng: np.random.Generator,
-    findings: Findings,
-) -> Index:
-    """Cluster documents that scores and ratings (`sides`, people first) show to be alike."""
-    for cluster in (
-        _named_alike(documents, sides, findings),
-        _neighbours(documents, sides, stratum, findings),
-        _alike(sides, equal, rng, findings),
-    ):
-        if cluster is not None:
-            return cluster
-    return np.arange(len(documents))
-
-
 def _named_alike(
-    documents: Sequence[str], sides: Sequence[Array], findings: Findings
+    documents: Sequence[str], sides: Sequence[Array], findings: list[str]
 ) -> Index | None:
     group = factorize([_LAST_NUMBER.sub("", name) for name in documents])
     size = np.bincount(group)
@@ -185,7 +166,7 @@ def _named_alike(
     by_metric = min((differ_by_group(metric, group) for metric in metrics), default=1.0)
     if differ_by_group(people, group) > CHANCE or by_metric > CHANCE / max(1, len(metrics)):
         return None
-    findings.dealt_with.append(
+    findings.append(
         f"The documents' names begin in {size.size} ways, and documents whose names begin alike"
         f" have similar scores and ratings. They count as one. {_ASK}"
     )
@@ -193,7 +174,7 @@ def _named_alike(
 
 
 def _neighbours(
-    documents: Sequence[str], sides: Sequence[Array], stratum: Index, findings: Findings
+    documents: Sequence[str], sides: Sequence[Array], stratum: Index, findings: list[str]
 ) -> Index | None:
     order = np.array(sorted(range(len(documents)), key=lambda i: _natural(documents[i])), np.intp)
     blocks, drifts = np.arange(len(documents)), False
@@ -206,7 +187,7 @@ def _neighbours(
             drifts = True
     if not drifts:
         return None
-    findings.dealt_with.append(
+    findings.append(
         "Scores and ratings drift with the order of the documents' names. Neighbours count as one:"
         f" {np.unique(blocks).size} blocks. {_ASK}"
     )
@@ -214,31 +195,35 @@ def _neighbours(
 
 
 def _alike(
-    sides: Sequence[Array], equal: Index, rng: np.random.Generator, findings: Findings
+    sides: Sequence[Array],
+    equal: Index,
+    rng: np.random.Generator,
+    findings: list[str],
+    suspicions: list[str],
 ) -> Index | None:
     first = np.unique(equal, return_index=True)[1]  # equal documents would clump
     group = clumps([side[:, first] for side in sides], rng)
     groups = int(group.number.max(initial=-1)) + 1
     if group.beyond > SURE:
-        findings.dealt_with.append(
+        findings.append(
             f"Documents fall into {groups} groups with similar scores, far beyond chance, as those"
             f" of a few topics or sources do. Each group counts as one. {_ASK}"
         )
         return group.number[equal]
     if group.beyond > SUSPICIOUS:
-        findings.suspected.append(
+        suspicions.append(
             "Documents may fall into groups with similar scores, as documents of a few topics or"
             f" sources do. {_ASK} Without it, a metric can look good that only knows the topic."
         )
     return None
 
 
-def _report_equal(names: Sequence[str], number: Index, what: str, findings: Findings) -> None:
+def _report_equal(names: Sequence[str], number: Index, what: str, findings: list[str]) -> None:
     size = np.bincount(number)
     n = int(size[size > 1].sum())
     if n:
         first = [names[i] for i in np.flatnonzero(number == np.argmax(size > 1))[:2]]
-        findings.dealt_with.append(
+        findings.append(
             f"{n:,} of {len(names):,} {what} have exactly the scores of another one, such as"
             f" {' and '.join(map(shown, first))}. Those with equal scores count as one."
         )

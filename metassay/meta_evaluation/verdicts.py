@@ -155,7 +155,8 @@ def find_verdict(  # noqa: PLR0911 - one return per rung of the ladder
     rest = row["given_confound"], row["given_confound_p"]
     if explained and not is_promising(*rest, row["confidence"], options):
         return f"{EXPLAINED} {row['confound']}"
-    if not explained and _sure(row, options):
+    tells_apart = row["n"] >= row["n_tied"]  # most texts
+    if not explained and row["corrected_low"] >= options.useful and tells_apart:
         if row["design"] in OF_NO_OTHERS:
             return THESE_SYSTEMS
         if row["n_families"] >= FEWEST_SYSTEMS:
@@ -176,11 +177,6 @@ def as_good_as_rater(row: Mapping[str, Any], options: CertificationOptions) -> b
     """
     enough = find_verdict(row, options) in (*TRUSTED, PROMISING)
     return enough and bool(row["against_rater_low"] > -options.margin)
-
-
-def _sure(row: Mapping[str, Any], options: CertificationOptions) -> bool:
-    """Whether the lower end is useful, and the metric tells most texts apart."""
-    return bool(row["corrected_low"] >= options.useful and row["n"] >= row["n_tied"])
 
 
 def is_promising(value: float, p: float, confidence: float, options: CertificationOptions) -> bool:

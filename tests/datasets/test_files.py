@@ -8,7 +8,7 @@ import pytest
 
 from metassay.core.errors import BadInput
 from metassay.core.options import Criterion
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.metrics.describe import RELEASED
 from metassay.scoring.catalogue import check_given
 from metassay.scoring.rubrics.ask import rubric_descriptions
@@ -62,7 +62,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read(folder: Path) -> Ingested:
+def read(folder: Path) -> Tables:
     return ingest("files", folder, CRITERIA)
 
 
