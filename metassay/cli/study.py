@@ -73,10 +73,10 @@ def export(args: argparse.Namespace) -> int:
     for sheet in study.sheets():
         n_rows = sum(len(item.rows) for item in sheet.items)
         print(f"{sheet.rater}: {len(sheet.items)} items, {n_rows} rows")
-    print(f"send to raters what is in {folder / SHEETS}: {', '.join(names)}")
+    print(f"send to raters the files in {folder / SHEETS}: {', '.join(names)}")
     print(
-        f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they say who wrote what, and"
-        " no answer can be read without the key"
+        f"KEEP {folder / key.FILE} TO YOURSELF, and the seed ({seed}): they tell who wrote which"
+        " text, and no answer can be read without the key"
     )
     back = "" if args.out is None else f" --out {args.out}"
     print(f"next: metassay study import {benchmark} {args.study} FILES{back}")
@@ -126,8 +126,8 @@ def _print_weighted(study: key.Key, ratings: Iterable[importing.Rating]) -> None
     ]
     print("\n".join(weighted_lines(frame, values, study.criteria[criterion])))
     print(
-        "the texts were drawn by unequal chances: a certificate or a card that takes these ratings"
-        " unweighted is off, so do not name them in params.yaml"
+        "the texts were drawn with unequal chances: a certificate or a card that uses these"
+        " ratings unweighted is wrong, so do not name them in params.yaml"
     )
 
 

@@ -15,7 +15,7 @@ from metassay.core.params import Evaluation, ExecutorOptions
 from metassay.datasets.labels import label_problems
 from metassay.datasets.registry import load_registry
 from metassay.executor.record import LOCAL, Executor
-from metassay.llm.endpoints import check_workers
+from metassay.llm.endpoints import clear_workers
 
 DASK = "METASSAY_DASK"  # the variable by which `metassay run --dask` tells its stages
 
@@ -52,6 +52,6 @@ def open_executor(
     registry = load_registry()
     datasets = sorted({benchmark.dataset, *repeated})
     raise_problems(label_problems(registry, datasets, [(benchmark.dataset, Path(benchmark.raw))]))
-    check_workers({name: dataset.access for name, dataset in registry.items()}, datasets, options)
+    clear_workers({name: dataset.access for name, dataset in registry.items()}, datasets, options)
     with Cluster(options, name) as cluster:
         yield cluster

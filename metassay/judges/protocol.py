@@ -115,9 +115,8 @@ class JudgeKind(Needs):
     the order of `Needs`. `instruments`: the names it can answer (keys of
     `metassay.scoring.pairing.instruments.INSTRUMENTS`) if its members can too. `batch`: the number
     of pairs per call, more if a group is longer. `requests(pairs, options, decoding)` returns its
-    first questions to a language model; None: it asks none. `likely(options)` returns the
-    instruments whose answers have a probability, `abstains(options)` those where it may abstain;
-    both default to all.
+    first questions to a language model; None: it asks none. `likely(options)`: the instruments
+    whose answers have a probability, `abstains(options)`: where it may abstain; by default all.
     """
 
     options: type[Options]

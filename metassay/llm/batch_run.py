@@ -54,8 +54,7 @@ class CallFailed(Exception):  # noqa: N818 - retrying may help
 class State(NamedTuple):
     """The state of a batch at its endpoint, with its id there.
 
-    `lacking` is the outcome of a request without a line in the `files`; `done`: the number of
-    answers so far.
+    `lacking`: the outcome of requests without a line in the `files`; `done`: answers so far.
     """
 
     number: str
@@ -425,8 +424,7 @@ class BatchRun:
     ) -> None:
         """Store the answers of a batch, book its lines and remove it, in one transaction.
 
-        `default` is the outcome of questions that `by_key` lacks. Questions that may succeed later
-        are sent up to `tries` times.
+        `default`: the outcome of questions that `by_key` lacks. `tries`: times to send a question.
         """
         again, kind = [], self.endpoint.options.kind
         with self.ledger.database.transaction():

@@ -11,10 +11,10 @@ from metassay.meta_evaluation.exact_tests import StudyTests, directed_places, ru
 from metassay.meta_evaluation.options import ANY_SHAPE, MEASURED, SYSTEM, VANISHES, MetaOptions
 from metassay.meta_evaluation.study import UNREAD, MetricScores, frame_of
 from metassay.statistics.components import correlate_at, rests_on
-from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, apply_by_cells
+from metassay.statistics.correlation import LEVELS, Coefficient, Correlation, Level, map_cells
 from metassay.statistics.ensembles import standardise
 from metassay.statistics.exact_sums import Array, Mask
-from metassay.statistics.jackknife import LeftOut, interval, leave_out
+from metassay.statistics.jackknife import LeaveOneOut, interval, leave_out
 from metassay.statistics.layout import Layout
 from metassay.statistics.partials import (
     Rests,
@@ -68,7 +68,7 @@ class _Value(NamedTuple):
     value: Any
     n: Any
     needed: tuple[Array, ...]  # the numbers that a text must have to take part
-    left: LeftOut | None = None  # for an interval
+    left: LeaveOneOut | None = None  # for an interval
     p: Any = np.nan  # adjusted; of the rest
 
 
@@ -242,9 +242,7 @@ def _pooled(
         both[:, mask] = np.mean(np.broadcast_arrays(*standardized), axis=0)
         return correlate_at(both, b, "global", options.coefficient, layout)
 
-    correlations = apply_by_cells(
-        correlate_sum, metrics, np.where(np.isfinite(control), human, np.nan)
-    )
+    correlations = map_cells(correlate_sum, metrics, np.where(np.isfinite(control), human, np.nan))
     n = np.count_nonzero(np.all(np.isfinite(np.broadcast_arrays(*trio)), axis=0), axis=(1, 2))
     yield "added", _Value(correlations.value, n, trio)
     for share in SHARES:

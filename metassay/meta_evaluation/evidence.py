@@ -16,7 +16,7 @@ from metassay.statistics.components import correlate_at
 from metassay.statistics.correlation import LEVELS, Level, system_means
 from metassay.statistics.exact_sums import Array, Mask
 from metassay.statistics.jackknife import (
-    LeftOut,
+    LeaveOneOut,
     Over,
     between_systems,
     correct_for_choice,
@@ -151,7 +151,7 @@ def _tied(metrics: Array, human: Array) -> Array:
 
 def _intervals(
     study: Study,
-    left: LeftOut,
+    left: LeaveOneOut,
     primary: Mask,
     level: Level,
     options: MetaOptions,
@@ -240,7 +240,7 @@ def _pairs(both: Array, level: Level) -> int:
 def _against(
     study: Study,
     metrics: Array,
-    left: LeftOut,
+    left: LeaveOneOut,
     primary: Mask,
     level: Level,
     options: MetaOptions,

@@ -22,7 +22,7 @@ from metassay.statistics.independence import (
     nested_test,
     prepare,
 )
-from metassay.statistics.jackknife import LeftOut, leave_out
+from metassay.statistics.jackknife import LeaveOneOut, leave_out
 from metassay.statistics.layout import Part, family_means, family_sets
 
 
@@ -30,7 +30,7 @@ class LevelTests(NamedTuple):
     """One level of a study. Arrays have a row per metric of `Study.metrics`, in that order."""
 
     relations: tuple[Relation, ...]  # the level first, then its components
-    left: LeftOut  # of the level, by options.coefficient
+    left: LeaveOneOut  # of the level, by options.coefficient
     p: Array  # (metrics, relations) of each relation alone
     p_adjusted: Array  # (metrics, relations) for all directed metrics; NaN for the others
     signs: Array  # (metrics, relations) 1 where metric and people agree, -1 where they disagree

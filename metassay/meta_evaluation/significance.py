@@ -16,9 +16,9 @@ from metassay.statistics.correlation import LEVELS, Coefficient, Level
 from metassay.statistics.layout import Index, Layout
 from metassay.statistics.resampling import Draws, draw
 from metassay.statistics.significance import (
+    Bootstrap,
     PairedBootstrap,
     PermutationTest,
-    Sampled,
     Trios,
     Williams,
     all_pairs,
@@ -159,7 +159,7 @@ def _run_test(
 
 def _differences(
     trios: Trios, level: Level, coefficient: Coefficient, draws: Draws, layout: Layout
-) -> list[Sampled]:
+) -> list[Bootstrap]:
     if level == "document":
         return resample_by_document(trios, coefficient, draws)
     metrics = [

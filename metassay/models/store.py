@@ -39,10 +39,7 @@ class Store:
     """An open store, usable from any thread."""
 
     def __init__(self, path: Path = STORE) -> None:
-        """Open or create the file; BadInput, without changes, if it is another program's.
-
-        A damaged file makes place for a new one, and is kept beside it until the next one is.
-        """
+        """Open or create the file; BadInput, without changes, if it is foreign or damaged."""
         self.path = path
         self._database = Database(path, FORM)
 

@@ -30,7 +30,7 @@ SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
 CHUNK = 4_000_000  # numbers in memory at a time
 
 
-class Flipped(NamedTuple):
+class SignFlipTest(NamedTuple):
     """Two-sided p of each row; NaN for a row without differences."""
 
     p: Array  # not adjusted
@@ -40,7 +40,7 @@ class Flipped(NamedTuple):
     exact: bool  # whether all signs were tried
 
 
-def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> Flipped:
+def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> SignFlipTest:
     """Test each row of `differences` (rows, documents); NaN where a row has no difference.
 
     Documents that belong together must be passed as one: the sum of their differences.
@@ -58,7 +58,7 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     documents = np.flatnonzero((filled != 0).any(axis=0))
     exact = documents.size == 0 or documents.size - 1 <= np.log2(n)
     if not nonzero.size:
-        return Flipped(p, adjusted, smallest, reach, exact)
+        return SignFlipTest(p, adjusted, smallest, reach, exact)
     units = (filled[nonzero] / size[nonzero, None])[:, documents]
     if exact:
         # All up to a flip of every sign, which leaves absolute values; the original first.
@@ -87,7 +87,7 @@ def sign_flip_test(differences: Array, *, n: int, rng: np.random.Generator) -> F
     smallest[nonzero] = np.maximum(0.5 ** ((units != 0).sum(axis=1) - 1.0), 1 / len(signs))
     next_p = np.append(stepped, 0.0)[last + 1]
     reach[nonzero] = np.maximum(np.maximum(reach_counts / len(signs), next_p), smallest[nonzero])
-    return Flipped(p, adjusted, smallest, reach, exact)
+    return SignFlipTest(p, adjusted, smallest, reach, exact)
 
 
 def sum_by_cluster(differences: Array, cluster: Index) -> Array:

@@ -30,22 +30,22 @@ from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     TIE,
     Coefficient,
-    apply_by_cells,
-    tie_close,
+    map_cells,
+    tie_near,
 )
 from metassay.statistics.exact_sums import (
     NOISE,
     Array,
     Index,
     Mask,
-    average_ranks,
     blocks,
     mean_without_gaps,
     quotient,
+    rankdata,
 )
 
 
-class Prepared(NamedTuple):
+class PreparedSide(NamedTuple):
     """A side of a relation. Rows are systems, pairs of systems (tau), or a single row."""
 
     values: Array  # (..., rows, columns); columns are documents, or a single column
@@ -53,7 +53,7 @@ class Prepared(NamedTuple):
     of_pairs: bool = False  # whether rows are pairs of systems, as `combinations` lists them
 
 
-def prepare(scores: Array, relation: Relation, coefficient: Coefficient) -> Prepared:
+def prepare(scores: Array, relation: Relation, coefficient: Coefficient) -> PreparedSide:
     """Prepare (..., systems, documents) matrices, NaN missing, for a relation."""
     kendall = coefficient in ("kendall", "kendall_c")
     of_pairs = kendall and relation in ("system", "between_systems", "document")
@@ -62,7 +62,7 @@ def prepare(scores: Array, relation: Relation, coefficient: Coefficient) -> Prep
         values, there = _prepare(a, present, relation, coefficient, of_pairs=of_pairs)
         return values, np.broadcast_to(there.astype(np.float64), values.shape)
 
-    return Prepared(*apply_by_cells(prepare_group, scores, scores), of_pairs)
+    return PreparedSide(*map_cells(prepare_group, scores, scores), of_pairs)
 
 
 def _prepare(
@@ -74,7 +74,7 @@ def _prepare(
         axis = -2 if relation == "between_documents" else -1
         mean = mean_without_gaps(scores, axis, keepdims=True)
         size = np.max(np.abs(scores), axis=(1, 2), initial=0.0, where=np.isfinite(scores))
-        scores = tie_close(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
+        scores = tie_near(mean.reshape(len(mean), -1), tolerance=TIE * size[:, None])
         scores = scores.reshape(mean.shape)
         present = np.isfinite(scores[0])
         coefficient = "kendall" if of_pairs else coefficient  # tau-b and tau-c are equal
@@ -90,7 +90,7 @@ def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     values = np.zeros(scores.shape)
     if present.any():
         scored = np.ascontiguousarray(scores[:, present])  # summed in one order
-        scored = average_ranks(scored, axis=1) if by_rank else scored
+        scored = rankdata(scored, axis=1) if by_rank else scored
         values[:, present] = _deviations(scored, np.ones(scored.shape[1], dtype=bool))
     return _unit(values)
 
@@ -98,7 +98,7 @@ def _pooled(scores: Array, present: Mask, *, by_rank: bool) -> Array:
 def _by_column(scores: Array, present: Mask, *, by_rank: bool) -> Array:
     scored = np.where(present, scores, np.inf if by_rank else 0.0)
     if by_rank:
-        scored = np.where(present, average_ranks(scored, axis=1), 0.0)
+        scored = np.where(present, rankdata(scored, axis=1), 0.0)
     deviations = _deviations(scored.mT, present.T).mT
     length = np.sqrt(np.sum(deviations**2, axis=1, keepdims=True))
     return _unit(quotient(deviations, length, length > 0, other=0.0))
@@ -127,7 +127,7 @@ def _row_pairs(systems: int) -> Index:
     return np.array(list(combinations(range(systems), 2)), dtype=np.intp).reshape(-1, 2).T
 
 
-def _levels_and_rests(side: Prepared) -> tuple[Array, Array]:
+def _levels_and_rests(side: PreparedSide) -> tuple[Array, Array]:
     # Each row's mean, scaled so that squares sum to what levels explain, and each cell's rest.
     # Rounding errors are set to 0: the squares of all values sum to 1.
     count = side.present.sum(axis=-1, keepdims=True)
@@ -144,7 +144,7 @@ def _unit(values: Array) -> Array:
     return np.asarray(values / np.where(length > 0, length, 1.0)[:, None, None])
 
 
-EVERY_ORDER = 24  # up to so many orders of systems, all are tried, each with all of documents
+EVERY_ORDER = 24  # most orders of systems that are all tried, crossed with those of documents
 EVERY_ALONE = 5040  # the same where documents are not permuted
 FEWEST = 500  # orders of the documents at least
 CHUNK = 1 << 21  # numbers in memory at a time: 16 MB
@@ -211,7 +211,7 @@ def _cluster_signs(cluster: Index, some: slice, rng: np.random.Generator) -> Arr
     return signs[:, cluster]
 
 
-def _moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:
+def _moved_rows(systems: Index, human: PreparedSide) -> tuple[Index, Array]:
     # The new row of each row, and its sign: -1 where a pair of systems is reversed.
     if not human.of_pairs:
         to = np.zeros((len(systems), 1), dtype=np.intp) if len(human.values) == 1 else systems
@@ -223,7 +223,7 @@ def _moved_rows(systems: Index, human: Prepared) -> tuple[Index, Array]:
     return number[new_first, new_second], np.where(new_first < new_second, 1.0, -1.0)
 
 
-Side = Mapping[Relation, Prepared]
+Side = Mapping[Relation, PreparedSide]
 
 SAME = 1e-7  # statistics closer than this, in standard deviations, are equal
 STILL = 1e-10  # a statistic whose spread over the orders is smaller is undefined
@@ -309,7 +309,7 @@ def independence_test(
     by_relation = {relation: np.zeros(size) for relation in human}
     n_rows = max(1, *(side.values.shape[0] for side in human.values()))
     for some in _order_blocks(orders.documents, documents * n_rows):
-        block = _Moved(orders, some)
+        block = _Permutations(orders, some)
         if cluster is None:
             block = block._replace(documents=document_orders(documents, some, rng))
         else:
@@ -346,7 +346,7 @@ def nested_test(  # noqa: PLR0913 - two sides, the design, what is put in other 
     squares: dict[Relation, Array] = {}
     for relation, people in human.items():
         if relation in ("system", "between_systems"):
-            block = _Moved(orders, slice(0, orders.documents))
+            block = _Permutations(orders, slice(0, orders.documents))
             values[relation] = np.broadcast_to(_statistics(metrics[relation], people, block), shape)
             continue
         scores, rated = metrics[relation].values.sum(axis=1), people.values.sum(axis=0)
@@ -429,7 +429,7 @@ def _one_sided(scaled: Array) -> Array:
     return adjusted
 
 
-class _Moved(NamedTuple):
+class _Permutations(NamedTuple):
     """Orders of systems with, for each, an order or the signs of documents; None: unchanged."""
 
     orders: Orders
@@ -438,7 +438,7 @@ class _Moved(NamedTuple):
     signs: Array | None = None  # (orders, documents) 1 or -1
 
 
-def _statistics(metrics: Prepared, human: Prepared, block: _Moved) -> Array:
+def _statistics(metrics: PreparedSide, human: PreparedSide, block: _Permutations) -> Array:
     # (metrics, orders of systems, orders of documents); where paired: (metrics, 1, orders).
     if not human.values.size:
         return np.zeros((len(metrics.values), 1, 1))
@@ -465,7 +465,7 @@ def _statistics(metrics: Prepared, human: Prepared, block: _Moved) -> Array:
 
 
 def _by_signs(
-    metrics: Prepared, human: Prepared, signs: Array, to: Index, sign: Array, *, grid: bool
+    metrics: PreparedSide, human: PreparedSide, signs: Array, to: Index, sign: Array, *, grid: bool
 ) -> Array:
     # Differences between rows by the orders of rows, and the clusters' rests by their signs.
     (levels, rests), (their_levels, their_rests) = map(_levels_and_rests, (metrics, human))

@@ -26,7 +26,7 @@ from metassay.statistics.correlation import (
     EVERY_COEFFICIENT,
     Coefficient,
     Level,
-    apply_by_cells,
+    map_cells,
     matrices,
     pearson_of_sums,
     system_means,
@@ -49,7 +49,7 @@ ROUNDS = 300  # of fitting it
 LEAST_ERROR = 1e-6  # smallest standard error on the scale of Fisher's z
 
 
-class LeftOut(NamedTuple):
+class LeaveOneOut(NamedTuple):
     """A statistic of all data, and without each system and each group of documents in turn.
 
     The axes of several metrics come first. Only leave-outs of the same set are compared with each
@@ -62,9 +62,9 @@ class LeftOut(NamedTuple):
     system_set: Index | None = None  # (..., systems) set of each; None: the same for all
     document_set: Index | None = None
 
-    def take(self, places: Any) -> "LeftOut":
+    def take(self, places: Any) -> "LeaveOneOut":
         """Select the metrics at these places."""
-        return LeftOut._make(None if side is None else side[places] for side in self)
+        return LeaveOneOut._make(None if side is None else side[places] for side in self)
 
 
 class Ends(NamedTuple):
@@ -83,7 +83,7 @@ def leave_out(
     relation: Relation,
     coefficient: Coefficient,
     layout: Layout | None = None,
-) -> LeftOut:
+) -> LeaveOneOut:
     """Correlate all data, and the data without each system and each group of documents.
 
     See `components.correlate_at`. Either side may hold several metrics: (..., systems, documents).
@@ -91,10 +91,10 @@ def leave_out(
     its strata. NaN for a system or group of documents in which no text has both scores.
     """
 
-    def leave_out_group(a: Array, b: Array, present: Mask) -> LeftOut:
+    def leave_out_group(a: Array, b: Array, present: Mask) -> LeaveOneOut:
         groups = layout or default_layout(present.shape)
 
-        def of_part(part: Part) -> tuple[LeftOut, Any]:
+        def of_part(part: Part) -> tuple[LeaveOneOut, Any]:
             sides = part.of(a), part.of(b)
             # One stratum needs no weight, and counting costs as much as a correlation.
             n = correlate_at(*sides, relation, coefficient).n if groups.n_strata > 1 else 0
@@ -102,18 +102,18 @@ def leave_out(
 
         return over_strata(of_part, present, groups, relation)
 
-    return apply_by_cells(leave_out_group, *_present(metric, human))
+    return map_cells(leave_out_group, *_present(metric, human))
 
 
 def leave_out_all(
     metric: ArrayLike, human: ArrayLike, level: Level, layout: Layout | None = None
-) -> dict[Coefficient, LeftOut]:
+) -> dict[Coefficient, LeaveOneOut]:
     """Compute `leave_out` by every coefficient; the two taus share their counts."""
     a, b = _present(metric, human)
     layout = layout or default_layout(a.shape)
     # Taus of all texts of one stratum rest on the same counts.
     shared = TAUS if level == "global" and layout.n_strata == 1 else ()
-    by_coefficient: dict[Coefficient, LeftOut] = {
+    by_name: dict[Coefficient, LeaveOneOut] = {
         coefficient: leave_out(a, b, level, coefficient, layout)
         for coefficient in get_args(Coefficient)
         if coefficient not in shared
@@ -128,9 +128,9 @@ def leave_out_all(
         return tuple(side for left in lefts for side in left[:3])
 
     if shared:
-        sides = apply_by_cells(both_taus, a, b)
-        by_coefficient |= {tau: LeftOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)}
-    return by_coefficient
+        sides = map_cells(both_taus, a, b)
+        by_name |= {tau: LeaveOneOut(*sides[3 * i : 3 * i + 3]) for i, tau in enumerate(TAUS)}
+    return by_name
 
 
 class Units(NamedTuple):
@@ -152,8 +152,8 @@ def units_of(layout: Layout) -> Units:
 
 
 def over_strata(
-    of: Callable[[Part], tuple[LeftOut, Any]], present: Mask, layout: Layout, relation: Relation
-) -> LeftOut:
+    of: Callable[[Part], tuple[LeaveOneOut, Any]], present: Mask, layout: Layout, relation: Relation
+) -> LeaveOneOut:
     """Average the strata by `strata_weights`, with all data and without each family or cluster.
 
     `of` returns a stratum's leave-outs of all metrics and their n (see `correlate_at`); `present`
@@ -183,7 +183,7 @@ def over_strata(
         documents[cells] = value[counted, None] + share * (left.documents[counted] - centre)
     systems = np.where(covered > 0, value[:, None] + shifts, np.nan)
     sets = family_sets(parts, layout.n_families), document_set
-    return LeftOut(value, systems, documents, *(np.tile(ids, (value.size, 1)) for ids in sets))
+    return LeaveOneOut(value, systems, documents, *(np.tile(ids, (value.size, 1)) for ids in sets))
 
 
 Across = Callable[[Array, Array], Array]  # a coefficient of (..., systems, documents) per document
@@ -191,7 +191,7 @@ Across = Callable[[Array, Array], Array]  # a coefficient of (..., systems, docu
 
 def leave_out_documents(
     values_by: Callable[[Across], Array], coefficient: Coefficient, present: Mask, layout: Layout
-) -> LeftOut:
+) -> LeaveOneOut:
     """Average a value per document, with all data and without each family or group of documents.
 
     `values_by(of)` returns each document's value (..., metrics, documents) by the coefficient `of`
@@ -225,7 +225,7 @@ def leave_out_documents(
 
 def _leave_out(
     a: Array, b: Array, relation: Relation, coefficient: Coefficient, layout: Layout
-) -> LeftOut:
+) -> LeaveOneOut:
     present, units = np.isfinite(a[0]), units_of(layout)
     if relation == "document":
         return leave_out_documents(lambda of: of(a, b), coefficient, present, layout)
@@ -254,7 +254,7 @@ def _present(metric: ArrayLike, human: ArrayLike) -> tuple[Array, Array]:
 
 def _mask_unusable(
     value: Array, without: Without, present: Mask, relation: Relation, units: Units
-) -> LeftOut:
+) -> LeaveOneOut:
     """Set NaN where nothing is left out, or too little remains."""
     of_systems, of_documents = without
     families, n = units.n
@@ -271,7 +271,7 @@ def _mask_unusable(
         of_systems[:] = np.nan
     if relation == "between_documents" and present.any(axis=0).sum() < FEWEST:
         of_documents[:] = np.nan
-    return LeftOut(value, of_systems, of_documents)
+    return LeaveOneOut(value, of_systems, of_documents)
 
 
 def _without(
@@ -377,7 +377,7 @@ def _sum(spreads: Sequence[Spread]) -> Spread:
 
 
 def interval(
-    left: LeftOut,
+    left: LeaveOneOut,
     *,
     confidence: float | Array,
     over: Over = "both",
@@ -469,7 +469,7 @@ def _steps(first: int, last: int) -> list[int]:
     return steps
 
 
-def between_systems(left: LeftOut, *, difference: bool = False) -> Spread:
+def between_systems(left: LeaveOneOut, *, difference: bool = False) -> Spread:
     """Return the variance between systems of each metric; NaN where unknown."""
     return spread(fisher_z(left.systems / 2.0 if difference else left.systems), left.system_set)
 
@@ -530,7 +530,7 @@ def _inverse_trigamma(value: float) -> float:
     return float(x)
 
 
-def deviations(left: LeftOut, *, difference: bool = False) -> Array:
+def deviations(left: LeaveOneOut, *, difference: bool = False) -> Array:
     """Return each leave-out's effect (metrics, leave-outs); squares sum to a metric's variance.
 
     NaN counts as no effect. The scale is that of `interval`.

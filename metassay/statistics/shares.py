@@ -218,7 +218,7 @@ def cells(judgment: Array, human: Array) -> NDArray[np.intp]:
     return np.asarray(2 * (1 - judgment) + (1 - human), dtype=np.intp)
 
 
-class Corrected(NamedTuple):
+class CorrectedMean(NamedTuple):
     """A corrected mean with its normal interval; NaN where undefined."""
 
     value: float
@@ -233,7 +233,7 @@ class Corrected(NamedTuple):
 
 def prediction_powered_mean(
     judge: ArrayLike, human: ArrayLike, *, confidence: float, weight: float | None = None
-) -> Corrected:
+) -> CorrectedMean:
     """Estimate people's mean of all texts (n,); NaN where judge or people did not rate.
 
     weight * mean(judge alone) + mean(human - weight * judge). `weight` None chooses the weight from
@@ -249,7 +249,7 @@ def prediction_powered_mean(
     judge_mean = float(np.mean(judged)) if judged.size else np.nan
     counts = y.size, rest.size, int(np.count_nonzero(np.isfinite(people) & ~both))
     if y.size < 2:
-        return Corrected(*UNDEFINED, np.nan, judge_mean, *counts)
+        return CorrectedMean(*UNDEFINED, np.nan, judge_mean, *counts)
     lambda_ = 0.0 if not rest.size else _weight(f, y, rest) if weight is None else weight
     value = float(np.mean(y - lambda_ * f))
     variance = float(np.var(y - lambda_ * f)) / y.size
@@ -257,7 +257,7 @@ def prediction_powered_mean(
         value += lambda_ * float(np.mean(rest))
         variance += lambda_**2 * float(np.var(rest)) / rest.size
     reach = float(scipy.special.ndtri((1.0 + confidence) / 2.0)) * np.sqrt(variance)
-    return Corrected(value, value - reach, value + reach, lambda_, judge_mean, *counts)
+    return CorrectedMean(value, value - reach, value + reach, lambda_, judge_mean, *counts)
 
 
 class RoganGladen(NamedTuple):

@@ -29,7 +29,7 @@ from metassay.statistics.correlation import (
     Level,
     correlate,
     matrices,
-    tie_close,
+    tie_near,
 )
 from metassay.statistics.exact_sums import (
     Array,
@@ -260,7 +260,7 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
     swapped = np.stack([_swap_sums(k, *sides) for k in scores])
     slack = TIE * np.max(np.abs(scores), axis=(1, 2), initial=0.0)
     slack_z = TIE * float(np.max(np.abs(z), initial=0.0))
-    human = tie_close(np.sum(z, axis=1) / counts, tolerance=slack_z)
+    human = tie_near(np.sum(z, axis=1) / counts, tolerance=slack_z)
     ones = np.ones(human.size)
     people = deviations(human, ones)
 
@@ -269,7 +269,7 @@ def _of_means(trios: Trios, coefficient: Coefficient, swaps: Swaps, _: Resample)
         if coefficient == "pearson":
             return product_moment(deviations(means, ones), people, ones)
         return EVERY_COEFFICIENT[coefficient](
-            tie_close(means, tolerance=slack[k, None, None]), human
+            tie_near(means, tolerance=slack[k, None, None]), human
         )
 
     values = np.empty((trios.pairs.shape[1], len(swaps.systems)))
@@ -475,17 +475,17 @@ def williams_of(
     return Williams(r12.value - r13, t, p, n, trio.n_missing)
 
 
-class Sampled(NamedTuple):
+class Bootstrap(NamedTuple):
     """A correlation, or a difference of two, in the data and in each resample."""
 
     value: float
     samples: Array  # (resamples,), NaN where undefined
     varied: bool  # whether the resamples differ in scores that can be correlated
 
-    def less(self, other: "Sampled") -> "Sampled":
+    def less(self, other: "Bootstrap") -> "Bootstrap":
         """Subtract another metric's correlation; both are resampled by the same draws."""
         both = self.varied and other.varied
-        return Sampled(self.value - other.value, self.samples - other.samples, both)
+        return Bootstrap(self.value - other.value, self.samples - other.samples, both)
 
 
 def resample_metric(
@@ -495,16 +495,16 @@ def resample_metric(
     coefficient: Coefficient,
     draws: Draws,
     layout: Layout | None = None,
-) -> Sampled:
+) -> Bootstrap:
     """Resample a metric's correlation; pairs with the same missing cells can share it."""
-    return Sampled(
+    return Bootstrap(
         correlate_at(metric, human, level, coefficient, layout).value,
         correlate_resamples(metric, human, level, coefficient, draws, layout),
         varies(metric, human, level, coefficient, draws),
     )
 
 
-def resample_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -> list[Sampled]:
+def resample_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -> list[Bootstrap]:
     """Resample each pair's mean difference over the documents where both have a coefficient.
 
     A metric that is in several pairs is computed once per document.
@@ -532,7 +532,7 @@ def resample_by_document(trios: Trios, coefficient: Coefficient, draws: Draws) -
         systems = bool(trios.present[:, rows].any(axis=1).sum() > 1)
         several = bool(rows.sum() > 1)
         moved = {"systems": systems, "documents": several, "both": systems and several}
-        pairs.append(Sampled(mean_of_defined(differences), samples, moved[draws.resample]))
+        pairs.append(Bootstrap(mean_of_defined(differences), samples, moved[draws.resample]))
     return pairs
 
 
@@ -548,7 +548,7 @@ class PairedBootstrap(NamedTuple):
     n_missing: int  # cells with some of the three scores but not all
 
 
-def bootstrap_pair(sampled: Sampled, trio: Trio, *, confidence: float) -> PairedBootstrap:
+def bootstrap_pair(sampled: Bootstrap, trio: Trio, *, confidence: float) -> PairedBootstrap:
     """Return the percentile interval of a's correlation less that of b, and its p.
 
     p is twice the smaller share of resamples on either side of 0 (0 counts on both sides), with the

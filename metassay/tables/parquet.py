@@ -183,9 +183,8 @@ def _array(values: "pd.Series[Any]", column: Column) -> pa.Array:
         # Only used categories, sorted: equal rows give an equal dictionary, hence equal bytes.
         return pa.array(pd.Categorical(values.astype("object"))).cast(column.type)
     if pa.types.is_list(column.type):
-        convert = (
-            round_significant if column.type.value_type == pa.float64() else lambda value: value
-        )
+        is_real = column.type.value_type == pa.float64()
+        convert = round_significant if is_real else lambda value: value
         is_list = (hasattr(x, "__iter__") and not isinstance(x, str) for x in values)  # or missing
         lists = [[*map(convert, x)] if ok else None for x, ok in zip(values, is_list, strict=True)]
         return pa.array(lists, column.type)

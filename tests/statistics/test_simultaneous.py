@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from metassay.statistics.jackknife import (
-    LeftOut,
+    LeaveOneOut,
     correct_for_choice,
     deviations,
     interval,
@@ -17,7 +17,7 @@ def rng():
 
 
 def test_squared_deviations_sum_to_the_intervals_variance():
-    left = LeftOut(*map(np.array, ([0.4] * 2, [[0.1, 0.5, NAN]] * 2, [[0.3, 0.2, 0.9]] * 2)))
+    left = LeaveOneOut(*map(np.array, ([0.4] * 2, [[0.1, 0.5, NAN]] * 2, [[0.3, 0.2, 0.9]] * 2)))
     for difference in (True, False):
         ends = interval(left, confidence=0.9, difference=difference)
         moves = deviations(left, difference=difference)

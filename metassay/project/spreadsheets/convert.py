@@ -60,6 +60,13 @@ class Table(NamedTuple):
         columns = self.columns.spread or [self.columns.roles[Role.VALUE]]
         return {column: self.sheet.clear_numbers(column, problems) for column in columns}
 
+    def names(self, role: str) -> list[str]:
+        """Return the systems, metrics or other keys of a role, in their order."""
+        if role in self.columns.name_roles:
+            return list(dict.fromkeys(labels[role] for labels in self.columns.spread.values()))
+        column = self.columns.roles.get(role)
+        return self.sheet.cells(column) if column else []
+
     @property
     def roles(self) -> frozenset[str]:
         """The roles that columns have, or that their names tell."""
