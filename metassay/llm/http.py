@@ -451,7 +451,9 @@ def outcome_of_error(
     return Outcome(error=code, message=message, kind=str(error.code))
 
 
-def dead_end(endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome) -> BadInput:
+def explain_stop(
+    endpoint: Cleared, model: ModelOptions, ledger: Ledger, outcome: Outcome
+) -> BadInput:
     """Explain an outcome with `stop`: why no request can succeed, and what to do."""
     name, options = endpoint.name, endpoint.options
     where = f"endpoint {name!r} ({options.base_url})"
