@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from pydantic import Field
 
-from metassay.core.options import Options, without
+from metassay.core.options import Options, refuse
 from metassay.llm.needs import Needs, Requests, Resources
 from metassay.scoring.pairing.instruments import (
     ATTRIBUTION,
@@ -93,7 +93,7 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 Band = Annotated[
     list[Probability],
     Field(min_length=2, max_length=2),
-    without(lambda band: "must be [low, high]; exchange them" if band[0] > band[1] else None),
+    refuse(lambda band: "must be [low, high]; exchange them" if band[0] > band[1] else None),
 ]
 
 

@@ -21,7 +21,7 @@ import httpx2
 import numpy as np
 import openai
 
-from metassay.core.database import locked
+from metassay.core.database import file_lock
 from metassay.core.errors import BadInput
 from metassay.core.progress import bar
 from metassay.llm import http
@@ -292,7 +292,7 @@ class BatchRun:
         new = self.send and len(self.ledger.batched_keys(left)) < len(left)
         if not new and not self.ledger.batches_without_id(self._url):
             return False
-        with locked(self.ledger.path, "batches", fcntl.LOCK_EX):
+        with file_lock(self.ledger.path, "batches", fcntl.LOCK_EX):
             unnumbered = self.ledger.batches_without_id(self._url)
             for batch in unnumbered:
                 await self._recover(client, batch)

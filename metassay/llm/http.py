@@ -29,13 +29,7 @@ from metassay.llm.estimate import at_most
 from metassay.llm.ledger import UNREADABLE, Entry, EntryStatus, Ledger
 from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
-from metassay.llm.server_errors import (
-    WATCHED,
-    Exchange,
-    Retired,
-    is_retired,
-    words,
-)
+from metassay.llm.server_errors import WATCHED, Exchange, Retired, is_retired, words
 
 # Codes of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
 _FINISHED: dict[str, EntryStatus] = {
