@@ -16,7 +16,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from metassay import __version__
-from metassay.core.errors import BadInput, raise_problems, shown
+from metassay.core.errors import BadInput, collect_problems, raise_problems, shown
 from metassay.core.options import Name, Options
 from metassay.datasets import own_data
 from metassay.llm.messages import Message
@@ -67,13 +67,10 @@ def read_examples(names: Sequence[str], raw: Path) -> list[Example]:
             continue
         place = f"{dataset}/{split}"
         if place not in sets:
-            try:
+            sets[place] = {}
+            with collect_problems(problems):
                 read = SETS.get(dataset, _read_own_data)
                 sets[place] = {e.name: e for e in read(raw, dataset, split)}
-            except BadInput as error:
-                problems += error.problems
-                sets[place] = {}
-                continue
         if sets[place] and name not in sets[place]:
             problems.append(f"example {shown(name)}: {place} has no id {shown(doc_id)}; correct it")
     raise_problems(problems)

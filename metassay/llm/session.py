@@ -130,11 +130,10 @@ class Session:
 
     def refusals(self, model: str, datasets: Sequence[str]) -> list[str]:
         """List the reasons why the session's or these datasets' text may not go to a model."""
-        try:
+        problems: list[str] = []
+        with collect_problems(problems):
             self._clear(model, datasets)
-        except BadInput as error:
-            return list(error.problems)
-        return []
+        return problems
 
     def estimate(self, use: Use, needs: Requests, lengths: Sequence[float]) -> Estimate:
         """Estimate open questions and their cost; `lengths`: tokens of each answer's subject."""
