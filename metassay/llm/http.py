@@ -31,7 +31,7 @@ from metassay.llm.limits import QUOTAS, quota_pause, retry_after
 from metassay.llm.messages import ChatRequest, TokenLogprobs, logprobs_to_json, token_logprob
 from metassay.llm.server_errors import WATCHED, Exchange, Retired, is_retired, words
 
-# Codes of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
+# Finish reasons of OpenAI, Anthropic, Mistral and Gemini; gateways pass them on.
 _FINISHED: dict[str, EntryStatus] = {
     **dict.fromkeys(("length", "max_tokens", "model_length"), "truncated"),
     "model_context_window_exceeded": "truncated",

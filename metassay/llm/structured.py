@@ -21,7 +21,7 @@ from metassay.llm.answers import only_json, repair, whole
 from metassay.llm.messages import Ask, ChatRequest, Reply, Status, replies_to
 from metassay.llm.prompts import PROMPTS, Kind, file_of, load, render
 
-# A round that reads none of so many reads less than 14 % with 95 % confidence: the last one then.
+# After a round that reads none of so many, less than 14 % are readable (95 % confidence): stop.
 ENOUGH = 20
 
 Fault = Literal["form", "numbers", "missing", "twice", "value", "truncated"]
