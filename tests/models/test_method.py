@@ -32,7 +32,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "d5a6d7af7e74c35c"),
+        (3, "99c4f6c88e2bbafe"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,7 +40,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "5c7739435ebbc93a"),
+        (1, "28cc6e10d12195e4"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -53,7 +53,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "2067057809772178"),
+        (1, "a97cceaa61ae92c7"),
     ),
     "likelihood": (
         likelihood.METHOD,
