@@ -32,7 +32,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "45b401db562a8c4d"),
+        (3, "99c4f6c88e2bbafe"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,7 +40,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "cfa8322a8a547b78"),
+        (1, "28cc6e10d12195e4"),
     ),
     "decoding": (
         decoding.METHOD,
@@ -53,7 +53,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "97a25fdad3d0d05f"),
+        (1, "a97cceaa61ae92c7"),
     ),
     "likelihood": (
         likelihood.METHOD,
