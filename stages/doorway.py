@@ -1,7 +1,6 @@
 """What every doorway shares: what its stage may read and write, its lock, exit code and notes."""
 
 import contextlib
-import fcntl
 import logging
 import shutil
 import sys
@@ -20,12 +19,12 @@ from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
-from metassay.core.work import WORK, close, owner_alone, restrict_work
-from metassay.datasets.registry import REGISTRY, Dataset, misplaced
+from metassay.core.work import WORK, close, lock_file, owner_alone, restrict_work
+from metassay.datasets.registry import REGISTRY, Dataset, place_problems
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
-from metassay.versions.code_yaml import FILE, STAGES, stale
+from metassay.versions.code_yaml import FILE, STAGES, find_stale
 from stages.declared import Entry, find_entry
 
 BAD_INPUT = 78  # EX_CONFIG of sysexits.h: running the stage again cannot help
@@ -80,7 +79,7 @@ class StageIO:
     def raw(self, reader_problem: str | None = None) -> Path:
         """Return the folder of raw files; raises BadInput if it is of another dataset."""
         raw = self.path(self.param("raw"))
-        problems = misplaced(self.param("dataset"), self.dataset(), raw)
+        problems = place_problems(self.param("dataset"), self.dataset(), raw)
         problems = [f"raw: {problem}" for problem in problems]
         problems += [f"dataset: {reader_problem}"] if reader_problem else []
         if problems:
@@ -127,10 +126,7 @@ class StageIO:
         return other
 
     def read(self, table: Table, name: str | None = None) -> pd.DataFrame:
-        """Read a table; of a table that is a folder, all files that stages write there.
-
-        With `name`, only this file of the folder, which must be declared.
-        """
+        """Read a table, all its files if it is a folder; with `name`, only this declared file."""
         if f"{self._tables}/{table.name}" in self.entry.deps:
             return parquet.read(table, *self._files_of(table).values())
         return parquet.read(table, self._file(table, name))
@@ -214,7 +210,7 @@ def enter(main: Main) -> None:
         entry = find_entry(stage, arguments)  # which checks that arguments can be file names
         restrict_work(Path())
         with (
-            _lock("-".join([stage, *arguments])),
+            lock_file(WORK / "locks" / "-".join([stage, *arguments])),
             _printed_warnings(),
             _access(entry, arguments[0]),
         ):
@@ -223,16 +219,14 @@ def enter(main: Main) -> None:
             check_code(entry, stage)
             main(StageIO(entry, arguments))
     except BadInput as error:
-        for problem in strict_yaml.located(error.problems):
+        for problem in strict_yaml.add_lines(error.problems):
             print(problem, file=sys.stderr)
         sys.exit(BAD_INPUT)
     except Unfinished as error:
         print(error, file=sys.stderr)
         sys.exit(UNFINISHED)
     except OSError as error:
-        print(
-            disk_problem(error), file=sys.stderr
-        )  # if not of a disk: raised again, with its traceback
+        print(disk_problem(error), file=sys.stderr)  # which raises other errors again
         sys.exit(BAD_INPUT)
 
 
@@ -252,7 +246,8 @@ def _access(entry: Entry, benchmark: str) -> contextlib.AbstractContextManager[N
 def check_code(entry: Entry, stage: str) -> None:
     """Raise BadInput if code.yaml is not of this code: DVC would reuse stale results."""
     keys = [key.split(".", 1) for key in entry.params.get(FILE, ())]
-    raise_problems(stale(Path(), stage, [(block, name) for block, name in keys if block != STAGES]))
+    blocks = [(block, name) for block, name in keys if block != STAGES]
+    raise_problems(find_stale(Path(), stage, blocks))
 
 
 @contextlib.contextmanager
@@ -270,11 +265,3 @@ def _printed_warnings() -> Iterator[None]:
 
 def _print_note(message: str) -> None:
     print(f"note: {message}", file=sys.stderr)
-
-
-def _lock(name: str) -> Any:
-    path = WORK / "locks" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = path.open("w")
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    return lock

@@ -14,7 +14,7 @@ from metassay.llm.needs import executor_for, files_of
 from metassay.metrics.describe import UNDEFINED, Measure, Measured, Metric
 from metassay.tables.checks import check_sources, without_further_references
 from metassay.tables.names import FULL, NO_JUDGE, REFERENCE
-from metassay.tables.parquet import empty, rounded
+from metassay.tables.parquet import empty, round_significant
 from metassay.tables.scores import MEASUREMENTS
 from metassay.text.citations import strip_citations
 
@@ -81,7 +81,7 @@ def measure(
         rows += _rows(metric, metric.recipe(options), cases, measured, segmentation)
         warnings += _cut(kind, complete, measured)
     frame = pd.DataFrame(rows, columns=list(MEASUREMENTS.columns)) if rows else empty(MEASUREMENTS)
-    frame["value"] = frame["value"].astype("float64").map(rounded)
+    frame["value"] = frame["value"].astype("float64").map(round_significant)
     return Measurements(frame, tuple(warnings))
 
 

@@ -20,7 +20,15 @@ from metassay.metrics.bertscore import columns, matched
 from metassay.metrics.describe import Description, Measured, Metric
 from metassay.models import extra
 from metassay.models.encoders import Encoder, EncoderOptions, Tokens, load_encoder, vectors
-from metassay.models.matching import Embed, Match, Way, Weigh, layers_of, matches, recipe_parts
+from metassay.models.matching import (
+    Embed,
+    Match,
+    MatchOptions,
+    Weigh,
+    layers_of,
+    matches,
+    recipe_parts,
+)
 from metassay.models.rows import Scores
 from metassay.models.store import STORE
 
@@ -76,7 +84,7 @@ def score(
         encoder = load_encoder(options, layers_of(options.model, options.layers))
         weigh = weighing(encoder, linkers.load(options.linker), options.alpha, options.model)
         read = encoder._replace(limit=None) if embed else encoder  # tokens past the limit too
-        way = Way(
+        way = MatchOptions(
             (lambda _, rows, most: embed(encoder, rows, most)) if embed else None,
             bare=options.special == "dropped",
             by_count=options.divisor == "count",

@@ -212,10 +212,9 @@ def places(weights: Any) -> list[int]:
     """Return the size of a model's table of positions, a fixed limit, if it has one."""
     sizes = (getattr(weights.config, name, None) for name in _POSITIONS)
     size = next((number for number in sizes if isinstance(number, int) and number > 0), None)
-    table = getattr(
-        getattr(weights.base_model, "embeddings", None), "position_embeddings", None
-    )  # RoBERTa and similar models start positions after the padding's
-    padding = getattr(table, "padding_idx", None)
+    embeddings = getattr(weights.base_model, "embeddings", None)
+    # RoBERTa and similar models start positions after the padding's.
+    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
     return [] if size is None else [size if padding is None else size - padding - 1]
 
 

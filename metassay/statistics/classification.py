@@ -17,7 +17,14 @@ import numpy as np
 import scipy.special
 from numpy.typing import ArrayLike, NDArray
 
-from metassay.statistics.exact_sums import Array, Mask, blocks, mean_without_gaps, quotient
+from metassay.statistics.exact_sums import (
+    Array,
+    Mask,
+    blocks,
+    mean_without_gaps,
+    quotient,
+    rankdata,
+)
 from metassay.statistics.resampling import draw
 from metassay.statistics.shares import (
     THRESHOLD,
@@ -26,12 +33,12 @@ from metassay.statistics.shares import (
     Estimate,
     Tables,
     cells,
-    drawn,
+    cluster_codes,
     effective_size,
     jeffreys,
     judgments,
-    own_clusters,
     pass_or_fail,
+    posterior_estimate,
     probabilities,
     quantile_ratio,
     share,
@@ -72,7 +79,7 @@ def tables(
     return counts
 
 
-def resampled_tables(counts: Array, *, n: int, rng: np.random.Generator) -> Array:
+def resample_tables(counts: Array, *, n: int, rng: np.random.Generator) -> Array:
     """Sum n resamples of whole documents, with replacement: (n, ...) of (documents, ...).
 
     Sentences of a document are correlated, so documents are drawn, not sentences.
@@ -152,7 +159,7 @@ def majority_guess(table: Tables) -> Tables:
     return quotient(support(table).max(axis=-1), _total(table))
 
 
-def failed(table: Tables, missing: ArrayLike) -> Tables:
+def failure_rate(table: Tables, missing: ArrayLike) -> Tables:
     """Return the share of texts without a label: `missing`, not in the table; less is better."""
     return quotient(missing, _total(table) + missing)
 
@@ -221,21 +228,21 @@ def judge_card(
     the predicted and observed secondary structure of T4 phage lysozyme.
     """
     judgment = judgments(judge, threshold)
-    beside = _beside(judgment, pass_or_fail(people), cluster)
-    cell, clusters = cells(beside.predicted, beside.right), beside.cluster
+    predicted, right, clusters, missing = _label_pairs(judgment, pass_or_fail(people), cluster)
+    cell = cells(predicted, right)
     estimates = {}
     options: dict[str, Any] = {"cells": 4, "prior": PRIOR, "confidence": confidence, "rng": rng}
-    options["most"] = worth_at_most(beside.right, clusters)
+    options["most"] = worth_at_most(right, clusters)
     for name, (hits, base) in _SHARES.items():
         among = np.isin(cell, base)
         estimates[name] = share(np.isin(cell[among], hits), clusters[among], confidence=confidence)
     halves = estimates["sensitivity"], estimates["specificity"]
     estimates["balanced_accuracy"] = _balanced_accuracy(cell, clusters, *halves)
     for name, coefficient in COEFFICIENTS.items():
-        estimates[name] = drawn(coefficient, cell, clusters, **options)
+        estimates[name] = posterior_estimate(coefficient, cell, clusters, **options)
     a, b, c, d = (int(count) for count in np.bincount(cell, minlength=4))
     n_judged = int(np.count_nonzero(np.isfinite(judgment)))
-    return JudgeCard(a, b, c, d, estimates, n_judged, beside.n_missing)
+    return JudgeCard(a, b, c, d, estimates, n_judged, missing)
 
 
 def matthews(table: Tables) -> Tables:
@@ -271,28 +278,21 @@ COEFFICIENTS: dict[str, Callable[[Tables], Tables]] = {  # of tables (..., 4) of
     "agreement_by_chance": _by_chance,
     "cohen_kappa": lambda table: _beyond(accuracy(_square(table)), _by_chance(table)),
     "mcc": matthews,
-    "f1": lambda table: quotient(
-        2 * table[..., 0], 2 * table[..., 0] + table[..., 1] + table[..., 2]
-    ),
+    "f1": lambda t: quotient(2 * t[..., 0], 2 * t[..., 0] + t[..., 1] + t[..., 2]),
 }
 
 
-class _Beside(NamedTuple):
-    # Predicted and true values of the texts that have both.
-
-    predicted: Array
-    right: Array
-    cluster: Clusters
-    n_missing: int  # texts with a true value alone
-
-
-def _beside(predicted: Array, right: Array, cluster: ArrayLike | None) -> _Beside:
-    clusters = own_clusters(cluster, predicted.size)
+def _label_pairs(
+    predicted: Array, right: Array, cluster: ArrayLike | None
+) -> tuple[Array, Array, Clusters, int]:
+    # Predicted and true values and clusters of the texts that have both; texts with a true one
+    # alone.
+    clusters = cluster_codes(cluster, predicted.size)
     if predicted.shape != right.shape:
         raise ValueError(f"want two arrays of equal length, got {predicted.shape}, {right.shape}")
     both = np.isfinite(predicted) & np.isfinite(right)
     missing = int(np.count_nonzero(np.isfinite(right) & ~both))
-    return _Beside(predicted[both], right[both], clusters[both], missing)
+    return predicted[both], right[both], clusters[both], missing
 
 
 def _square(table: Tables, labels: int = 2) -> Tables:
@@ -339,7 +339,7 @@ def three_way(
     those of scikit-learn. 0 to 1, 1 best, NaN without texts. Intervals: Jeffreys' of the
     share; of the other two from the posterior of the table. Raises ValueError for any other label.
     """
-    predicted, right, clusters, _ = _beside(_labels(judge), _labels(gold), cluster)
+    predicted, right, clusters, _ = _label_pairs(_labels(judge), _labels(gold), cluster)
     x, y = predicted.astype(np.intp), right.astype(np.intp)
     # Unused labels stay out of the drawn tables, too: else each draw would have them.
     used, occurs = (np.isin(np.arange(WAYS), labels) for labels in ([*x, *y], y))
@@ -347,9 +347,10 @@ def three_way(
         "balanced_accuracy_3way": lambda t: recall(_square(t, WAYS))[..., occurs].mean(axis=-1),
         "macro_f1_3way": lambda t: macro_f1(_square(t, WAYS), used),
     }
-    options: dict[str, Any] = {"cells": WAYS * WAYS, "prior": PRIOR_OF_THREE, "rng": rng}
+    options: dict[str, Any] = {"cells": WAYS**2, "prior": PRIOR_OF_THREE, "rng": rng}
+    options["confidence"] = confidence
     return {"accuracy_3way": share(x == y, clusters, confidence=confidence)} | {
-        name: drawn(coefficient, WAYS * y + x, clusters, confidence=confidence, **options)
+        name: posterior_estimate(coefficient, WAYS * y + x, clusters, **options)
         for name, coefficient in coefficients.items()
     }
 
@@ -375,7 +376,7 @@ def auroc(
     intervals for an effect size measure based on the Mann-Whitney statistic). Either alone covers
     too seldom where texts are few: the first at .95 and 10 passes, the second where all are apart.
     """
-    p, right, clusters, _ = _beside(probabilities(judge), pass_or_fail(people), cluster)
+    p, right, clusters, _ = _label_pairs(probabilities(judge), pass_or_fail(people), cluster)
     passed = right == 1.0
     n_passed, n_failed = int(np.count_nonzero(passed)), int(np.count_nonzero(~passed))
     if not (n_passed and n_failed):
@@ -402,12 +403,10 @@ def auroc(
 
 def _placements(p: Array, passed: Mask) -> Array:
     # For each text, the share of texts of the other class that are ranked on the right side of it.
-    from scipy.stats import rankdata as rank  # slow to import, as in exact_sums.ranked
-
-    ranks, n_passed = rank(p), np.count_nonzero(passed)
+    ranks, n_passed = rankdata(p), np.count_nonzero(passed)
     placements = np.empty_like(p)
-    placements[passed] = (ranks[passed] - rank(p[passed])) / (p.size - n_passed)
-    placements[~passed] = 1.0 - (ranks[~passed] - rank(p[~passed])) / n_passed
+    placements[passed] = (ranks[passed] - rankdata(p[passed])) / (p.size - n_passed)
+    placements[~passed] = 1.0 - (ranks[~passed] - rankdata(p[~passed])) / n_passed
     return placements
 
 
@@ -459,7 +458,7 @@ def calibration(
     of probability; Naeini, Cooper and Hauskrecht 2015, Obtaining well calibrated probabilities
     using Bayesian binning.
     """
-    p, y, clusters, missing = _beside(probabilities(judge), pass_or_fail(people), cluster)
+    p, y, clusters, missing = _label_pairs(probabilities(judge), pass_or_fail(people), cluster)
     order = np.argsort(p, kind="stable")
     p, y, clusters = p[order], y[order], clusters[order]
     if not p.size:

@@ -17,8 +17,8 @@ from metassay.scoring.aggregation.statements import PLACE, Read
 from metassay.statistics.correlation import correlate
 from metassay.tables.checks import without_further_references
 from metassay.tables.names import FULL, REFERENCE, SIGNS, metric_label, suffix_of
-from metassay.tables.parquet import rounded
-from metassay.tables.ratings import of_statements
+from metassay.tables.parquet import round_significant
+from metassay.tables.ratings import statement_ratings
 from metassay.text.citations import strip_citations
 from metassay.tuning.options import Base, TeacherOptions, TrainingOptions
 from metassay.tuning.tasks import PACKAGES, Marked, Task, Valued, Written, train, write
@@ -120,7 +120,7 @@ def targets(values: pd.DataFrame, training: Iterable[bool], teachers: Sequence[s
 
 def _mean_ratings(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
     """Return the mean rating of each row of `values`, over raters and studies."""
-    means = of_statements(ratings).groupby(_RATED)["value"].mean()
+    means = statement_ratings(ratings).groupby(_RATED)["value"].mean()
     keys = pd.MultiIndex.from_frame(values.index.to_frame()[_RATED])
     return pd.Series(means.reindex(keys).to_numpy(), index=values.index)
 
@@ -128,7 +128,7 @@ def _mean_ratings(ratings: pd.DataFrame, values: pd.DataFrame) -> pd.Series:
 def _pearson(values: pd.Series, other: pd.Series) -> float | None:
     a, b = (side.to_numpy(dtype=np.float64)[None] for side in (values, other))
     value = correlate(a, b, "global", "pearson").value
-    return None if np.isnan(value) else rounded(value)  # last digits must not decide
+    return None if np.isnan(value) else round_significant(value)  # last digits must not decide
 
 
 WORK = Path(".work/tuning")

@@ -11,7 +11,7 @@ import pytest
 from metassay.core.errors import BadInput
 from metassay.models.store import STORE
 from metassay.tables.corruptions import CORRUPTIONS
-from metassay.tables.parquet import as_written
+from metassay.tables.parquet import round_trip
 from metassay.tuning import corruption
 from metassay.tuning.corruption import (
     context_of,
@@ -132,7 +132,7 @@ def _no_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sentence_is_corrupted_alike_in_any_company() -> None:
     texts = [TEXT, "No cough today, lungs clear.", "Knee pain on the left side.", "Home, tomorrow."]
     whole, notes = corrupt(units(texts), options(), by_seed)
-    assert len(as_written(CORRUPTIONS, whole)) == len(whole) > 2
+    assert len(round_trip(CORRUPTIONS, whole)) == len(whole) > 2
     assert notes == [
         f"{len(whole)} statements of the reference are corrupted; of {4 - len(whole)} others"
         " nothing came in 5 tries, and 0 have more than 128 words"

@@ -9,7 +9,7 @@ from metassay.metrics.faithfulness import reading
 from metassay.metrics.faithfulness.record import Case, FaithfulnessMetric, Scored
 from metassay.models import rows
 from metassay.models.loading import NetworkOptions
-from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Input, Reader, Wording, filled
+from metassay.models.pair_inputs import HYPOTHESIS, PREMISE, Input, Reader, Wording, fill_template
 from metassay.models.pair_scores import METHOD, Output, load_encoder_decoder
 
 NAME = "entailment_label"
@@ -68,13 +68,13 @@ class _Released(Reader):
     def read(self, premise: str, hypothesis: str) -> Input:
         template = self.wording.template or ""
         texts = self._plain(premise), self._plain(hypothesis)
-        text = filled(template, *texts)
+        text = fill_template(template, *texts)
         tokenizer_options = {"return_offsets_mapping": True, "verbose": False}
         whole = self.tokenizer(text, **tokenizer_options)
         read = self.tokenizer(text, **tokenizer_options, truncation=True, max_length=self.limit)
         end = max(stop for _, stop in read["offset_mapping"])
         ahead = [template[: template.index(place)] for place in (PREMISE, HYPOTHESIS)]
-        begins = [len(filled(before, *texts)) for before in ahead]
+        begins = [len(fill_template(before, *texts)) for before in ahead]
         stops = [begin + len(spans) for begin, spans in zip(begins, texts, strict=True)]
         spans = [b for a, b in whole["offset_mapping"] if begins[0] <= a < b <= stops[0]]
         unread = rows.unread(len(spans), sum(stop <= end for stop in spans))

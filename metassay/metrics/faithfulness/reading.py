@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
-from metassay.core.options import Options, without
+from metassay.core.options import Options, refuse
 from metassay.metrics.describe import JUDGED, Description
 from metassay.metrics.faithfulness.record import Case, Scored
 from metassay.models.loading import NetworkOptions
@@ -63,7 +63,7 @@ def _problem(template: str) -> str | None:
 
 
 # An input: the passages, joined by a space, are its premise, and a statement its hypothesis.
-Template = Annotated[str, without(_problem)]
+Template = Annotated[str, refuse(_problem)]
 
 
 def by_text(
