@@ -32,7 +32,7 @@ COMPUTING = {
     "bertscore": (
         bertscore.METHOD,
         (*SHARED, "metrics/bertscore", "models/encoders", "models/digits", "models/matching"),
-        (3, "99c4f6c88e2bbafe"),
+        (3, "07cb44367bb9c900"),
     ),
     "ctc": (
         ctc_consistency.METHOD,
@@ -40,12 +40,12 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/ctc_consistency",
         ),
-        (1, "28cc6e10d12195e4"),
+        (1, "af8230782b958a96"),
     ),
     "decoding": (
         decoding.METHOD,
         (*SHARED, "generation/decoding"),
-        (1, "44b817624b2d2282"),
+        (1, "18502da5237ffd28"),
     ),
     "factscore": (
         factscore_support.METHOD,
@@ -53,7 +53,7 @@ COMPUTING = {
             *(*SHARED, "models/rows", "models/pair_inputs"),
             "metrics/faithfulness/factscore_support",
         ),
-        (1, "a97cceaa61ae92c7"),
+        (1, "e66450d0061aea5a"),
     ),
     "likelihood": (
         likelihood.METHOD,
