@@ -21,7 +21,7 @@ from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
 from metassay.core.work import WORK, close, owner_alone, restrict_work
-from metassay.datasets.registry import REGISTRY, Dataset, misplaced
+from metassay.datasets.registry import REGISTRY, Dataset, place_problems
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
 from metassay.tables.parquet import Table
@@ -80,7 +80,7 @@ class StageIO:
     def raw(self, reader_problem: str | None = None) -> Path:
         """Return the folder of raw files; raises BadInput if it is of another dataset."""
         raw = self.path(self.param("raw"))
-        problems = misplaced(self.param("dataset"), self.dataset(), raw)
+        problems = place_problems(self.param("dataset"), self.dataset(), raw)
         problems = [f"raw: {problem}" for problem in problems]
         problems += [f"dataset: {reader_problem}"] if reader_problem else []
         if problems:
@@ -223,7 +223,7 @@ def enter(main: Main) -> None:
             check_code(entry, stage)
             main(StageIO(entry, arguments))
     except BadInput as error:
-        for problem in strict_yaml.located(error.problems):
+        for problem in strict_yaml.add_lines(error.problems):
             print(problem, file=sys.stderr)
         sys.exit(BAD_INPUT)
     except Unfinished as error:

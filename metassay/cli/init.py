@@ -59,7 +59,7 @@ def update(_: argparse.Namespace) -> int:
     for name in result.beside:
         print(f"kept as you edited it: {name}; the new version is {name}.new")
     for name in result.removed:
-        print(f"not brought back, since you removed it: {name}")
+        print(f"not restored, since you removed it: {name}")
     print(version_line(before.version if before else None))
     if result:
         print("review with `git diff`, then commit")

@@ -15,7 +15,7 @@ import pandas as pd
 from metassay.core.kinds import Chosen, choose
 from metassay.core.options import BENCHMARKS, PARAMS, parse
 from metassay.core.params import Benchmark, Params, SegmentTest
-from metassay.datasets.ingest import Ingested, ingest
+from metassay.datasets.ingest import Tables, ingest
 from metassay.datasets.registry import Dataset, find
 from metassay.generation import SYSTEMS
 from metassay.generation.record import write_texts
@@ -63,7 +63,7 @@ class Run:
     `texts` is the folder of the systems' texts; `rubrics` have one criterion for each facet.
     """
 
-    ingested: Ingested
+    ingested: Tables
     systems: Mapping[str, Chosen]
     segmentation: Chosen
     decomposition: Chosen
@@ -382,7 +382,7 @@ def _write_texts(run: Run, name: str, system: Chosen, costs: Plan) -> Texts:
     return _fill_texts(texts, stand_ins)
 
 
-def _stand_ins(ingested: Ingested, *, by_section: bool) -> StandIns:
+def _stand_ins(ingested: Tables, *, by_section: bool) -> StandIns:
     """Return the reference for each document and part, or else the start of the source."""
     stand_ins: StandIns = {}
     sources, texts = ingested.sources, ingested.texts

@@ -24,9 +24,9 @@ from metassay.core.params import (
 )
 from metassay.core.stages import DAG, MODELS, dag_problem, stages_of
 from metassay.datasets.ingest import ingest
-from metassay.datasets.own_data import given_metrics
+from metassay.datasets.own_data import score_metrics
 from metassay.datasets.readers import EVERY_READER, ITEM_READERS, SENTENCE_READERS, reader_problems
-from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, misplaced
+from metassay.datasets.registry import RAW, REGISTRY, Dataset, load_registry, place_problems
 from metassay.datasets.study import ingest_study
 from metassay.judges.make import example_problems, instruments_of
 from metassay.labelled.ingest import ingest_items
@@ -51,7 +51,7 @@ from metassay.tables.parquet import read
 from metassay.tracking.comparison.differences import ComparisonOptions
 from metassay.tracking.sentinel.checking import SentinelOptions
 from metassay.tuning.options import BLOCKS as TUNING_BLOCKS
-from metassay.tuning.options import checked
+from metassay.tuning.options import parse_block
 from metassay.versions.code_yaml import BLOCKS, DATASETS
 
 
@@ -423,7 +423,7 @@ def _check_tunings(params: Params, named: Named) -> list[str]:
         for key, block in tuning:
             if key in TUNING_BLOCKS:
                 with collect_problems(problems):
-                    options[key] = checked(tuning.tune, key, block, where=file)
+                    options[key] = parse_block(tuning.tune, key, block, where=file)
         origins = {"distill": "distilled of its own scores", "quality": "tuned on its own ratings"}
         models = {Path(MODELS, model) for model in tuning.models}
         for metric in params.benchmarks[tuning.benchmark].measured_by:
@@ -461,7 +461,7 @@ def _dataset(name: str, benchmark: Evaluation, registry: Mapping[str, Dataset]) 
         yield f"dataset: {benchmark.dataset!r} has no reader; choose another"
     elif problem := _mismatch(benchmark, dataset.reader):
         yield f"dataset: {problem}"
-    elif problems := misplaced(benchmark.dataset, dataset, Path(benchmark.raw)):
+    elif problems := place_problems(benchmark.dataset, dataset, Path(benchmark.raw)):
         yield from (f"raw: {problem}" for problem in problems)
     elif not (
         # Where tables were pulled, nobody needs the folder; DVC says so to a run that does.
@@ -498,7 +498,7 @@ def _check_rubrics(params: Params, named: Named, judges: Answerable) -> list[str
             if RUBRICS / f"{rubric}.yaml" not in files
         ]
         metrics = dict.fromkeys(descriptions(), "one of Metassay's own")
-        metrics |= dict.fromkeys(given_metrics(Path(benchmark.raw)), "of the data's scores.csv")
+        metrics |= dict.fromkeys(score_metrics(Path(benchmark.raw)), "of the data's scores.csv")
         for rubric in (rubrics[rubric] for rubric in benchmark.rubrics if rubric in rubrics):
             of_benchmark += _find_unanswered(benchmark, rubric, judges)
             if benchmark.segmentation in facets:

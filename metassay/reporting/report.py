@@ -32,7 +32,7 @@ from metassay.reporting.summaries import (
     violins,
 )
 from metassay.statistics.document_means import Resampling
-from metassay.tables.criteria import of_rubrics
+from metassay.tables.criteria import rubric_criteria
 from metassay.tables.names import metric_label
 
 # The tables that lie beside the page, as they are.
@@ -67,7 +67,7 @@ def write_report(report: ReportInput, out: Path) -> None:
     holds anything, for a comparison that is unknown or lacks its table, and for a system that is
     shown under another author's name; then nothing is written.
     """
-    tables = {**report.tables, "criteria": of_rubrics(report.tables["criteria"])}
+    tables = {**report.tables, "criteria": rubric_criteria(report.tables["criteria"])}
     compared = compare_all(
         report.published, report.published_folder, Ours(*(tables[name] for name in Ours._fields))
     )

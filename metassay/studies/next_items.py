@@ -98,7 +98,7 @@ def next_items(
     keys = [(g, lot(seed, "next", *text)) for g, text in zip(group[free], unrated, strict=True)]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     start = lot(seed, "next", "start") / 2**256
-    sample = next_labels.drawn_by(chance, np.array(order), start)
+    sample = next_labels.draw_texts(chance, np.array(order), start)
     values = zip(unrated, x[free].tolist(), chance.tolist(), strict=True)
     frame = Frame(words, tuple((*text, score, p) for text, score, p in values))
     n_without = sum(text not in scores for text in by_text)

@@ -106,7 +106,7 @@ def read_all(inputs: Inputs) -> OwnData:
     again = real["texts"] & (real.get("ratings", set()) | real.get("scores", set()))
     texts = add_texts(tables["texts"], references, rows, again=bool(again))
     empty = {"texts": texts.n_empty}
-    column = tables["texts"].columns.get(Role.REFERENCE)
+    column = tables["texts"].columns.roles.get(Role.REFERENCE)
     references_by = {**references, **({column: REFERENCE} if column else {})}
     if "ratings" in tables:
         empty["ratings"] = add_ratings(tables["ratings"], systems, references_by, rows)
