@@ -101,8 +101,5 @@ def assign(
 
 
 def _letters(number: int, length: int) -> str:
-    letters = ""
-    for _ in range(length):
-        number, place = divmod(number, len(_LETTERS))
-        letters += _LETTERS[place]
-    return letters
+    base = len(_LETTERS)
+    return "".join(_LETTERS[number // base**place % base] for place in range(length))

@@ -129,6 +129,7 @@ def _row(heading: str, text: str, *questions: TargetQuestion) -> DraftRow:
 # ---- elements: what is wrong with each element of each sentence? ------------------------------
 
 _LABEL = _question("elements", "label")
+_CATEGORIES = ("correct", *CATEGORIES)
 
 
 def _draft_elements(read: ReadTable, _: Options) -> StudyDraft:
@@ -164,17 +165,14 @@ def _rate_elements(answers: Sequence[Answer]) -> list[Answer]:
     """Return shares of a sentence's elements: `datasets.element_labels.label_shares`."""
     labels: dict[Target, list[tuple[str, bool] | None]] = {}
     for target, value in answers:
-        label = None if value is None else _decode(int(value))
+        n = None if value is None else int(value)
+        label = None if n is None else (_CATEGORIES[(n + 1) // 2], n > 0 and n % 2 == 0)
         labels.setdefault(target._replace(criterion="label"), []).append(label)
     return [
         Answer(target._replace(criterion=name), share)
         for target, of_sentence in labels.items()
         for name, share in label_shares(of_sentence).items()
     ]
-
-
-def _decode(label: int) -> tuple[str, bool]:
-    return ("correct", *CATEGORIES)[(label + 1) // 2], label > 0 and label % 2 == 0
 
 
 # ---- facts: is each fact of the text right, and how many are left out? ------------------------
