@@ -212,10 +212,8 @@ def _rate_facts(answers: Sequence[Answer]) -> list[Answer]:
     omitted = values.pop(_OMITTED.name)
     counts = count_facts([None if n is None else STATUSES[int(n)] for n in values.values()])
     counts = counts._replace(omitted=None if omitted is None else int(omitted))
-    return [
-        Answer(answers[0].target._replace(criterion=name), value)
-        for name, value in fact_ratings(counts).items()
-    ]
+    target, ratings = answers[0].target, fact_ratings(counts)
+    return [Answer(target._replace(criterion=name), value) for name, value in ratings.items()]
 
 
 # ---- pairs: which of two texts is better, and how much does each cover? -----------------------

@@ -233,9 +233,7 @@ def _ratings(
     by_item: dict[str, list[Answer]] = defaultdict(list)
     for row_id in key.rows_of(rater):
         row = key.rows[row_id]
-        by_item[row.item] += [
-            Answer(target, values.get((rater, row_id, column)))
-            for column, (_, target) in row.questions.items()
-        ]
+        for column, (_, target) in row.questions.items():
+            by_item[row.item].append(Answer(target, values.get((rater, row_id, column))))
     for answers in by_item.values():
         yield from (Rating(target, rater, value) for target, value in form.rate(answers))

@@ -49,8 +49,7 @@ class Module:
 
     `tokens` is their hash. `imports` are dotted names as written, of modules or of names in them.
     `indexes` are its literal tables from a kind to a module. `is_stage`: it is a doorway;
-    `sets_files`: something in it has a keyword argument `files`; `uses_files`: it looks for files
-    beside itself.
+    `sets_files`: a call in it sets `files=`; `uses_files`: it looks for files beside itself.
     """
 
     tokens: str
@@ -313,9 +312,8 @@ class Code:
     installed. A user's modules in `root` count if something imports them or a kind names them.
     `indexes` are the literal tables of kinds, by their module.
 
-    `module(name)` reads one of these modules, KeyError if there is none; `path(name)` is its file
-    or None; `is_local(name)` says whether Python finds a top-level name, other than our own, in the
-    project's folder.
+    `module(name)` reads a module, KeyError if there is none; `path(name)` is its file or None;
+    `is_local(name)`: whether Python finds a top-level name, not our own, in the project's folder.
     """
 
     def __init__(self, root: Path, indexes: Mapping[str, Iterable[str]]) -> None:

@@ -90,8 +90,7 @@ def add_texts(table: Table, references_by: Mapping[str, str], rows: Rows, *, aga
 
     `references_by`: who wrote references, and their author names here. A column of references gives
     texts, too. The source or the reference of a document may be in each of its rows, or in only
-    some; two that differ are a problem. `again`: so may a text, for example where each row is a
-    rating.
+    some; two that differ are a problem. `again`: so may a text, as where each row is a rating.
     """
     sources: dict[str, tuple[Place, str]] = {}
     references: dict[str, tuple[Place, str]] = {}
@@ -171,8 +170,7 @@ def add_scores(
 ) -> int:
     """Add scores; return the number of empty cells (the metric is undefined there).
 
-    `renamed`: each metric's name here, by its name in the file; `better`: its direction, by the
-    name here.
+    `renamed`: names of metrics here, by those in the file; `better`: directions by names here.
     """
     first: dict[str, MetricRow] = {}
     n_empty = 0

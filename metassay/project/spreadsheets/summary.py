@@ -237,10 +237,8 @@ def _binary_labels(data: OwnData) -> dict[str, str]:
     """How labels such as yes and no count, by criterion."""
     table = data.tables["ratings"]
     words = {column: list(numbers.words) for column, numbers in table.numbers(Findings()).items()}
-    of_criteria = {
-        labels.get(Role.CRITERION, ""): words[column]
-        for column, labels in table.columns.spread.items()
-    }
+    spread = table.columns.spread.items()
+    of_criteria = {labels.get(Role.CRITERION, ""): words[column] for column, labels in spread}
     return {
         name: f", {pair[1]} is 1, {pair[0]} is 0"
         for name, pair in of_criteria.items()
