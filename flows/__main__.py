@@ -35,14 +35,8 @@ class _Stopped(Exception):  # noqa: N818 - reads as what happened
     """The run ends early; its Ending has the reason."""
 
 
-def _end(chosen: argparse.Namespace, plan: "Plan", failed: list[str]) -> int:  # noqa: ARG001
-    return FAILED if failed else 0
-
-
-def main(then: Then = _end) -> int:
-    """Run; return 0 if every report is up to date, 1 if a stage failed, 2 if the project or Prefect
-    cannot be used as it is, 130 if it was interrupted.
-    """
+def main(then: Then = lambda _args, _plan, failed: FAILED if failed else 0) -> int:
+    """Run; return 0 if all is up to date, 1 if a stage failed, 2 if refused, 130 if interrupted."""
     parser = argparse.ArgumentParser(prog="python -m flows", description=__doc__)
     parser.add_argument("names", nargs="+")
     parser.add_argument("--jobs", type=int, default=2)

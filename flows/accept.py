@@ -69,10 +69,10 @@ def _problems(root: Path, names: list[str], plan: "Plan") -> Iterator[str]:
                 " what is there with --anyway"
             )
         answers = answers_of_benchmark(root, name, plan)
-        lacking = int(answers[["missing", "failed"]].to_numpy().sum())
-        if lacking:
+        n_missing = int(answers[["missing", "failed"]].to_numpy().sum())
+        if n_missing:
             yield (
-                f"{name}: {lacking} answers of language models are missing; `metassay watch check"
+                f"{name}: {n_missing} answers of language models are missing; `metassay watch check"
                 f" {name}` asks again, or accept what is there with --anyway"
             )
 

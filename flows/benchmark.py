@@ -83,24 +83,24 @@ def _run_stale(root: Path, workers: Workers, watch: Watch, *, notes: bool) -> St
     runs: dict[str, PrefectFuture[Any]] = {}
     for address, stage in plan.stages.items():
         if address in plan.stale:
-            before = [runs[needed] for needed in plan.before(address)]
+            before = [runs[need] for need in plan.before(address)]
             runs[address] = _task(stage, workers, watch, notes).submit(stage.name, wait_for=before)
     wait(list(runs.values()))
     if workers.stopped.is_set():
         raise Interrupted
     failed = [address for address, future in runs.items() if not future.state.is_completed()]
     watch.report_skipped([address for address in failed if address not in watch.failures])
-    lacking: list[str] = []
+    missing: list[str] = []
     for address in sorted(runs.keys() - set(failed)):
         if address.endswith(":report"):
-            lacking += _publish(root, plan, plan.stages[address].benchmark, page=notes)
+            missing += _publish(root, plan, plan.stages[address].benchmark, page=notes)
     if failed:
         names = ", ".join(plan.stages[address].name for address in failed)
         why = [f"{failure.name}: {failure.output}" for failure in watch.failures.values()]
         lines = [f"did not succeed: {names}", *(why if notes else ())]
         return Failed(message="\n".join(lines), data=failed)
     done = f"{len(runs)} stages run, {len(plan.stages) - len(runs)} fresh"
-    return Completed(message="\n".join([done, *lacking]))
+    return Completed(message="\n".join([done, *missing]))
 
 
 def _task(stage: Stage, workers: Workers, watch: Watch, notes: bool) -> Task[[str], State[None]]:
@@ -137,10 +137,7 @@ def _worth_retrying(task: Any, task_run: Any, state: State[Any]) -> bool:  # noq
 
 
 def _publish(root: Path, plan: Plan, name: str, *, page: bool) -> list[str]:
-    """Publish a benchmark's numbers and names as Prefect artifacts, no texts; with `page` a link.
-
-    Returns what is missing of language models' answers.
-    """
+    """Publish numbers and names as artifacts, with `page` a link, too; return missing answers."""
     # Imported late since pandas is slow to import.
     from metassay.core.params import load
     from metassay.llm.endpoints import parse_models

@@ -77,7 +77,7 @@ class Plan:
 
     def before(self, address: str) -> list[str]:
         """Return the stale stages that this one needs."""
-        return [needed for needed in self.stages[address].needs if needed in self.stale]
+        return [need for need in self.stages[address].needs if need in self.stale]
 
     def after(self, failed: Collection[str]) -> list[str]:
         """Return the stages, all stale, that need one of these, directly or not."""
@@ -169,10 +169,7 @@ class _Status(NamedTuple):
 
 
 def _statuses(order: Iterable[Any], stages: Mapping[str, Stage]) -> dict[str, _Status]:
-    """Return DVC's status of each stage.
-
-    params.yaml is parsed once: parsing it per stage would be two thirds of DVC's time.
-    """
+    """Return DVC's status per stage; parsing params.yaml once saves two thirds of the time."""
     from dvc.dependency import param
 
     outs = [("network" in stages[s.addressing].tags, out) for s in order for out in s.outs]
@@ -238,10 +235,7 @@ def _with_downstream(stages: Mapping[str, Stage], changed: Iterable[str]) -> set
 
 
 def only(root: Path, plan: Plan, name: str) -> Plan:
-    """Select each benchmark's stage of this name, to run although nothing changed.
-
-    Raises BadInput if a file that one of them reads is missing.
-    """
+    """Select a stage per benchmark, to run at any rate; raises BadInput if it lacks a file."""
     stages = [stage for stage in plan.stages.values() if stage.dvc_name == name]
     stages = [stage for stage in stages if stage.benchmark]
     problems = []
@@ -266,7 +260,7 @@ def _stage(graph: Any, stage: Any, private: Collection[str]) -> Stage:
     meta = stage.meta or {}
     return Stage(
         address=stage.addressing,
-        needs=tuple(sorted(needed.addressing for needed in graph.successors(stage))),
+        needs=tuple(sorted(need.addressing for need in graph.successors(stage))),
         retries=int(meta.get("retries", 0)),
         delay=float(meta.get("delay", 1)),
         tags=tuple(meta.get("tags", ())),

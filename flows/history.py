@@ -59,10 +59,10 @@ def mark_crashed(file: Path) -> None:
         connection,
     ):
         for kind in ("flow_run", "task_run"):
-            left = f"SELECT state_id FROM {kind} WHERE {_GOES_ON}"
+            unfinished = f"SELECT state_id FROM {kind} WHERE {_GOES_ON}"
             connection.execute(
                 f"UPDATE {kind}_state SET type = 'CRASHED', name = 'Crashed',"
-                f" message = 'The run was killed.' WHERE id IN ({left})"
+                f" message = 'The run was killed.' WHERE id IN ({unfinished})"
             )
             connection.execute(
                 f"UPDATE {kind} SET state_type = 'CRASHED', state_name = 'Crashed' WHERE {_GOES_ON}"

@@ -96,7 +96,6 @@ def _message(error: BaseException) -> str:
 # DVC cannot know that asking again may get these: the tables `responses` say what is missing, and
 # the endpoints whether they can be asked.
 
-
 RESPONSES = "responses"
 
 

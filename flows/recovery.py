@@ -10,9 +10,7 @@ short. Whether a stage is fresh is up to DVC as always: it compares hashes.
 """
 
 import contextlib
-import fcntl
 import json
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +21,7 @@ import psutil
 from flows import history
 from metassay.core.atomic import remove_leftovers_in
 from metassay.core.options import BENCHMARKS
-from metassay.core.work import WORK, restrict_work
+from metassay.core.work import WORK, lock_file, restrict_work
 
 _REEVALUATIONS = ("history", "reports/changes")
 
@@ -38,7 +36,7 @@ def lock_project(root: Path) -> Iterator[list[int]]:
     restrict_work(root)
     (root / "data/tables").mkdir(parents=True, exist_ok=True)  # stages may make folders in it
     unfinished = root / WORK / "unfinished"
-    with _locked(root / WORK / "run.lock", "another run is working in this project") as lock:
+    with lock_file(root / WORK / "run.lock", "another run is working in this project") as lock:
         if unfinished.exists():
             repair(root)
         unfinished.touch()
@@ -51,22 +49,16 @@ def lock_benchmarks(root: Path, names: Iterable[str]) -> Iterator[list[int]]:
     """Let no other run, and no `accept`, change these benchmarks meanwhile."""
     restrict_work(root)
     folder = root / WORK / "locks"
-    folder.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
-        # Sorted, so that no two processes wait for each other.
-        yield [
-            stack.enter_context(
-                _locked(folder / f"run-{name}", f"another run is working on {name}")
-            )
-            for name in sorted(set(names))
-        ]
+        locks = []
+        for name in sorted(set(names)):  # sorted, so that no two processes wait for each other
+            lock = lock_file(folder / f"run-{name}", f"another run is working on {name}")
+            locks.append(stack.enter_context(lock))
+        yield locks
 
 
 def seems_stale(root: Path, names: Iterable[str]) -> bool:
-    """Guess, before DVC looks, whether a report is missing or out of date.
-
-    It is if what people edit, or code.yaml, was saved after the last run.
-    """
+    """Guess before DVC looks: is a report missing, or older than settings or code.yaml?"""
     for name in names:
         last, folder = root / WORK / f"locks/run-{name}", root / BENCHMARKS / name
         read = (root / "params.yaml", root / "code.yaml", folder / "params.yaml")
@@ -86,17 +78,6 @@ def mark_up_to_date(root: Path, names: Iterable[str]) -> None:
 def request_repair(root: Path) -> None:
     """Have the next run repair, after one that ended but had a process killed."""
     (root / ".work/unfinished").touch()
-
-
-@contextmanager
-def _locked(file: Path, busy: str) -> Iterator[int]:
-    with file.open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"{busy}; waiting until it has ended", file=sys.stderr, flush=True)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield lock.fileno()
 
 
 def repair(root: Path) -> None:

@@ -168,9 +168,7 @@ def schedule_name(root: Path) -> str:
 
 
 def _crash_running(name: str) -> None:
-    """Mark the run that Prefect killed with the schedule as crashed: a server that stays would show
-    it as running for ever.
-    """
+    """Mark the schedule's ended run as crashed: a server that stays would show it as running."""
     from prefect import get_client
     from prefect.client.schemas import filters
     from prefect.states import Crashed

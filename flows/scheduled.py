@@ -52,9 +52,7 @@ def scheduled(names: list[str], jobs: int = 2) -> State[Any]:
 
 
 def _end(run_id: str | None) -> None:
-    """End with `metassay watch schedule`, and tell a server that outlives it, which would else show
-    the run as running for ever.
-    """
+    """End with the schedule; mark the run as crashed on a server that stays."""
     threading.Timer(END_WITHIN, os._exit, [1]).start()
     with suppress(Exception):
         state: State[Any] = Crashed(message=ENDED)

@@ -18,16 +18,8 @@ CREDENTIALS = (
     "PREFECT_CLIENT_CUSTOM_HEADERS",
 )
 
-
 # The number of threads of the libraries of linear algebra.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-
-
-def _cores() -> int:
-    """Return the cores that this process may use, which may be fewer than there are."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def exit_code(action: Callable[[], int | None]) -> int:
@@ -65,7 +57,9 @@ def stage_environment(root: Path, jobs: int) -> dict[str, str]:
     They share the cores: threads of linear algebra without a core wait for each other. A number of
     threads that the user sets stays.
     """
-    threads = str(max(1, _cores() // jobs))
+    # This process may use fewer cores than there are.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    threads = str(max(1, (cores or 1) // jobs))
     return {**dict.fromkeys(_THREADS, threads), **environment(root)}
 
 

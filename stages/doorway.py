@@ -1,7 +1,6 @@
 """What every doorway shares: what its stage may read and write, its lock, exit code and notes."""
 
 import contextlib
-import fcntl
 import logging
 import shutil
 import sys
@@ -20,7 +19,7 @@ from metassay.core.kinds import Chosen, choose
 from metassay.core.options import PARAMS, AnyOptions, Criterion, parse
 from metassay.core.params import TUNED, Params
 from metassay.core.stages import files_in, files_of
-from metassay.core.work import WORK, close, owner_alone, restrict_work
+from metassay.core.work import WORK, close, lock_file, owner_alone, restrict_work
 from metassay.datasets.registry import REGISTRY, Dataset, place_problems
 from metassay.tables import parquet
 from metassay.tables.notes import NOTES
@@ -127,10 +126,7 @@ class StageIO:
         return other
 
     def read(self, table: Table, name: str | None = None) -> pd.DataFrame:
-        """Read a table; of a table that is a folder, all files that stages write there.
-
-        With `name`, only this file of the folder, which must be declared.
-        """
+        """Read a table, all its files if it is a folder; with `name`, only this declared file."""
         if f"{self._tables}/{table.name}" in self.entry.deps:
             return parquet.read(table, *self._files_of(table).values())
         return parquet.read(table, self._file(table, name))
@@ -214,7 +210,7 @@ def enter(main: Main) -> None:
         entry = find_entry(stage, arguments)  # which checks that arguments can be file names
         restrict_work(Path())
         with (
-            _lock("-".join([stage, *arguments])),
+            lock_file(WORK / "locks" / "-".join([stage, *arguments])),
             _printed_warnings(),
             _access(entry, arguments[0]),
         ):
@@ -230,9 +226,7 @@ def enter(main: Main) -> None:
         print(error, file=sys.stderr)
         sys.exit(UNFINISHED)
     except OSError as error:
-        print(
-            disk_problem(error), file=sys.stderr
-        )  # if not of a disk: raised again, with its traceback
+        print(disk_problem(error), file=sys.stderr)  # which raises other errors again
         sys.exit(BAD_INPUT)
 
 
@@ -271,11 +265,3 @@ def _printed_warnings() -> Iterator[None]:
 
 def _print_note(message: str) -> None:
     print(f"note: {message}", file=sys.stderr)
-
-
-def _lock(name: str) -> Any:
-    path = WORK / "locks" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = path.open("w")
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    return lock

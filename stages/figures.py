@@ -1,25 +1,16 @@
-"""figures: tables of benchmarks -> reports/figures/<paper>/: its figures and tables, ours beside
-those that were printed."""
+"""figures: tables of benchmarks -> reports/figures/<paper>/: ours beside what was printed."""
 
 import logging
 from pathlib import Path
 
 from metassay.core.errors import BadInput
+from metassay.paper_figures import inputs as files
 from metassay.paper_figures.draw import Inputs, draw_paper
-from metassay.paper_figures.inputs import (
-    DRAWS,
-    FIGURES,
-    PUBLISHED,
-    STORE,
-    damage_lines,
-    summary,
-    table_path,
-)
 from metassay.paper_figures.papers import PAPERS
 from metassay.versions.code_yaml import module_version
 from stages.doorway import StageIO, program
 
-_log = logging.getLogger("metassay.figures")  # the doorway says what is logged, as a note
+_log = logging.getLogger("metassay.figures")  # which the doorway prints as notes
 
 
 @program
@@ -28,13 +19,13 @@ def main(io: StageIO) -> None:
     if paper not in PAPERS:
         raise BadInput(f"{paper!r}: no paper has this name; choose from {', '.join(PAPERS)}")
     inputs = Inputs(
-        lambda benchmark, table: io.path(table_path(benchmark, table)),
-        lambda file: io.path(f"{PUBLISHED}/{file}"),
+        lambda benchmark, table: io.path(files.table_path(benchmark, table)),
+        lambda file: io.path(f"{files.PUBLISHED}/{file}"),
     )
-    out = io.path(f"{FIGURES}/{paper}")
-    version = module_version(Path(), DRAWS)
-    outcome = draw_paper(PAPERS[paper], inputs, out, store=STORE, version=version)
-    for line in summary(outcome):
+    out = io.path(f"{files.FIGURES}/{paper}")
+    version = module_version(Path(), files.DRAWS)
+    outcome = draw_paper(PAPERS[paper], inputs, out, store=files.STORE, version=version)
+    for line in files.summary(outcome):
         _log.warning(line)
-    if outcome.damaged:  # not whole: dvc.lock is not to say that it is
-        raise BadInput(damage_lines(outcome.damaged))
+    if outcome.damaged:  # incomplete: dvc.lock must not record it
+        raise BadInput(files.damage_lines(outcome.damaged))

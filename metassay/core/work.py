@@ -5,9 +5,11 @@ there can make the owner run any code. DVC itself lets everybody.
 """
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,3 +73,20 @@ def _close(folder: Path) -> bool:
             folder.chmod(_ALONE)
             return True
     return False
+
+
+@contextmanager
+def lock_file(file: Path, busy: str = "") -> Iterator[int]:
+    """Keep other processes from locking a file; yield its descriptor, which shares the lock.
+
+    Waits while another process has it, after printing `busy`. A killed process releases it.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if busy:
+                print(f"{busy}; waiting until it has ended", file=sys.stderr, flush=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lock.fileno()

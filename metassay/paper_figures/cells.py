@@ -73,10 +73,7 @@ class Cells:
 
 
 def find_cells(record: Record, tables: Tables, printed: pd.DataFrame | None) -> Cells:
-    """Find every cell of a record; a cell without a number of ours is left out.
-
-    Raises BadInput if a table lacks a column, or several rows match a cell.
-    """
+    """Find the cells with a number of ours; raises BadInput for a missing column or two rows."""
     published = _Published(record, printed)
     lines = [
         [line for entry in entries for line in _expand(record, entry, tables)]
@@ -133,18 +130,18 @@ def _cell(
     ]
     if any(number is None for _, number in weighted):
         return None
-    titles = (lines[0].title, lines[1].title, lines[2].title)
+    panel, row, column = (line.title for line in lines)
     printed = published.value(_together([line.printed for line in lines]))
     x = next((line.x for line in lines if line.x is not None), None)
     if parts:
-        total = sum(weight * number.value for weight, number in weighted if number)
-        return Cell(*titles, numbers.scale * total, published=printed, x=x)
+        total = sum(weight * number.ours for weight, number in weighted if number)
+        return Cell(panel, row, column, numbers.scale * total, published=printed, x=x)
     (number,) = (number for _, number in weighted if number)
     ends = [None if end is None else numbers.scale * end for end in (number.low, number.high)]
     low, high = ends if numbers.scale >= 0 else ends[::-1]
     draws = tuple(numbers.scale * float(draw) for draw in number.draws)
-    value = numbers.scale * number.value
-    return Cell(*titles, value, low, high, number.n, printed, draws, x, number.place, number.p)
+    number = number._replace(ours=numbers.scale * number.ours, low=low, high=high, draws=draws)
+    return number._replace(panel=panel, row=row, column=column, published=printed, x=x)
 
 
 def _together(conditions: Sequence[Where | None]) -> dict[str, str] | None:
@@ -154,27 +151,17 @@ def _together(conditions: Sequence[Where | None]) -> dict[str, str] | None:
     return {column: value for where in conditions for column, value in (where or {}).items()}
 
 
-class _Number(NamedTuple):
-    value: float
-    low: float | None
-    high: float | None
-    n: int | None
-    draws: Sequence[float]
-    place: int | None
-    p: float | None
-
-
-def _number(source: str, numbers: Numbers, frame: pd.DataFrame, where: Where) -> _Number | None:
-    """Return the number of the matching row; None if there is none, or it is null."""
+def _number(source: str, numbers: Numbers, frame: pd.DataFrame, where: Where) -> Cell | None:
+    """Return the matching row's number, not scaled, without titles; None if it has none."""
     row = _row(source, frame, where, numbers.columns)
     if row is None or missing(row[numbers.value]):
         return None
     low, high, n = (_real(row, name) for name in (numbers.low, numbers.high, numbers.n))
     n_defined = None if n is None else int(n - (_real(row, numbers.n_undefined) or 0))
-    draws = row[numbers.draws] if numbers.draws else ()
+    draws = tuple(row[numbers.draws]) if numbers.draws else ()
     place, p = (_real(row, name) for name in (numbers.place, numbers.p))
-    ranked = None if place is None else int(place), p
-    return _Number(float(row[numbers.value]), low, high, n_defined, draws, *ranked)
+    cell = Cell("", "", "", float(row[numbers.value]), low, high, n_defined, draws=draws, p=p)
+    return cell._replace(place=None if place is None else int(place))
 
 
 def _real(row: "pd.Series[Any]", name: str) -> float | None:
@@ -199,10 +186,10 @@ def _matching(
     source: str, frame: pd.DataFrame, where: Where, columns: Sequence[str] = ()
 ) -> pd.DataFrame:
     """Return the rows that meet the conditions; raises BadInput if a column is missing."""
-    lacking = [name for name in (*where, *columns) if name not in frame.columns]
-    if lacking:
+    missing_columns = [name for name in (*where, *columns) if name not in frame.columns]
+    if missing_columns:
         raise BadInput(
-            f"{source}: has no column {', '.join(map(shown, lacking))}; it has"
+            f"{source}: has no column {', '.join(map(shown, missing_columns))}; it has"
             f" {', '.join(frame.columns)}; fix the record"
         )
     for column, value in where.items():

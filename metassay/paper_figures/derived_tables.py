@@ -28,6 +28,7 @@ from metassay.paper_figures.estimates import (
 )
 from metassay.paper_figures.note_tables import error_weights, metrics_of_notes
 from metassay.paper_figures.papers import Record
+from metassay.paper_figures.published import PRINTED_PAPERS
 from metassay.paper_figures.statement_tables import (
     correlation_spread,
     distilled,
@@ -39,7 +40,6 @@ from metassay.paper_figures.statement_tables import (
     tuning_by_use,
 )
 from metassay.reporting.facets import facets_table
-from metassay.reporting.published import PRINTED_PAPERS
 from metassay.reporting.summaries import POPULARITY, popularity, violins
 from metassay.statistics.agreement import COUNT_COEFFICIENTS, count_agreement
 from metassay.statistics.correlation import sorted_kendall
@@ -319,9 +319,9 @@ def agreement_of_counts(frames: Frames) -> pd.DataFrame:
     treated as counts, too: choose the criteria that are counts.
     """
     ratings = of_systems(frames["ratings"]).dropna(subset=["value"])
-    whole = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
+    text_ratings = ratings[(ratings["unit"] == "text") & (ratings["part"] == FULL)]
     rows: list[tuple[object, ...]] = []
-    for (study, criterion), texts in whole.groupby(["study", "criterion"], sort=True):
+    for (study, criterion), texts in text_ratings.groupby(["study", "criterion"], sort=True):
         wide = texts.set_index([*_TEXT, "rater"])["value"].unstack("rater").sort_index()
         documents = pd.factorize(wide.index.get_level_values(0))[0].astype(np.intp)
         size, table = int(documents.max()) + 1, wide.to_numpy(dtype=np.float64).T

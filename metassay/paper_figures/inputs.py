@@ -71,7 +71,7 @@ def damage_lines(problems: Mapping[str, Sequence[str]]) -> list[str]:
 def missing_benchmarks(records: Iterable[Record], inputs: Inputs) -> dict[str, list[str]]:
     """Return the benchmarks whose tables are missing, per record that cannot be drawn yet."""
     tables = {record.name: missing_tables(record, inputs) for record in records}
-    return {name: sorted({b for b, _ in absent}) for name, absent in tables.items() if absent}
+    return {name: sorted({b for b, _ in missing}) for name, missing in tables.items() if missing}
 
 
 def remedy(benchmarks: Iterable[str]) -> str:

@@ -306,7 +306,7 @@ def _lines(record: Record, cells: Cells) -> Figure:
     """Draw columns along the axis, a line per row with its name at its end; panels side by side."""
     ticks = {name: float(place) for place, name in enumerate(cells.columns)}
     ticks |= {cell.column: cell.x for cell in cells.cells if cell.x is not None}
-    apart = 0.012 * (max(ticks.values()) - min(ticks.values()))
+    step = 0.012 * (max(ticks.values()) - min(ticks.values()))
     figure = Figure(figsize=(_WIDTH, 2.9), layout=ConstrainedLayoutEngine())
     grid = figure.subplots(1, len(cells.panels), squeeze=False, sharey=True)
     for axes, panel in zip(grid[0], cells.panels, strict=True):
@@ -314,8 +314,8 @@ def _lines(record: Record, cells: Cells) -> Figure:
         for place, row in enumerate(cells.rows):
             points = [c for c in cells.cells if (c.panel, c.row) == (panel, row)]
             if points:
-                aside = apart * (place - (len(cells.rows) - 1) / 2)
-                ends.append(_line(axes, points, [ticks[c.column] + aside for c in points], place))
+                shift = step * (place - (len(cells.rows) - 1) / 2)
+                ends.append(_line(axes, points, [ticks[c.column] + shift for c in points], place))
         axes.set_title(label(panel), loc="left")
         axes.set_xticks(list(ticks.values()), labels=map(label, ticks))
         axes.set_xlabel(record.across)
@@ -386,10 +386,7 @@ class _Box(NamedTuple):
 
 
 def _scatter(record: Record, cells: Cells) -> Figure:
-    """Draw a named point per row: its first column is x, its second y.
-
-    Raises BadInput unless there are two columns.
-    """
+    """Draw a named point per row, x and y from two columns; raises BadInput for more or fewer."""
     if len(cells.columns) != 2:
         raise BadInput(
             f"{record.paper} {record.name}: a scatter takes two columns, not {len(cells.columns)}"
@@ -447,18 +444,18 @@ def _name_points(
                 occupied.append(_Box(*ends))
     for (x, y), (across, up) in zip(centres, points, strict=True):
         name = label(up.row)
-        boxes = [_name_box(name, x + aside, y + up, side) for side, up, aside in _SIDES]
+        boxes = [_name_box(name, x + offset, y + up, side) for side, up, offset in _SIDES]
         overlaps = [
             sum(map(box.overlap, occupied)) + (box.overlap(box) - box.overlap(panel))
             for box in boxes
         ]
         best = overlaps.index(min(overlaps))
         occupied.append(boxes[best])
-        side, higher, aside = _SIDES[best]
+        side, higher, offset = _SIDES[best]
         axes.annotate(
             name,
             (across.ours, up.ours),
-            (72 * aside, 72 * higher),
+            (72 * offset, 72 * higher),
             textcoords="offset points",
             ha=side,
             va="center",

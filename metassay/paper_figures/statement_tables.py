@@ -114,16 +114,17 @@ class _Metric(NamedTuple):
 
 def _metrics(scores: pd.DataFrame) -> Iterator[_Metric]:
     """Yield every metric that has a direction, and coverage."""
-    scored = {
-        (str(metric), str(judge)): (str(of["better"].iloc[0]), of.set_index(_STATEMENT)["value"])
-        for (metric, judge), of in of_systems(scores).groupby(["metric", "judge"], sort=True)
+    groups = {
+        (str(metric), str(judge)): group.set_index(_STATEMENT)
+        for (metric, judge), group in of_systems(scores).groupby(["metric", "judge"], sort=True)
     }
-    for (metric, judge), (better, values) in scored.items():
+    for (metric, judge), group in groups.items():
+        better = str(group["better"].iloc[0])
         if better in SIGNS or base_metric(metric) == _COVERAGE:
             suffix = suffix_of(metric).removesuffix(BY_TEXT)
-            names = (f"{_COVERAGE}{suffix}", _COVERAGE)
-            coverage = [scored[name, NO_JUDGE][1] for name in names if (name, NO_JUDGE) in scored]
-            yield _Metric(metric, judge, SIGNS.get(better, 0.0), values, next(iter(coverage), None))
+            names = ((f"{_COVERAGE}{suffix}", NO_JUDGE), (_COVERAGE, NO_JUDGE))
+            coverage = next((groups[name]["value"] for name in names if name in groups), None)
+            yield _Metric(metric, judge, SIGNS.get(better, 0.0), group["value"], coverage)
 
 
 def _texts(metric: _Metric, people: "pd.Series[float]") -> "tuple[pd.Index[Any], Texts] | None":

@@ -30,10 +30,7 @@ Names = Mapping[str, str]
 
 
 def headline(name: str, project: Path) -> tuple[Numbers, Names]:
-    """Read the finite numbers of a benchmark's `headline.json`, and the names of metrics.
-
-    Raises BadInput if it cannot be read.
-    """
+    """Read a benchmark's finite headline numbers and metrics' names; BadInput if it cannot."""
     file = project / BENCHMARKS / name / "headline.json"
     try:
         leaves = dict(_leaves(json.loads(file.read_text("utf-8"))))
@@ -110,12 +107,12 @@ def to_wandb(name: str, numbers: Numbers, metrics: Names, project: str) -> str:
     if importlib.util.find_spec(_WANDB) is None:
         raise BadInput("wandb is not installed; run: pip install wandb")
     wandb = importlib.import_module(_WANDB)
-    entity, _, called = project.rpartition("/")
+    entity, _, project_name = project.rpartition("/")
     off = ("disable_code", "disable_git", "disable_job_creation", "x_disable_meta")
     quiet: dict[str, Any] = dict.fromkeys((*off, "x_disable_stats"), True)
     settings = wandb.Settings(console="off", save_code=False, x_save_requirements=False, **quiet)
     config = {"metassay": __version__, **metrics}
-    where = {"entity": entity or None, "project": called, "name": name}
+    where = {"entity": entity or None, "project": project_name, "name": name}
     run = wandb.init(**where, settings=settings, config=config)
     run.log(dict(numbers))
     run.finish()

@@ -169,10 +169,7 @@ PARTS: Final = (("code", "code of "), ("prompt", "prompts of "), ("model", "what
 
 
 def relisted_versions(*sides: Iterable[Params]) -> set[str]:
-    """Return the joint versions whose lists of names differ, so that they differ without an edit.
-
-    Each side has the settings of all its stages.
-    """
+    """Return joint versions that differ without an edit; a side has all its stages' settings."""
     lists = []
     for side in sides:
         params = [keys for files in side for file, keys in files.items() if _of_benchmark(file)]
@@ -185,24 +182,24 @@ def relisted_versions(*sides: Iterable[Params]) -> set[str]:
     }
 
 
-def changed_params(before: Params, after: Params, apart: Collection[str] = ()) -> Differing:
+def changed_params(before: Params, after: Params, ignored: Collection[str] = ()) -> Differing:
     """Return kind and name of each setting and version that a stage uses and that differs.
 
-    `apart`: joint versions to ignore, from `relisted_versions`.
+    `ignored`: joint versions to ignore, from `relisted_versions`.
     """
     differing: Differing = []
     one_sided: Differing = []
     used = _used(before, after)
     for file in dict.fromkeys([*after, *before]):
-        ours, theirs = before.get(file, {}), after.get(file, {})
-        for key in dict.fromkeys([*theirs, *ours]):
-            if key not in ours or key not in theirs:
+        old, new = before.get(file, {}), after.get(file, {})
+        for key in dict.fromkeys([*new, *old]):
+            if key not in old or key not in new:
                 # A list chooses another name, or dvc.yaml watches something else.
                 one_sided.append(("code" if file == CODE else "settings", f"{file} > {key}"))
-            elif file == CODE and key.split(".")[0] not in apart:
-                differing += _versions(key, str(ours[key]), str(theirs[key]))
+            elif file == CODE and key.split(".")[0] not in ignored:
+                differing += _versions(key, str(old[key]), str(new[key]))
             elif file != CODE:
-                differing += _settings(file, key, ours[key], theirs[key], used)
+                differing += _settings(file, key, old[key], new[key], used)
     return differing or one_sided
 
 
@@ -212,8 +209,8 @@ def _used(*sides: Params) -> dict[str, set[str]]:
     for side in sides:
         params = [keys for file, keys in side.items() if _of_benchmark(file)]
         for block, lists in LISTED.items():
-            named = (keys.get(name) or () for keys in params for name in lists)
-            used[block].update(name for names in named for name in names)
+            listed = (keys.get(name) or () for keys in params for name in lists)
+            used[block].update(name for names in listed for name in names)
         shared = side.get(str(PARAMS), {})
         blocks = [value for key, value in shared.items() if "." in key]
         blocks += [_picked(shared.get(block), used[block]) for block in LISTED]
@@ -285,6 +282,6 @@ def _versions(key: str, before: str, after: str) -> Iterator[tuple[str, str]]:
     differ = [bool(left and right and left != right) for left, right in pairs]
     if not any(differ):  # a hash that only one side has is no sign of an edit
         yield "code", f"code of {what}"
-    for (kind, of), differs in zip(PARTS, differ, strict=True):
+    for (kind, lead), differs in zip(PARTS, differ, strict=True):
         if differs:
-            yield kind, f"{of}{what}"
+            yield kind, f"{lead}{what}"

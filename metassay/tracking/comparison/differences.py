@@ -29,7 +29,7 @@ from metassay.statistics.document_means import NO_CLUSTERS
 from metassay.statistics.exact_sums import Array, Mask, mean_without_gaps
 from metassay.statistics.layout import Index, factorize_by
 from metassay.tables.names import FULL
-from metassay.tables.parquet import empty, round_trip
+from metassay.tables.parquet import round_trip
 from metassay.tables.tracking import CHANGED_DOCUMENTS, CHANGES
 from metassay.tracking.comparison.causes import Cause, causes
 from metassay.tracking.comparison.sides import Side
@@ -125,32 +125,32 @@ def grid_of(
 def changed_documents(grid: Grid, most: int) -> pd.DataFrame:
     """Return table CHANGED_DOCUMENTS: per row, the documents whose score moved furthest."""
     change = np.nan_to_num(grid.change())
-    failed = np.nan_to_num(grid.before.n_failed) + np.nan_to_num(grid.after.n_failed)
-    pieces = []
-    for at, row in enumerate(grid.rows):
-        first = np.argsort(-np.abs(change[at]), kind="stable")[:most]
-        first = first[change[at, first] != 0]
-        if first.size:
-            columns = {
-                **dict(zip(ROW, row, strict=True)),
-                "position": np.arange(1, len(first) + 1),
-                "doc_id": grid.documents[first],
-                "before": grid.before.value[at, first],
-                "after": grid.after.value[at, first],
-                "difference": change[at, first],
-                "n_failed": failed[at, first].astype(int),
-            }
-            pieces.append(pd.DataFrame(columns))
-    return round_trip(CHANGED_DOCUMENTS, pd.concat(pieces)) if pieces else empty(CHANGED_DOCUMENTS)
+    n_failed = np.nan_to_num(grid.before.n_failed) + np.nan_to_num(grid.after.n_failed)
+    furthest = np.argsort(-np.abs(change), axis=1, kind="stable")[:, :most]
+    row, rank = np.nonzero(np.take_along_axis(change, furthest, axis=1))
+    place = row, furthest[row, rank]
+    table = (
+        grid.rows[row]
+        .to_frame(index=False)
+        .assign(
+            position=rank + 1,
+            doc_id=grid.documents[place[1]],
+            before=grid.before.value[place],
+            after=grid.after.value[place],
+            difference=change[place],
+            n_failed=n_failed[place].astype(int),
+        )
+    )
+    return round_trip(CHANGED_DOCUMENTS, table)
 
 
 def _filled(scores: pd.DataFrame, rows: pd.MultiIndex, documents: pd.Index) -> Scores:
-    at = rows.get_indexer(pd.MultiIndex.from_frame(scores[ROW]))
+    row = rows.get_indexer(pd.MultiIndex.from_frame(scores[ROW]))
     to = documents.get_indexer(pd.Index(scores["doc_id"]))
 
     def column(name: str) -> Array:
         values = np.full((len(rows), len(documents)), np.nan)
-        values[at, to] = scores[name].to_numpy(dtype=float)
+        values[row, to] = scores[name].to_numpy(dtype=float)
         return values
 
     return Scores(column("value"), column("low"), column("high"), column("n_failed"))
@@ -227,8 +227,8 @@ def judge(
     test = rule.test(change, grid.cluster)
     verdicts = rule.verdicts(change, test, better)
     why = [
-        _reason(grid, change, at, test, rule) if verdict == UNKNOWN else ""
-        for at, verdict in enumerate(verdicts)
+        _reason(grid, change, row, test, rule) if verdict == UNKNOWN else ""
+        for row, verdict in enumerate(verdicts)
     ]
     missing = [np.nansum(side.n_failed, axis=1) for side in (grid.before, grid.after)]
     failed, lacks = sum(missing), missing[1] > missing[0]
@@ -237,14 +237,16 @@ def judge(
         n_unbounded = grid.unbounded().max(axis=0)
         n_changed = clusters_with(np.nan_to_num(change) != 0, grid.cluster)
         unbounded = (n_unbounded > 0) & (n_unbounded + n_changed >= rule.needed)
-        for at in np.flatnonzero(failed):
-            reason = f"{counted(int(failed[at]), 'answer')} missing"
-            if not np.isfinite(change[at]).any():
-                lacks[at] = bool(missing[1][at])  # not for a row that is gone
-            elif others := _other_verdicts(verdicts[at], {end[at] for end in ends}, unbounded[at]):
-                verdicts[at], reason = UNKNOWN, f"{reason}; it could still be: {others}"
-                lacks[at] = True
-            why[at] = "; ".join(filter(None, (why[at], reason)))
+        for row in np.flatnonzero(failed):
+            reason = f"{counted(int(failed[row]), 'answer')} missing"
+            if not np.isfinite(change[row]).any():
+                lacks[row] = bool(missing[1][row])  # not for a row that is gone
+            elif others := _other_verdicts(
+                verdicts[row], {end[row] for end in ends}, unbounded[row]
+            ):
+                verdicts[row], reason = UNKNOWN, f"{reason}; it could still be: {others}"
+                lacks[row] = True
+            why[row] = "; ".join(filter(None, (why[row], reason)))
     return test, verdicts, why, lacks.tolist()
 
 
@@ -257,22 +259,22 @@ def _other_verdicts(verdict: str, ends: set[str], unbounded: bool) -> str:
     return " or ".join(verdict for verdict in VERDICTS if verdict in ends)
 
 
-def _reason(grid: Grid, change: Array, at: int, test: SignFlipTest, rule: Rule) -> str:
-    n = int(np.isfinite(change[at]).sum())
+def _reason(grid: Grid, change: Array, row: int, test: SignFlipTest, rule: Rule) -> str:
+    n = int(np.isfinite(change[row]).sum())
     if n:
-        masks = np.nan_to_num(change[[at]]) != 0, np.isfinite(change[[at]])
+        masks = np.nan_to_num(change[[row]]) != 0, np.isfinite(change[[row]])
         (changed,), (total,) = (clusters_with(mask, grid.cluster) for mask in masks)
         counts = f"{changed} of {total} {'clusters of ' if total < n else ''}documents changed"
         if changed < rule.needed:
             return f"{counts}; at least {rule.needed} are needed to show a difference"
-        if test.smallest[at] > rule.level:
+        if test.smallest[row] > rule.level:
             return (
                 "too few permutations for a p below the level; set params.yaml > comparison >"
                 f" permutations to {int(np.ceil(1 / rule.level)):,} or more"
             )
         rows = int(np.isfinite(test.p).sum())
         return f"{counts}: too few for {rows:,} rows, even if all changed in one direction"
-    sides = {"before": grid.before.value[at], "after": grid.after.value[at]}
+    sides = {"before": grid.before.value[row], "after": grid.after.value[row]}
     scored = [name for name, values in sides.items() if np.isfinite(values).any()]
     if len(scored) == len(sides):
         return "no document has a score on both sides"
@@ -309,25 +311,23 @@ def differences(
     `parts`: compare every part, not whole texts alone. `n_benchmarks`: how many are compared at
     once; p is multiplied by it (Bonferroni). Raises BadInput if no document or metric is in both.
     """
-    left, right = _scores(before, parts=parts), _scores(after, parts=parts)
-    ours, theirs = set(left["doc_id"]), set(right["doc_id"])
-    if not ours & theirs:
+    old, new = _scores(before, parts=parts), _scores(after, parts=parts)
+    documents = [set(scores["doc_id"]) for scores in (old, new)]
+    if not set.intersection(*documents):
         raise BadInput(
             f"{before.name} and {after.name} have no document of {before.benchmark} in common"
-            f" ({len(ours):,} and {len(theirs):,}); compare states of the same documents"
+            f" ({len(documents[0]):,} and {len(documents[1]):,}); compare states of the same"
+            " documents"
         )
-    keys = (
-        set(map(tuple, scores[ROW[:3]].drop_duplicates().to_numpy())) for scores in (left, right)
-    )
-    if not set.intersection(*keys):
+    if not set.intersection(*(set(scores.set_index(ROW[:3]).index) for scores in (old, new))):
         raise BadInput(
             f"{before.name} and {after.name} have no metric of {before.benchmark} in common;"
             " compare states that were measured alike"
         )
     better = pd.concat([side.leaderboard.set_index(ROW)["better"] for side in (before, after)])
     better = better[~better.index.duplicated(keep="last")]
-    grid = grid_of(left, right, {**before.clusters, **after.clusters})
-    return _differences(grid, (left, right), better, Rule(options, n_benchmarks))
+    grid = grid_of(old, new, {**before.clusters, **after.clusters})
+    return _differences(grid, (old, new), better, Rule(options, n_benchmarks))
 
 
 def compare_systems(
@@ -347,10 +347,10 @@ def compare_systems(
             [f"{lead} {shown(name)} {without}{hint(name, systems)}" for name in unknown]
             or f"{lead} both systems are {shown(first)}; name two of {listed}"
         )
-    left = scores[scores["author"] == first].assign(author=second)
-    right = scores[scores["author"] == second]
-    grid, better = grid_of(left, right, side.clusters), side.leaderboard.set_index(ROW)["better"]
-    differing = _differences(grid, (left, right), better, Rule(options, 1))
+    old = scores[scores["author"] == first].assign(author=second)
+    new = scores[scores["author"] == second]
+    grid, better = grid_of(old, new, side.clusters), side.leaderboard.set_index(ROW)["better"]
+    differing = _differences(grid, (old, new), better, Rule(options, 1))
     none = changed_certificates(side, side)
     return Comparison(
         side.benchmark, first, second, True, differing, None, none, ((), side.changed)
@@ -360,9 +360,9 @@ def compare_systems(
 def _scores(side: Side, *, parts: bool) -> pd.DataFrame:
     scores = side.scores if parts else side.scores[side.scores["part"] == FULL]
     if scores.empty:
-        lacking = "no scores" if side.scores.empty else "no scores of whole texts"
+        problem = "no scores" if side.scores.empty else "no scores of whole texts"
         raise BadInput(
-            f"{side.name}: {side.benchmark} has {lacking}; compare with --parts, or run it"
+            f"{side.name}: {side.benchmark} has {problem}; compare with --parts, or run it"
         )
     return scores
 
@@ -377,7 +377,7 @@ def _differences(
     ends = zip(grid.extremes(), grid.unbounded(), strict=True)
     least, most = (np.where(free > 0, np.nan, mean_without_gaps(end, 1)) for end, free in ends)
     # The numbers of both sides were made by the same recipe, or one side has none.
-    was, now = (
+    old, new = (
         {key: {*recipes} for key, recipes in scores.groupby(ROW)["recipe"]} for scores in sides
     )
     table = grid.rows.to_frame(index=False).assign(
@@ -396,7 +396,7 @@ def _differences(
         n_failed_before=np.nansum(grid.before.n_failed, axis=1).astype(int),
         n_failed_after=np.nansum(grid.after.n_failed, axis=1).astype(int),
         better=directions.to_numpy(),
-        same_recipe=[was.get(key, now.get(key)) == now.get(key, was.get(key)) for key in grid.rows],
+        same_recipe=[old.get(key, new.get(key)) == new.get(key, old.get(key)) for key in grid.rows],
     )
     return Differences(round_trip(CHANGES, table), changed_documents(grid, rule.options.documents))
 
@@ -440,7 +440,7 @@ def compare(
 
 def changed_certificates(before: Side, after: Side) -> pd.DataFrame:
     """Return the decisions whose certificate has another verdict than before."""
-    was, now = (
+    old, new = (
         {
             tuple(row[name] for name in DECISION): row["verdict"]
             for row in records(side.certificates)
@@ -448,8 +448,8 @@ def changed_certificates(before: Side, after: Side) -> pd.DataFrame:
         for side in (before, after)
     )
     changed = [
-        (*key, was.get(key, ""), now.get(key, ""))
-        for key in sorted({*was, *now})
-        if was.get(key) != now.get(key)
+        (*key, old.get(key, ""), new.get(key, ""))
+        for key in sorted({*old, *new})
+        if old.get(key) != new.get(key)
     ]
     return pd.DataFrame(changed, columns=[*DECISION, "before", "after"])

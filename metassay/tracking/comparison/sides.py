@@ -58,20 +58,14 @@ _LISTS: Mapping[str, str] = {stage.name: stage.each for stage in SORTS[Benchmark
 
 
 def lock_text(file: Path) -> str:
-    """Read the text of a lock for `parse_lock`, which refuses what is not UTF-8.
-
-    Raises BadInput if there is no file.
-    """
+    """Read a lock for `parse_lock`, which checks that it is UTF-8; BadInput without a file."""
     if not file.is_file():
         raise BadInput(f"{file}: {_no_lock('')}")
     return file.read_text(encoding="utf-8", errors="replace")
 
 
 def parse_lock(text: str, where: str) -> Lock:
-    """Parse a dvc.lock, without the entries that DVC keeps of instances no longer listed.
-
-    Raises BadInput if it is no lock.
-    """
+    """Parse a dvc.lock, without instances no longer listed; raises BadInput if it is no lock."""
     try:
         readable = "\ufffd" not in text and not strict_yaml.is_deep(text)
         lock: Any = yaml.load(text, Loader=strict_yaml.LOADER) if readable else None
@@ -311,18 +305,18 @@ def _git(root: Path, *arguments: str) -> "subprocess.CompletedProcess[bytes]":
 def _load_locked(root: Path, lock: Lock, where: str, benchmark: str, name: str) -> Side:
     outs = _require_outs(lock, where, benchmark)
     paths = {table.name: _path(benchmark, table) for table in (*NEEDED, *MORE)}
-    wanted = {path: outs[path] for path in paths.values() if path in outs}
-    files = fetch_tables(root, wanted, name=name, benchmark=benchmark)
+    hashes = {path: outs[path] for path in paths.values() if path in outs}
+    files = fetch_tables(root, hashes, name=name, benchmark=benchmark)
     return _side(name, benchmark, lock, {key: files.get(path) for key, path in paths.items()})
 
 
 def _require_outs(lock: Lock, where: str, benchmark: str) -> dict[str, str]:
     """Return the hashes of the outputs; raises BadInput if scores or leaderboard are missing."""
     outs = outs_of(lock)
-    absent = [path for path in (_path(benchmark, table) for table in NEEDED) if path not in outs]
-    if absent:
+    missing = [path for path in (_path(benchmark, table) for table in NEEDED) if path not in outs]
+    if missing:
         raise BadInput(
-            f"{where}: does not name {', '.join(absent)}: it belongs to another benchmark, or to a"
+            f"{where}: does not name {', '.join(missing)}: it belongs to another benchmark, or to a"
             f" test, which has none; or the benchmark was not run (`metassay run {benchmark}`); or"
             " the file was cut short (restore it with git)"
         )
@@ -338,16 +332,16 @@ def _load_folder(folder: Path, name: str, benchmark: str) -> Side:
     if lock_file and lock_file.is_file():
         lock = parse_lock(lock_text(lock_file), str(lock_file))
     outs = {} if lock is None else _require_outs(lock, str(lock_file), benchmark)
-    problems, absent = [], []
+    problems, missing = [], []
     for table in NEEDED:
         file = files[table.name]
         if not file.is_file():
             remedy = f"`metassay run {benchmark}` makes it, `dvc pull` brings it"
-            absent.append(f"{name}: {file} is not there; {remedy}")
+            missing.append(f"{name}: {file} is not there; {remedy}")
         elif outs and _md5(file) != outs[_path(benchmark, table)]:
             remedy = f"`metassay run {benchmark}` there"
             problems.append(f"{file} is not the one that {lock_path} beside it names; {remedy}")
-    raise_problems([*problems, *absent])
+    raise_problems([*problems, *missing])
     present = {key: path if path.is_file() else None for key, path in files.items()}
     side = _side(name, benchmark, lock, present)
     if lock is None:
@@ -401,9 +395,9 @@ _NO_GIT = {"core": {"no_scm": True}}  # a project needs no git, as for runs
 
 
 def fetch_tables(
-    root: Path, wanted: Mapping[str, str], *, name: str, benchmark: str
+    root: Path, hashes: Mapping[str, str], *, name: str, benchmark: str
 ) -> dict[str, Path]:
-    """Return the files of the `wanted` MD5 hashes, by the path of each table.
+    """Return the files of the MD5 `hashes`, by the path of each table.
 
     What the cache lacks is pulled from the project's remotes, the default remote first. Raises
     BadInput if none has it.
@@ -423,15 +417,15 @@ def fetch_tables(
             first = repo.config["core"].get("remote")
             refused: Exception | None = None
             for remote in sorted(repo.config["remote"], key=lambda name: (name != first, name)):
-                absent = [md5 for md5 in wanted.values() if not cache.exists(md5)]
+                missing = [md5 for md5 in hashes.values() if not cache.exists(md5)]
                 try:
-                    if absent:
-                        repo.cloud.pull([HashInfo("md5", md5) for md5 in absent], remote=remote)
+                    if missing:
+                        repo.cloud.pull([HashInfo("md5", md5) for md5 in missing], remote=remote)
                 except failures as error:
                     refused = error  # another remote may have it
-            if refused and not all(map(cache.exists, wanted.values())):
+            if refused and not all(map(cache.exists, hashes.values())):
                 raise refused
-            files = {path: Path(cache.oid_to_path(md5)) for path, md5 in wanted.items()}
+            files = {path: Path(cache.oid_to_path(md5)) for path, md5 in hashes.items()}
     except failures as error:
         remedy = (
             DVC_REMEDY
@@ -441,10 +435,10 @@ def fetch_tables(
         failure = f"DVC can't be asked for tables of {benchmark}: {type(error).__name__}; {remedy}"
         reason = (refusal(error) if isinstance(error, OSError) else None) or failure
         raise BadInput(f"{name}: {reason}") from error
-    absent = sorted(path for path, file in files.items() if not file.is_file())
-    if absent:
+    missing = sorted(path for path, file in files.items() if not file.is_file())
+    if missing:
         raise BadInput(
-            f"{name}: missing tables, neither in DVC's cache nor in a remote: {', '.join(absent)};"
+            f"{name}: missing tables, neither in DVC's cache nor in a remote: {', '.join(missing)};"
             f" `metassay push {benchmark} --to REMOTE` where they were made, or check that state"
             f" out in another clone, `metassay run {benchmark}` there, and compare with that"
             f" clone's data/tables/{benchmark}"
@@ -453,10 +447,7 @@ def fetch_tables(
 
 
 def _changed_files(root: Path, recorded: Mapping[str, str]) -> list[str]:
-    """List the existing files and folders whose MD5, as DVC makes it, is not the recorded one.
-
-    Empty, too, where DVC does not work: nothing is known then.
-    """
+    """List existing files and folders with another MD5 than DVC's; empty if DVC does not work."""
     present = {path: md5 for path, md5 in recorded.items() if (root / path).exists()}
     if not present:
         return []

@@ -147,8 +147,8 @@ def certificate_lines(certificates: pd.DataFrame) -> Iterator[str]:
     for row in records(certificates):
         study, criterion, part, metric, judge, level = (row[name] for name in DECISION)
         where = f"{criterion} ({study}), {level}" + ("" if part == FULL else f", {part}")
-        was, now = (row[side] or "no verdict" for side in ("before", "after"))
-        yield f"{metric_label(metric, judge)} for {where}: {was} -> {now}"
+        old, new = (row[side] or "no verdict" for side in ("before", "after"))
+        yield f"{metric_label(metric, judge)} for {where}: {old} -> {new}"
 
 
 def missing_answers(changes: pd.DataFrame) -> str:

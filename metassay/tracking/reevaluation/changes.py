@@ -77,7 +77,9 @@ def changed_texts(root: Path, outcome: Outcome, most: int = MOST) -> list[Change
         behind.setdefault((row["doc_id"], row["author"]), []).append(row_name(row))
     if not behind:
         return []
-    before, after = _accepted(root, outcome.benchmark), _here(root, outcome.benchmark)
+    folder = root / TABLES / outcome.benchmark / TEXTS.name
+    after = _whole(read(TEXTS, folder)) if folder.is_dir() else {}
+    before = _accepted(root, outcome.benchmark)
     ordered = sorted(behind.items(), key=lambda item: (-len(item[1]), item[0]))
     return [
         ChangedText(document(key[0]), key[1], before.get(key), after.get(key), tuple(names))
@@ -85,18 +87,13 @@ def changed_texts(root: Path, outcome: Outcome, most: int = MOST) -> list[Change
     ]
 
 
-def _here(root: Path, benchmark: str) -> dict[tuple[str, str], str]:
-    folder = root / TABLES / benchmark / TEXTS.name
-    return _whole(read(TEXTS, folder)) if folder.is_dir() else {}
-
-
 def _accepted(root: Path, benchmark: str) -> dict[tuple[str, str], str]:
     file = accepted_file(benchmark)
     place = (TABLES / benchmark / TEXTS.name).as_posix()
     try:
         outs: Mapping[str, Any] = outs_of(parse_lock(lock_text(root / file), str(file)))
-        wanted = {path: md5 for path, md5 in outs.items() if path.startswith(f"{place}/")}
-        files = fetch_tables(root, wanted, name="accepted", benchmark=benchmark)
+        hashes = {path: md5 for path, md5 in outs.items() if path.startswith(f"{place}/")}
+        files = fetch_tables(root, hashes, name="accepted", benchmark=benchmark)
         return _whole(pd.concat([read_file(TEXTS, file) for file in files.values()]))
     except (BadInput, ValueError):  # there is no such table any more
         return {}
@@ -128,7 +125,7 @@ def put_changed_texts(
         page,
         ((_document(text, scores.get((text.doc_id, text.author), {})), (0, 0)) for text in texts),
         noun="document",
-        metrics={name: of for name, of in metrics.items() if name in listed},
+        metrics={name: direction for name, direction in metrics.items() if name in listed},
         parts=[MOVED],
     )
     return info._replace(authors=[WAS, NOW], references=[WAS])
@@ -176,7 +173,6 @@ def _stretches(
 
 
 # The change report of a re-evaluation: a page, and the same in Markdown and CSV, without texts.
-
 
 RUNS = 12  # of the history, in Markdown
 _SHOWN = (differences.REGRESSED, differences.IMPROVED, differences.CHANGED)

@@ -170,12 +170,12 @@ def compare_accepted(
     `n_benchmarks`: how many benchmarks are compared at once. Raises BadInput if the accepted
     tables cannot be had, or no document is in both.
     """
-    now = load_here(root, benchmark)
+    current = load_here(root, benchmark)
     if not (root / accepted_file(benchmark)).is_file():
-        return now, None, [], pd.DataFrame()
+        return current, None, [], pd.DataFrame()
     before = accepted_side(root, benchmark)
-    result = compare(before, now, options, n_benchmarks=n_benchmarks)
-    return now, result.differences, result.causes or [], result.certificates
+    result = compare(before, current, options, n_benchmarks=n_benchmarks)
+    return current, result.differences, result.causes or [], result.certificates
 
 
 def accepted_side(root: Path, benchmark: str) -> Side:
@@ -287,8 +287,8 @@ def _compared(outcome: Outcome) -> str:
     result = f"no score got worse, of {total} compared with the accepted ones"
     if regressed:
         systems = sorted({row["author"] for row in _regressed(outcome)})
-        whose = f"all of `{systems[0]}`" if len(systems) == 1 else f"of {', '.join(systems)}"
-        result = f"{regressed} of {total} got worse, {whose}"
+        owners = f"all of `{systems[0]}`" if len(systems) == 1 else f"of {', '.join(systems)}"
+        result = f"{regressed} of {total} got worse, {owners}"
     others = ", ".join(f"{n} {_SHORT.get(verdict, verdict)}" for verdict, n in counts.items() if n)
     return result + (f"; {others}." if others else ".")
 
@@ -340,7 +340,6 @@ def _worst(outcome: Outcome) -> Iterator[str]:
 
 
 # The history of a benchmark: a row per run, and its means whenever they were made again.
-
 
 FOLDER = Path("history")
 AGAIN, NOTHING, BROKEN = "run again", "nothing to do", "failed"

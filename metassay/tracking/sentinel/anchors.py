@@ -15,14 +15,12 @@ fixed: how often each of them differs from the stored verdicts shows whether tod
 """
 
 import contextlib
-import fcntl
 import hashlib
 import json
-import logging
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -35,6 +33,7 @@ from numpy.typing import NDArray
 from metassay.core.atomic import whole_file
 from metassay.core.errors import BadInput
 from metassay.core.options import BENCHMARKS
+from metassay.core.work import lock_file
 from metassay.judges.criteria import RUBRIC
 from metassay.llm.messages import count_codes
 from metassay.scoring.pairing.instruments import INSTRUMENTS, Labels
@@ -48,7 +47,7 @@ from metassay.tables.tracking import ANCHORS, DRIFT
 WORK = Path(".work/sentinel")
 TABLES_FOLDER = Path("data/tables")
 _OPEN_FOR = timedelta(hours=24)  # for so long, a check that was cut off can be resumed
-_log = logging.getLogger(__name__)
+
 _APART = 1000  # salts between two draws: more than a judge repeats its own questions
 
 
@@ -91,10 +90,10 @@ def read_texts(benchmark: str, judge: str, pair_ids: Iterable[str]) -> pd.DataFr
     tables = TABLES_FOLDER / benchmark / PAIRS.name
     files = [file] if file.exists() else sorted(tables.glob("*.parquet"))
     rows = pd.concat([empty(PAIRS), *(_matching_rows(read(PAIRS, path), ids) for path in files)])
-    absent = len(ids) - rows["pair_id"].nunique()
-    if absent:
+    n_missing = len(ids) - rows["pair_id"].nunique()
+    if n_missing:
         raise BadInput(
-            f"{file}: {absent} of {len(ids)} anchors have no text here, and the tables of"
+            f"{file}: {n_missing} of {len(ids)} anchors have no text here, and the tables of"
             f" {benchmark!r} do not ask them any more; copy the file from where the anchors were"
             f" fixed, or draw others: metassay sentinel fix {benchmark} --judge {judge} --replace"
         )
@@ -110,21 +109,9 @@ def _matching_rows(pairs: pd.DataFrame, ids: list[str]) -> pd.DataFrame:
     return rows[rows["pair_id"] == pd.Series(hashes, index=rows.index, dtype="str")]
 
 
-@contextmanager
-def lock_benchmark(benchmark: str) -> Iterator[None]:
-    """Let no other process check this benchmark's judges: they share rows and answers.
-
-    A second one waits. The lock of a killed one is released.
-    """
-    path = WORK / f"{benchmark}.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _log.warning("%s: waiting for another check of its judges to end", benchmark)
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def lock_benchmark(benchmark: str) -> AbstractContextManager[int]:
+    """Let no other process check this benchmark's judges: they share rows and answers."""
+    return lock_file(WORK / f"{benchmark}.lock", f"{benchmark}: another check of its judges runs")
 
 
 def append_drift(benchmark: str, rows: pd.DataFrame) -> None:
@@ -286,10 +273,7 @@ def hash_anchors(pair_ids: Iterable[str], stored: Iterable[str]) -> str:
 
 @cache
 def family(measure: str) -> str:
-    """Name the questions whose answers may go into one number together by the first of them.
-
-    `measure` is as in `pairs.measure`.
-    """
+    """Name the questions whose answers can go into one number by the first; see `pairs.measure`."""
     names = {measure}
     groups = [
         # A question on a whole text belongs to no single item of it.
@@ -305,10 +289,7 @@ TEXT = ["doc_id", "author", "part"]
 
 
 class Drift(NamedTuple):
-    """The change of the answered anchors: how many changed, and in which direction in sum.
-
-    `flips`: how often a stored verdict became another one.
-    """
+    """How many answered anchors changed, the net shift, and the flips between verdicts."""
 
     answered: int
     failed: int
@@ -319,17 +300,17 @@ class Drift(NamedTuple):
 
 def complete_anchors(anchors: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of table `anchors` that count: with a stored verdict and every repetition."""
-    whole = anchors["repeats"].map(all) & (anchors["repeats"].str.len() > 0)
-    return anchors[anchors["verdict"].notna() & whole]
+    complete = anchors["repeats"].map(all) & (anchors["repeats"].str.len() > 0)
+    return anchors[anchors["verdict"].notna() & complete]
 
 
-def compare(anchors: pd.DataFrame, now: pd.DataFrame, false_alarm: float) -> Drift | None:
+def compare(anchors: pd.DataFrame, current: pd.DataFrame, false_alarm: float) -> Drift | None:
     """Compare verdicts of today (columns pair_id, verdict) with the anchors.
 
     An anchor without a verdict of today is left out of all draws. None if nothing was answered.
     """
     complete = complete_anchors(anchors)
-    today = complete["pair_id"].map(now.set_index("pair_id")["verdict"])
+    today = complete["pair_id"].map(current.set_index("pair_id")["verdict"])
     rows, today = complete[today.notna()], today.dropna()
     if rows.empty:
         return None

@@ -212,9 +212,9 @@ def fix(
         )
     judgments = _table(benchmark, JUDGMENTS, judge)
     pairs = [_table(benchmark, PAIRS, name) for name in files_in(folder, PAIRS.name)]
-    drawn = draw_items(number_items(pd.concat(pairs, ignore_index=True), judgments), anchors, seed)
+    items = draw_items(number_items(pd.concat(pairs, ignore_index=True), judgments), anchors, seed)
     (recipe, *others) = sorted(judgments["recipe"].unique())
-    texts = drawn[list(PAIRS.columns)]
+    texts = items[list(PAIRS.columns)]
     begun = salt(benchmark, judge, f"fix {anchors} {seed}", now)
     with open_judge(params, folder, judge, texts, f"{SENTINEL} {begun}") as opened:
         if others or opened.judge.signature != recipe:
@@ -223,7 +223,7 @@ def fix(
                 f" {opened.judge.signature}; metassay run {benchmark} brings them together"
             )
         answers = [verdicts(opened.ask(texts, begun + _ROUNDS * n)) for n in range(repeats)]
-        rows = _anchors(drawn, answers, recipe)
+        rows = _anchors(items, answers, recipe)
         failures = count_failures(answers)
         try:
             _require_usable(rows, judge, failures, options)
@@ -245,8 +245,8 @@ def _table(benchmark: str, table: parquet.Table, name: str) -> pd.DataFrame:
     return parquet.read(table, file)
 
 
-def _anchors(drawn: pd.DataFrame, answers: Iterable[pd.DataFrame], recipe: str) -> pd.DataFrame:
-    rows = drawn.drop_duplicates("pair_id").copy()
+def _anchors(items: pd.DataFrame, answers: Iterable[pd.DataFrame], recipe: str) -> pd.DataFrame:
+    rows = items.drop_duplicates("pair_id").copy()
     rounds = [rows["pair_id"].map(table.set_index("pair_id")["verdict"]) for table in answers]
     rows["repeats"] = [
         ["" if pd.isna(verdict) else str(verdict) for verdict in of_pair]

@@ -128,7 +128,7 @@ def test_each_check_is_fresh_kept_and_paid_for_by_itself(
 
 
 def test_a_second_check_waits_for_the_first_and_asks_anew(
-    here: Path, server: ScriptedServer, caplog: pytest.LogCaptureFixture
+    here: Path, server: ScriptedServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sent = server.requests.total()
     first = checked()
@@ -136,7 +136,7 @@ def test_a_second_check_waits_for_the_first_and_asks_anew(
     with ThreadPoolExecutor() as pool:
         with anchors.lock_benchmark("one"):
             second = pool.submit(checked)
-            while "one: waiting for another check" not in caplog.text:
+            while "one: another check of its judges runs; waiting" not in capsys.readouterr().err:
                 assert not second.done()
                 time.sleep(0.001)
             anchors.append_drift(
