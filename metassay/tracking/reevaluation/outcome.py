@@ -110,10 +110,6 @@ class Outcome:
             rows[row["verdict"] if two_sided else ONE_SIDED].append(row)
         return rows
 
-    def count(self, verdict: str) -> int:
-        """Return how many rows have this verdict."""
-        return len(self.rows[verdict])
-
     @property
     def n_compared(self) -> int:
         """How many rows have a verdict."""
@@ -138,7 +134,7 @@ class Outcome:
         """The exit code of the worst that happened."""
         if self.failed:
             return FAILED
-        if self.count(REGRESSED):
+        if self.rows[REGRESSED]:
             return WORSE
         if self.alarms:
             return DRIFTED
