@@ -119,8 +119,7 @@ def _roots_of(pair: _Pair, stage: str) -> list[Cause]:
 
 
 def _kind_of_file(path: str) -> str:
-    room = path.split("/", maxsplit=1)[0]
-    if room in ("rubrics", "prompts"):
+    if path.split("/", maxsplit=1)[0] in ("rubrics", "prompts"):
         return "prompt"
     return "model" if path.startswith(("data/judges", "data/segmenters")) else "data"
 
@@ -248,8 +247,7 @@ def _settings(
         return
     where = key if file == str(PARAMS) else f"{file} > {key}"
     for kind, what in _leaves(where, block, before, after):
-        of_data = file == str(REGISTRY) or key in OF_DATA
-        yield ("data", where) if of_data else (kind, what)
+        yield ("data", where) if file == str(REGISTRY) or key in OF_DATA else (kind, what)
 
 
 def _leaves(where: str, block: str, before: Any, after: Any) -> Iterator[tuple[str, str]]:
